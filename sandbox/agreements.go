@@ -152,17 +152,17 @@ func (b *Sandbox) listAgreements(c *call, cust *customer) answer {
 
 // AgreementEntry is an agreement in its real state, whatever answers were given.
 type AgreementEntry struct {
-	Token                string
-	CustomerID           string
-	SupplierBusinessCode string
-	PayeeReference       string
-	Status               string
-	Created              time.Time
-	RespondBy            time.Time
+	Token                string    `json:"agreementToken"`
+	CustomerID           string    `json:"customerId"`
+	SupplierBusinessCode string    `json:"supplierBusinessCode"`
+	PayeeReference       string    `json:"payeeReference"`
+	Status               string    `json:"status"`
+	Created              time.Time `json:"created"`
+	RespondBy            time.Time `json:"respondBy"`
 	// PendingAmendment means that the payer has not answered a bilateral amendment.
-	PendingAmendment bool
+	PendingAmendment bool `json:"pendingAmendment"`
 	// Payments are the receipt numbers of the agreement's payments.
-	Payments []string
+	Payments []string `json:"payments"`
 }
 
 // Agreements returns the agreements of the facility, oldest first, as a payer's banking app

@@ -339,14 +339,14 @@ func (a *Assumptions) Set(name, value string) error { return assumption.Set(a, n
 
 // Assumption describes one field of [Assumptions].
 type Assumption struct {
-	Group string // heading in the list
-	Name  string // field
-	Value string // current value, as [Assumptions.Set] takes it
-	Known string // what public sources say
-	Why   string // reason for the default
+	Group string `json:"group"` // heading in the list
+	Name  string `json:"name"`  // field
+	Value string `json:"value"` // current value, as [Assumptions.Set] takes it
+	Known string `json:"known"` // what public sources say
+	Why   string `json:"why"`   // reason for the default
 	// Worlds are the values that the worlds of package sandboxtest/worlds have, the
 	// default first; none if all worlds have the default.
-	Worlds []string
+	Worlds []string `json:"worlds"`
 }
 
 // List describes every assumption, with its current value.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -31,9 +32,9 @@ type call struct {
 }
 
 // background is a call of the sandbox's own, for what happens without a request. Its
-// links lead to the in-memory address.
+// links lead to the origin of [WithOrigin], or to the in-memory address.
 func (b *Sandbox) background() *call {
-	return &call{box: b, origin: "http://" + memnet.Host, now: b.clock.Now()}
+	return &call{box: b, origin: cmp.Or(b.served.origin, "http://"+memnet.Host), now: b.clock.Now()}
 }
 
 // isRead reports whether the call is a look-up and not a write.

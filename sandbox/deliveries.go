@@ -20,11 +20,11 @@ import (
 
 // Delivery is one notification to one subscription.
 type Delivery struct {
-	ID        string // the notification's, the same in every attempt
-	EventType string
-	Body      []byte
-	State     DeliveryState
-	Attempts  []Attempt // oldest first
+	ID        string        `json:"id"` // the notification's, the same in every attempt
+	EventType string        `json:"eventType"`
+	Body      []byte        `json:"body"`
+	State     DeliveryState `json:"state"`
+	Attempts  []Attempt     `json:"attempts"` // oldest first
 }
 
 // DeliveryState is the state of a delivery.
@@ -40,9 +40,13 @@ const (
 
 // Attempt is one POST of a notification.
 type Attempt struct {
-	Time   time.Time
-	Status int    // of the answer; 0 if there was none
-	Error  string // why there was no answer
+	Time   time.Time `json:"time"`
+	Status int       `json:"status"` // of the answer; 0 if there was none
+	Error  string    `json:"error"`  // why there was no answer
+	// Signature is the signature header that was sent. SignatureError is what a receiver
+	// with the secret and the subscription's clock finds wrong with it; empty if it is valid.
+	Signature      string `json:"signature"`
+	SignatureError string `json:"signatureError"`
 }
 
 type delivery struct {
@@ -55,8 +59,9 @@ type delivery struct {
 	attempts  []Attempt
 	done      bool
 	held      bool
-	running   int // number of attempts under way
-	retries   int // number of planned redeliveries
+	ended     bool // forgotten, or its subscription is: no further attempt
+	running   int  // number of attempts under way
+	retries   int  // number of planned redeliveries
 	planned   bool
 	tried     chan struct{} // closed after the first attempt, or when held
 	once      sync.Once
@@ -78,6 +83,7 @@ func (d *delivery) state() DeliveryState {
 // hooks are the subscriptions with their deliveries.
 type hooks struct {
 	subscriptions []*subscription
+	subscribed    int          // number of ids that were given
 	deliveries    []*delivery  // oldest first
 	raised        *[]*delivery // by the current operation; nil if there is none
 	faults        []DeliveryFault
@@ -164,7 +170,8 @@ type posting struct {
 
 // post makes attempts, one after another. The caller holds mu.
 func (b *Sandbox) post(list ...posting) {
-	if b.closed {
+	list = slices.DeleteFunc(list, func(p posting) bool { return p.ended })
+	if b.closed || len(list) == 0 {
 		return
 	}
 	b.webhooks.busy++
@@ -200,21 +207,19 @@ func (b *Sandbox) attempt(p posting) {
 		signed = dated.Add(p.fault.Shift)
 	}
 	b.mu.Unlock()
-	status, err := b.deliver(p, signed, body)
-	result := Attempt{Time: now, Status: status}
-	if err != nil {
-		result.Error = err.Error()
-	}
+	result := b.deliver(p, signed, body)
+	result.Time = now
 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p.running--
 	p.attempts = append(p.attempts, result)
 	p.once.Do(func() { close(p.tried) })
-	if status == http.StatusOK {
+	if result.Status == http.StatusOK {
 		p.done = true
 	}
-	if p.done || p.planned || p.retries >= len(b.assume.RedeliverAfter) || b.closed {
+	b.logAttempt(p.delivery, result)
+	if p.done || p.ended || p.planned || p.retries >= len(b.assume.RedeliverAfter) || b.closed {
 		return
 	}
 	p.planned = true
@@ -277,14 +282,24 @@ const maxAnswer = 64 << 10
 
 var errTimedOut = errors.New("timed out")
 
-func (b *Sandbox) deliver(p posting, signed time.Time, body []byte) (status int, err error) {
+// deliver signs and posts a notification.
+func (b *Sandbox) deliver(p posting, signed time.Time, body []byte) Attempt {
 	header, err := signature.Sign(p.to.Scheme, p.to.Secret, signed, body)
 	if err != nil {
-		return 0, err
+		return Attempt{Error: err.Error()}
 	}
+	header = headerForm(header, b.assume.SignatureHeader)
 	if p.fault.Tampered {
 		body = forged(body, p.id)
 	}
+	made := Attempt{Signature: header, SignatureError: p.to.check(header, body)}
+	if made.Status, err = b.postTo(p, header, body); err != nil {
+		made.Error = err.Error()
+	}
+	return made
+}
+
+func (b *Sandbox) postTo(p posting, header string, body []byte) (status int, err error) {
 	ctx, cancel := context.WithCancelCause(b.webhooks.life)
 	defer cancel(nil)
 	stop := b.clock.afterFunc(b.assume.WebhookTimeout, func() { cancel(errTimedOut) })
@@ -295,7 +310,7 @@ func (b *Sandbox) deliver(p posting, signed time.Time, body []byte) (status int,
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "quickstream-sandbox")
-	r.Header.Set(signature.Header, headerForm(header, b.assume.SignatureHeader))
+	r.Header.Set(signature.Header, header)
 	if p.to.BasicUser != "" || p.to.BasicPassword != "" {
 		r.SetBasicAuth(p.to.BasicUser, p.to.BasicPassword)
 	}
@@ -371,6 +386,8 @@ func (b *Sandbox) Redeliver(id string, fault ...DeliveryFault) error {
 		return errClosed
 	case d == nil:
 		return fmt.Errorf("sandbox: no delivery %q", id)
+	case d.ended:
+		return fmt.Errorf("sandbox: the subscription of delivery %q was deleted", id)
 	case len(fault) > 1:
 		return errors.New("sandbox: one attempt takes one fault")
 	case len(fault) == 1:

@@ -43,6 +43,14 @@
 // browser script, which is unconfirmed, the 3D Secure challenge for a frame, and the payer's
 // banking app at [PayerPage].
 //
+// # As a server
+//
+// Command quickstream-sandbox serves a sandbox on a port, for programs in any language. A Sandbox
+// is an [http.Handler]: for a server of your own, [WithOrigin] sets where links in webhooks lead,
+// [WithWebhookHosts] allows receivers on other hosts, [WithKeys] sets the API keys, [WithAnswers]
+// keeps answers in [Sandbox.Requests], and [WithLog] logs. [Sandbox.Reset] forgets everything
+// between two tests.
+//
 // # Assumptions
 //
 // What the public contract leaves open is an assumption: a field of [Assumptions], whose

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/base64"
 	"math/rand/v2"
 	"net/http"
@@ -67,21 +68,30 @@ type keyring struct {
 	current Keys
 }
 
-func newKeyring(ids *rand.Rand) keyring {
+// newKeyring issues the fixed keys, and new ones where none is fixed.
+func newKeyring(ids *rand.Rand, fixed Keys) keyring {
 	k := keyring{issued: make(map[string]*issuedKey)}
-	k.issue(ids, KeySecret)
-	k.issue(ids, KeyPublishable)
+	k.issue(KeySecret, cmp.Or(fixed.Secret, newKey(ids, KeySecret)))
+	k.issue(KeyPublishable, cmp.Or(fixed.Publishable, newKey(ids, KeyPublishable)))
 	return k
 }
 
-func (k *keyring) issue(ids *rand.Rand, kind string) string {
-	key, prefix := &k.current.Publishable, "SANDBOX_PUB_"
+func newKey(ids *rand.Rand, kind string) string {
+	prefix := "SANDBOX_PUB_"
 	if kind == KeySecret {
-		key, prefix = &k.current.Secret, "SANDBOX_SEC_"
+		prefix = "SANDBOX_SEC_"
 	}
-	*key = prefix + randomText(ids, 26)
-	k.issued[*key] = &issuedKey{kind: kind}
-	return *key
+	return prefix + randomText(ids, 26)
+}
+
+func (k *keyring) issue(kind, key string) string {
+	current := &k.current.Publishable
+	if kind == KeySecret {
+		current = &k.current.Secret
+	}
+	*current = key
+	k.issued[key] = &issuedKey{kind: kind}
+	return key
 }
 
 // Keys returns the newest keys.
@@ -108,7 +118,7 @@ func (b *Sandbox) renewKey(kind string, overlap time.Duration) string {
 			k.endBy(end)
 		}
 	}
-	return b.keys.issue(b.ids, kind)
+	return b.keys.issue(kind, newKey(b.ids, kind))
 }
 
 // keyOf returns the kind of a request's key, and whether it has expired. The caller holds mu.

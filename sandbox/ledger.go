@@ -10,22 +10,22 @@ import (
 // Entry is a transaction in its real state, whatever answers were given. Amounts are in
 // cents.
 type Entry struct {
-	Receipt                 string
-	OriginalReceipt         string // of refunds, captures, retries and changes
-	Type                    string // transactionType
-	AuthorisationType       string // of changes to a pre-authorisation
-	CancellationType        string // of cancellations of a pre-authorisation
-	Outcome                 string // approved, declined, erred, rejected, suspended, pending or voided
-	Amount                  int64  // before surcharge
-	Surcharge               int64
-	Currency                string
-	CustomerReferenceNumber string
-	PaymentReferenceNumber  string
-	AgreementToken          string // of PayTo payments
-	EndToEndID              string // of PayTo payments
-	Metadata                map[string]string
-	IdempotencyKey          string // of the request that made it
-	Time                    time.Time
+	Receipt                 string            `json:"receiptNumber"`
+	OriginalReceipt         string            `json:"originalReceiptNumber"` // of refunds, captures, retries and changes
+	Type                    string            `json:"transactionType"`       // transactionType
+	AuthorisationType       string            `json:"authorisationType"`     // of changes to a pre-authorisation
+	CancellationType        string            `json:"cancellationType"`      // of cancellations of a pre-authorisation
+	Outcome                 string            `json:"outcome"`               // approved, declined, erred, rejected, suspended, pending or voided
+	Amount                  int64             `json:"amount"`                // before surcharge
+	Surcharge               int64             `json:"surcharge"`
+	Currency                string            `json:"currency"`
+	CustomerReferenceNumber string            `json:"customerReferenceNumber"`
+	PaymentReferenceNumber  string            `json:"paymentReferenceNumber"`
+	AgreementToken          string            `json:"agreementToken"` // of PayTo payments
+	EndToEndID              string            `json:"endToEndId"`     // of PayTo payments
+	Metadata                map[string]string `json:"metadata"`
+	IdempotencyKey          string            `json:"idempotencyKey"` // of the request that made it
+	Time                    time.Time         `json:"time"`
 }
 
 // Ledger is a list of transactions, oldest first.

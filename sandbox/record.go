@@ -11,32 +11,36 @@ import (
 
 // Request is the sandbox's record of a request.
 type Request struct {
+	// Number counts the requests of a sandbox, from 1.
+	Number int `json:"number"`
 	// Operation is the operation's id, such as "POST /transactions". It is empty if no
 	// operation has the path and method.
-	Operation string
-	Method    string
+	Operation string `json:"operation"`
+	Method    string `json:"method"`
 	// Path is the escaped path as sent.
-	Path  string
-	Query url.Values
+	Path  string     `json:"path"`
+	Query url.Values `json:"query"`
 	// Header has the kind of key as the value of Authorization.
-	Header http.Header
+	Header http.Header `json:"header"`
 	// Body is the first 64 KiB of the body. Numbers of cards and bank accounts
 	// other than the public test numbers, CVNs of such cards, and PayIDs other than the
 	// sandbox's own are blanked out. So are account numbers in Query.
-	Body []byte
+	Body []byte `json:"body"`
 	// Key is the kind of API key: [KeySecret], [KeyPublishable], [KeyUnknown] or [KeyNone].
-	Key            string
-	IdempotencyKey string
+	Key            string `json:"key"`
+	IdempotencyKey string `json:"idempotencyKey"`
 	// Status is the status of the answer; 0 if none was given.
-	Status int
+	Status int `json:"status"`
+	// Answer is the body of the answer, as Body, if [WithAnswers] keeps it.
+	Answer []byte `json:"answer"`
 	// Fault is the name of the fault that the request met, or empty.
-	Fault string
+	Fault string `json:"fault"`
 	// Replayed means that the answer was a stored one.
-	Replayed bool
+	Replayed bool `json:"replayed"`
 	// Committed means that the operation succeeded for this request, whatever the answer
 	// was.
-	Committed bool
-	Time      time.Time
+	Committed bool      `json:"committed"`
+	Time      time.Time `json:"time"`
 }
 
 // The limits of the memory that records take, because anybody may call a sandbox that runs as
@@ -51,11 +55,26 @@ const (
 type recorder struct {
 	list  []*Request
 	bytes int
+	count int // of all requests
 }
 
 func (rec *recorder) add(e *Request) {
+	rec.count++
+	e.Number = rec.count
 	rec.makeRoom(e.weight())
 	rec.list = append(rec.list, e)
+}
+
+// answered adds the body of the answer to a record, unless the record is gone.
+func (rec *recorder) answered(e *Request, raw []byte) {
+	for _, kept := range slices.Backward(rec.list) {
+		if kept == e {
+			rec.bytes -= len(e.Answer)
+			e.Answer = recorded(raw)
+			rec.makeRoom(len(e.Answer))
+			return
+		}
+	}
 }
 
 // record is what is kept of a call with a kind of key.
@@ -91,7 +110,7 @@ func (rec *recorder) makeRoom(weight int) {
 		return
 	}
 	drop := 0
-	for drop < len(rec.list) && (drop < maxRecorded/10 || rec.bytes > maxRecordedBytes) {
+	for drop < len(rec.list) && (drop < len(rec.list)/10 || rec.bytes > maxRecordedBytes) {
 		rec.bytes -= rec.list[drop].weight()
 		drop++
 	}
@@ -100,7 +119,7 @@ func (rec *recorder) makeRoom(weight int) {
 
 // weight returns about how much memory a request takes.
 func (e *Request) weight() int {
-	sum := 512 + len(e.Path) + len(e.Body) + len(e.IdempotencyKey)
+	sum := 512 + len(e.Path) + len(e.Body) + len(e.Answer) + len(e.IdempotencyKey)
 	for _, members := range []map[string][]string{e.Header, e.Query} {
 		for name, values := range members {
 			sum += 64 + len(name)
@@ -128,13 +147,13 @@ func (b *Sandbox) Requests() []Request {
 func (b *Sandbox) ResetRequests() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.requests = recorder{}
+	b.requests = recorder{count: b.requests.count}
 }
 
 func (e *Request) copy() Request {
 	out := *e
 	out.Header = e.Header.Clone()
-	out.Body = slices.Clone(e.Body)
+	out.Body, out.Answer = slices.Clone(e.Body), slices.Clone(e.Answer)
 	out.Query = cloneQuery(e.Query)
 	return out
 }
@@ -148,6 +167,7 @@ func cloneQuery(q url.Values) url.Values {
 }
 
 var (
+	maskedCard = regexp.MustCompile(`^[0-9]{6}\.\.\.[0-9]{3,4}$`) // as answers have it
 	cardMember = regexp.MustCompile(`("cardNumber"\s*:\s*"?)([^",}]*)`)
 	cvnMember  = regexp.MustCompile(`("cvn"\s*:\s*"?)([^",}]*)`)
 	longDigits = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){11,18}`)
@@ -169,21 +189,41 @@ func maskCards(body []byte) []byte {
 	out := slices.Clone(body)
 	foreign := false
 	for _, at := range cardMember.FindAllSubmatchIndex(body, -1) {
-		if _, known := testCards[string(body[at[4]:at[5]])]; !known {
+		number := body[at[4]:at[5]]
+		if _, known := testCards[string(number)]; !known && !maskedCard.Match(number) {
 			foreign = true
 			blank(out[at[4]:at[5]])
 		}
 	}
-	for _, at := range longDigits.FindAllIndex(out, -1) {
-		if realCardNumber(string(out[at[0]:at[1]])) {
-			foreign = true
-			blank(out[at[0]:at[1]])
+	if hasLongDigits(out) {
+		for _, at := range longDigits.FindAllIndex(out, -1) {
+			if realCardNumber(string(out[at[0]:at[1]])) {
+				foreign = true
+				blank(out[at[0]:at[1]])
+			}
 		}
 	}
 	if foreign {
 		maskCVNs(out)
 	}
 	return out
+}
+
+// hasLongDigits reports whether longDigits may find something: it is slow, and most bodies have
+// no such number.
+func hasLongDigits(body []byte) bool {
+	run := 0
+	for _, c := range body {
+		switch {
+		case c >= '0' && c <= '9':
+			if run++; run == 12 {
+				return true
+			}
+		case c != ' ' && c != '-':
+			run = 0
+		}
+	}
+	return false
 }
 
 func maskCVNs(body []byte) {
@@ -249,6 +289,7 @@ var testAccounts = []string{
 }
 
 var (
+	maskedDigits  = regexp.MustCompile(`^x+[0-9]{3}$`) // as answers have it
 	accountMember = regexp.MustCompile(`("(?:a|nzA)ccountNumber"\s*:\s*"?)([^",}]*)`)
 	payIDMember   = regexp.MustCompile(`("payId"\s*:\s*"?)((?:[^"\\]|\\.)*)`)
 )
@@ -259,7 +300,7 @@ func maskAccounts(body []byte) []byte {
 	blank := func(pattern *regexp.Regexp, open []string) {
 		for _, at := range pattern.FindAllSubmatchIndex(body, -1) {
 			value := body[at[4]:at[5]]
-			if slices.Contains(open, string(value)) {
+			if slices.Contains(open, string(value)) || maskedDigits.Match(value) {
 				continue
 			}
 			for i := range value {

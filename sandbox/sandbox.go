@@ -37,6 +37,7 @@ type Sandbox struct {
 	noThreeDS func(code string) bool
 	shops     []string
 	shopFront http.Handler // nil without shops
+	served    served
 
 	closing  chan struct{}
 	serving  sync.WaitGroup // accept loops
@@ -79,30 +80,20 @@ func New(opts ...Option) *Sandbox {
 		opt(&cfg)
 	}
 	b := &Sandbox{
-		assume:       cfg.assume,
-		form:         formOf(&cfg.assume),
-		clock:        cfg.clock,
-		noThreeDS:    cfg.noThreeDS,
-		shops:        cfg.shops,
-		listener:     memnet.NewListener(),
-		closing:      make(chan struct{}),
-		timers:       make(map[*timer]struct{}),
-		ids:          cfg.source("ids"),
-		dice:         cfg.source("dice"),
-		businesses:   cfg.directory(),
-		customers:    newCustomerStore(),
-		tokens:       newTokenStore(),
-		accounts:     newAccountStore(),
-		transactions: newTransactionStore(),
-		orderScripts: make(map[string][]Outcome),
-		reports:      make(map[string]*report),
-		files:        newFileStore(),
-		schedules:    newScheduleStore(),
-		replays:      newReplayStore(),
-		agreements:   newAgreementStore(),
-		pagesAsked:   make(map[string]int),
+		assume:     cfg.assume,
+		form:       formOf(&cfg.assume),
+		clock:      cfg.clock,
+		noThreeDS:  cfg.noThreeDS,
+		shops:      cfg.shops,
+		served:     cfg.served,
+		listener:   memnet.NewListener(),
+		closing:    make(chan struct{}),
+		ids:        cfg.source("ids"),
+		dice:       cfg.source("dice"),
+		businesses: cfg.directory(),
 	}
-	b.keys = newKeyring(b.ids)
+	b.empty()
+	b.keys = newKeyring(b.ids, cfg.served.keys)
 	b.webhooks.life, b.webhooks.end = context.WithCancel(context.Background())
 	b.routes = newRoutes(b.operations())
 	b.shopFront = b.newShopFront()
@@ -194,7 +185,7 @@ func (b *Sandbox) after(d time.Duration, f func()) {
 	t.stop = b.clock.afterFunc(d, func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if b.closed {
+		if _, set := b.timers[t]; !set || b.closed {
 			return
 		}
 		delete(b.timers, t)
@@ -224,6 +215,7 @@ type settings struct {
 	businesses []*business
 	noThreeDS  func(code string) bool
 	shops      []string
+	served     served
 }
 
 // WithClock sets the sandbox's clock. Without it the sandbox uses package time.

@@ -35,14 +35,14 @@ const (
 
 // Schedule is a recurring payment, as it is set up in the service's portal.
 type Schedule struct {
-	CustomerID           string
-	AccountToken         string // empty: the customer's default account at the time of each payment
-	SupplierBusinessCode string // empty: DefaultBusiness
-	Amount               int64  // in cents
-	Currency             string // empty: AUD
-	Frequency            Frequency
-	First                time.Time // zero: now
-	Payments             int       // 0: until further notice
+	CustomerID           string    `json:"customerId"`
+	AccountToken         string    `json:"accountToken"`         // empty: the customer's default account at the time of each payment
+	SupplierBusinessCode string    `json:"supplierBusinessCode"` // empty: DefaultBusiness
+	Amount               int64     `json:"amount"`               // in cents
+	Currency             string    `json:"currency"`             // empty: AUD
+	Frequency            Frequency `json:"frequency"`
+	First                time.Time `json:"first"`    // zero: now
+	Payments             int       `json:"payments"` // 0: until further notice
 }
 
 const (

@@ -37,6 +37,7 @@ func (b *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x := b.admit(w, r, body)
 	x.decided = release
+	defer x.log()
 	if x.fault != nil {
 		x.fault.play(x)
 		return
@@ -209,7 +210,7 @@ func (x *exchange) send(a answer) {
 
 // head sends the status and the headers.
 func (x *exchange) head(a answer) {
-	x.answered(a.status)
+	x.answered(a)
 	x.decided()
 	h := x.w.Header()
 	h.Set("Date", x.box.dateHeader())
@@ -220,10 +221,13 @@ func (x *exchange) head(a answer) {
 	x.w.WriteHeader(a.status)
 }
 
-func (x *exchange) answered(status int) {
+func (x *exchange) answered(a answer) {
 	x.box.mu.Lock()
 	defer x.box.mu.Unlock()
-	x.entry.Status = status
+	x.entry.Status = a.status
+	if x.box.served.answers {
+		x.box.requests.answered(x.entry, a.raw)
+	}
 }
 
 // drop closes the connection without an answer; with reset, so that the caller sees a reset.

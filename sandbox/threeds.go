@@ -60,9 +60,9 @@ func WithoutThreeDS(codes ...string) Option {
 
 // Challenge is an authentication that waits for the payer.
 type Challenge struct {
-	SingleUseTokenID string
-	CardNumber       string // masked
-	Amount           string // with two decimals; empty if a card is to be stored
+	SingleUseTokenID string `json:"singleUseTokenId"`
+	CardNumber       string `json:"cardNumber"` // masked
+	Amount           string `json:"amount"`     // with two decimals; empty if a card is to be stored
 }
 
 // Challenges returns the authentications that wait for their payers, oldest first.

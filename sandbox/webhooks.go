@@ -38,8 +38,10 @@ var knownEvents = []string{
 // Subscription is an endpoint that is notified of events. At the service it is set up in the
 // portal.
 type Subscription struct {
-	// URL is the address that notifications are posted to. It must be a loopback address.
-	// Either URL or Handler is required.
+	// ID is for [Sandbox.Unsubscribe]. The default is a number that no other subscription has.
+	ID string
+	// URL is the address that notifications are posted to. It must be a loopback address, or
+	// on a host of [WithWebhookHosts]. Either URL or Handler is required.
 	URL string
 	// Handler receives the notifications in memory, through an HTTP server. It works inside
 	// a testing/synctest bubble.
@@ -68,8 +70,8 @@ func (s *subscription) wants(event string) bool {
 	return len(s.EventTypes) == 0 || slices.Contains(s.EventTypes, event)
 }
 
-// Subscribe adds a subscription. Every later event is posted to it until the sandbox is
-// closed.
+// Subscribe adds a subscription. Every later event is posted to it until
+// [Sandbox.Unsubscribe], or until the sandbox is closed.
 func (b *Sandbox) Subscribe(s Subscription) error {
 	if _, err := signature.Sign(s.Scheme, s.Secret, b.Now(), nil); err != nil {
 		return fmt.Errorf("sandbox: subscription: %w", err)
@@ -92,6 +94,9 @@ func (b *Sandbox) Subscribe(s Subscription) error {
 			return fmt.Errorf("sandbox: subscription: %w", err)
 		}
 		dialer := &net.Dialer{Control: b.checkAddress}
+		if b.namedHost(s.URL) {
+			dialer.Control = nil // wherever the name leads
+		}
 		sub.transport = &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true}
 	}
 
@@ -99,6 +104,9 @@ func (b *Sandbox) Subscribe(s Subscription) error {
 	defer b.mu.Unlock()
 	if b.closed {
 		return errClosed
+	}
+	if err := b.webhooks.identify(sub); err != nil {
+		return err
 	}
 	if s.Handler != nil {
 		b.serveSubscription(sub)
@@ -137,13 +145,13 @@ func (b *Sandbox) checkTarget(target string) error {
 	case u.User != nil:
 		return errors.New("credentials belong in BasicUser and BasicPassword")
 	}
-	if ip := net.ParseIP(u.Hostname()); ip != nil && !ip.IsLoopback() {
+	if ip := net.ParseIP(u.Hostname()); ip != nil && !ip.IsLoopback() && !b.namedHost(target) {
 		return errNotLoopback
 	}
 	return nil
 }
 
-var errNotLoopback = errors.New("the URL is not a loopback address")
+var errNotLoopback = errors.New("the URL is not on a loopback address, nor on a host that was named for webhooks")
 
 func (b *Sandbox) checkAddress(_, address string, _ syscall.RawConn) error {
 	host, _, err := net.SplitHostPort(address)

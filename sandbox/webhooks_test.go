@@ -321,7 +321,7 @@ func TestReceiverThatHangs(t *testing.T) {
 		c.pass(time.Nanosecond)
 		<-gone
 		d := c.box.Deliveries()[0]
-		assert.Equal(t, []Attempt{{Time: d.Attempts[0].Time, Error: "timed out"}}, d.Attempts)
+		assert.Equal(t, []Attempt{{Time: d.Attempts[0].Time, Error: "timed out", Signature: d.Attempts[0].Signature}}, d.Attempts)
 		c.pass(time.Minute)
 		d = c.box.Deliveries()[0]
 		assert.Equal(t, DeliveryDone, d.State)

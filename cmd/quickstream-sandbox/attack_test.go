@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -21,7 +22,7 @@ func TestAttackRow10HostNames(t *testing.T) {
 		"[127.0.0.1", "127.0.0.1]", "[127.0.0.1]", "[127.0.0.1]:8642", "::1", "[::1", "::1]:8642",
 		"evil.example#.localhost", "evil.example/.localhost", "a@b.localhost", ".localhost", "-.localhost",
 		"localhost:", "localhost:99999", "localhost:http", "127.0.0.1:-1", "[::1%25eth0]", "[::1]x",
-		"127.0.0.1:8642:1", "localhost.", "127.1", "0x7f.0.0.1", "2130706433", "0.0.0.0", "[::]",
+		"127.0.0.1:8642:1", "localhost.", "127.1", "0x7f.0.0.1", "2130706433", "0.0.0.0", "[::]", "host.docker.internal:8642",
 		"evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "192.0.2.1:8642", "",
 	} {
 		for _, path := range []string{"/_sandbox/clock", "/rest/v1/", "/"} {
@@ -35,6 +36,83 @@ func TestAttackRow10HostNames(t *testing.T) {
 		r := newRequest("GET", "/_sandbox/clock", "")
 		r.Host = host
 		assert.Equal(t, http.StatusOK, b.send(r).Code, host)
+	}
+}
+
+// With -host exactly the named hosts are answered: none below, above or like them, and none
+// that only resolves to the same address.
+func TestAttackRow10NamedHosts(t *testing.T) {
+	b := newBench(t)
+	named := b.handler.(guard)
+	require.NoError(t, named.hosts.Set("sandbox,Host.docker.internal,192.0.2.1"))
+	require.NoError(t, named.hosts.Set("fd00::1"))
+	code := func(host string, h http.Header) int {
+		r := newRequest("GET", "/_sandbox/clock", "")
+		r.Host, r.Header = host, h
+		w := httptest.NewRecorder()
+		named.ServeHTTP(w, r)
+		return w.Code
+	}
+	for _, host := range []string{"sandbox", "SANDBOX:8642", "host.docker.internal:1", "192.0.2.1:8642", "[fd00::1]:8642", "localhost"} {
+		assert.Equal(t, http.StatusOK, code(host, nil), host)
+		assert.Equal(t, http.StatusOK, code(host, http.Header{"Origin": {"http://" + host}, "Sec-Fetch-Site": {"same-origin"}}), host)
+		assert.Equal(t, http.StatusForbidden, code(host, http.Header{"Origin": {"http://evil.example"}}), host)
+		assert.Equal(t, http.StatusForbidden, code(host, http.Header{"Sec-Fetch-Site": {"cross-site"}}), host)
+	}
+	for _, host := range []string{
+		"sandbox.evil.example", "a.sandbox", "sandbox.", "sandbox:", "sandbox:x", "sandbox:1:2", "[sandbox]", "docker.internal", "192.0.2.10", "192.0.2.1.evil.example",
+		"[fd00::2]", "[fd00::1%25eth0]", "fd00::1", "sandbox@evil.example", "evil.example", "*", "",
+	} {
+		assert.Equal(t, http.StatusForbidden, code(host, nil), host)
+	}
+	for _, bad := range []string{"*", "", "sandbox:8642", "http://sandbox", "a,,b", ".example", "a b", "fe80::1%eth0", "a/b"} {
+		assert.Error(t, new(hosts).Set(bad), bad)
+	}
+}
+
+// A token is needed for all that controls the sandbox, is no way round the other checks, and is
+// not for the service.
+func TestAttackRow10Token(t *testing.T) {
+	b := newBench(t)
+	locked := b.handler.(guard)
+	locked.token = "a token that nobody guesses"
+	answer := func(method, path string, change func(*http.Request)) *httptest.ResponseRecorder {
+		r := newRequest(method, path, "")
+		change(r)
+		w := httptest.NewRecorder()
+		locked.ServeHTTP(w, r)
+		return w
+	}
+	authorised := map[string]func(*http.Request){
+		"basic":  func(r *http.Request) { r.SetBasicAuth(locked.token, "") },
+		"bearer": func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+locked.token) },
+	}
+	for name, change := range authorised {
+		assert.Equal(t, http.StatusOK, answer("GET", "/_sandbox/ledger", change).Code, name)
+		for header, value := range map[string]string{"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"} {
+			w := answer("POST", "/_sandbox/reset", func(r *http.Request) { change(r); r.Header.Set(header, value) })
+			assert.Equal(t, http.StatusForbidden, w.Code, "a browser adds the token by itself")
+		}
+		assert.Equal(t, http.StatusForbidden, answer("GET", "/_sandbox/ledger", func(r *http.Request) { change(r); r.Host = "evil.example" }).Code)
+		assert.Equal(t, http.StatusUnauthorized, answer("GET", "/rest/v1/", change).Code, "it is no API key")
+	}
+	strangers := map[string]func(*http.Request){
+		"nothing":       func(*http.Request) {},
+		"an empty one":  func(r *http.Request) { r.SetBasicAuth("", "") },
+		"another":       func(r *http.Request) { r.SetBasicAuth("a token that nobody guessed", "") },
+		"its beginning": func(r *http.Request) { r.Header.Set("Authorization", "Bearer a token") },
+		"an API key":    func(r *http.Request) { r.SetBasicAuth(b.box.Keys().Secret, "") },
+		"as a password": func(r *http.Request) { r.SetBasicAuth("", locked.token) },
+		"in the query":  func(r *http.Request) { r.URL.RawQuery = "token=" + locked.token },
+	}
+	for name, change := range strangers {
+		for _, path := range []string{"/", "/_sandbox", "/_sandbox/", "/_sandbox/live", "/_sandbox/live.js", "/_sandbox/inspect", "/_sandbox/requests", "/_sandbox/openapi.yaml", "/_sandbox/nowhere"} {
+			w := answer("GET", path, change)
+			assert.Equal(t, http.StatusUnauthorized, w.Code, "%s reads %s", name, path)
+			assert.Contains(t, w.Header().Get("WWW-Authenticate"), "Basic")
+		}
+		assert.Equal(t, http.StatusUnauthorized, answer("POST", "/_sandbox/reset", change).Code, name)
+		assert.Equal(t, http.StatusUnauthorized, answer("DELETE", "/_sandbox/subscriptions/1", change).Code, name)
 	}
 }
 
@@ -102,7 +180,7 @@ func TestAttackRow10Shops(t *testing.T) {
 	const shop = "http://127.0.0.1:8080"
 	box := sandbox.New(sandbox.WithShop(shop))
 	t.Cleanup(box.Close)
-	handler, err := newHandler(t.Context(), box, liveclock.New())
+	handler, err := newHandler(t.Context(), &control{box: box, clock: liveclock.New(), log: slog.New(slog.DiscardHandler)}, guard{})
 	require.NoError(t, err)
 	code := func(method, path string, h http.Header) (int, string) {
 		r := newRequest(method, path, "")
@@ -146,13 +224,18 @@ func TestAttackRow10Shops(t *testing.T) {
 func TestAttackRow10FramesAndSniffing(t *testing.T) {
 	b := newBench(t)
 	for _, path := range []string{
-		"/", "/_sandbox/", "/_sandbox/help", "/_sandbox/payer", "/_sandbox/challenge", "/_sandbox/live.js", "/_sandbox/clock", "/_sandbox/nowhere", "/rest/v1/", "/rest/v1/nowhere", "/nowhere",
+		"/", "/_sandbox/", "/_sandbox/help", "/_sandbox/inspect", "/_sandbox/payer", "/_sandbox/challenge", "/_sandbox/live.js", "/_sandbox/clock", "/_sandbox/nowhere", "/rest/v1/", "/rest/v1/nowhere", "/nowhere",
 	} {
 		h := b.send(newRequest("GET", path, "")).Header()
 		assert.Contains(t, h.Get("Content-Security-Policy"), "frame-ancestors 'none'", path)
 		assert.Contains(t, h.Get("Content-Security-Policy"), "default-src 'none'", path)
 		assert.NotContains(t, h.Get("Content-Security-Policy"), "unsafe", path)
 		assert.Equal(t, "nosniff", h.Get("X-Content-Type-Options"), path)
+		if strings.HasPrefix(path, "/_sandbox") {
+			assert.Equal(t, "same-origin", h.Get("Referrer-Policy"), path)
+			assert.Equal(t, "same-origin", h.Get("Cross-Origin-Opener-Policy"), path)
+			assert.Contains(t, h.Get("Permissions-Policy"), "camera=()", path)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -20,10 +21,23 @@ const controlPath = "/_sandbox"
 type control struct {
 	box   *sandbox.Sandbox
 	clock *liveclock.Clock
+	log   *slog.Logger
+}
+
+// document is an answer that is no JSON.
+type document struct {
+	mediaType string
+	content   []byte
 }
 
 // writeJSON writes a value; of a sequence one element at a time, for it may be long.
 func writeJSON(w http.ResponseWriter, status int, value any) {
+	if doc, is := value.(document); is {
+		w.Header().Set("Content-Type", doc.mediaType)
+		w.WriteHeader(status)
+		_, _ = w.Write(doc.content)
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	list, isList := value.(iter.Seq[any])
@@ -91,7 +105,7 @@ func (c *control) advance(r *http.Request) (any, error) {
 // move advances the clock by a duration, with what is being posted let through
 // before, so that no time limit ends it, and after.
 func (c *control) move(ctx context.Context, text string) error {
-	d, err := time.ParseDuration(text)
+	d, err := duration(text)
 	switch {
 	case err != nil:
 		return err
@@ -115,21 +129,28 @@ func (c *control) assumptions(*http.Request) (any, error) {
 	return c.box.Assumptions().List(), nil
 }
 
+// reset forgets what the sandbox holds.
+func (c *control) reset(*http.Request) (any, error) {
+	c.box.Reset()
+	return nil, nil
+}
+
 func (c *control) forgetRequests(*http.Request) (any, error) {
 	c.box.ResetRequests()
 	return nil, nil
 }
 
-// request is a recorded request with its body as text.
+// request is a recorded request with bodies as text.
 type request struct {
 	sandbox.Request
-	Body string
+	Body   string `json:"body"`
+	Answer string `json:"answer"`
 }
 
 func (c *control) requests(*http.Request) (any, error) {
 	return iter.Seq[any](func(yield func(any) bool) {
 		for _, r := range c.box.Requests() {
-			if !yield(request{Request: r, Body: string(r.Body)}) {
+			if !yield(request{Request: r, Body: string(r.Body), Answer: string(r.Answer)}) {
 				return
 			}
 		}
@@ -142,9 +163,9 @@ func (c *control) ledger(r *http.Request) (any, error) {
 		return ledger, nil
 	}
 	return struct {
-		Entries sandbox.Ledger
-		Charged int   // payments that took money; more than one is one too many
-		Net     int64 // in cents
+		Entries sandbox.Ledger `json:"entries"`
+		Charged int            `json:"charged"` // payments that took money; more than one is one too many
+		Net     int64          `json:"net"`     // in cents
 	}{ledger.Order(order), len(ledger.Charged(order)), ledger.Net(order)}, nil
 }
 

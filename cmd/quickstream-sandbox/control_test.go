@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 // bench is a handler with a sandbox behind it, called without a network.
@@ -26,11 +28,11 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	clock := liveclock.New()
-	box := sandbox.New(sandbox.WithClock(clock.Clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+	box := sandbox.New(sandbox.WithClock(clock.Clock), sandbox.WithAnswers(), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
 		a.UnknownMembers, a.LookupLag, a.AgreementLookupLag = "none", 0, 0
 	}))
 	t.Cleanup(box.Close)
-	handler, err := newHandler(t.Context(), box, clock)
+	handler, err := newHandler(t.Context(), &control{box: box, clock: clock, log: slog.New(slog.DiscardHandler)}, guard{})
 	require.NoError(t, err)
 	return &bench{t, box, clock, handler}
 }
@@ -98,7 +100,9 @@ func TestClock(t *testing.T) {
 	require.NoError(t, err)
 	assert.WithinDuration(t, before.Add(48*time.Hour), now, time.Minute)
 	assert.NotEmpty(t, b.control(200, "GET", "/clock", "").(object)["now"])
-	for _, bad := range []string{`{"advance":"-1s"}`, `{"advance":"soon"}`, `{"advance":"1s","x":1}`, `advance`} {
+	b.control(200, "POST", "/clock", `{"advance":"1w1d1h"}`)
+	assert.WithinDuration(t, before.Add((48+8*24+1)*time.Hour), b.box.Now(), time.Minute)
+	for _, bad := range []string{`{"advance":"-1s"}`, `{"advance":"soon"}`, `{"advance":""}`, `{"advance":"1d-1h"}`, `{"advance":"d"}`, `{"advance":"99999d"}`, `{"advance":"1s","x":1}`, `advance`} {
 		b.control(422, "POST", "/clock", bad)
 	}
 }
@@ -130,20 +134,21 @@ func TestOutcomesLedgerAndRequests(t *testing.T) {
 
 	assert.Len(t, b.control(200, "GET", "/ledger", ""), 8)
 	order := b.control(200, "GET", "/ledger?order=b", "").(object)
-	assert.Equal(t, []any{1.0, 1050.0}, []any{order["Charged"], order["Net"]})
-	assert.Len(t, order["Entries"], 1)
+	assert.Equal(t, []any{1.0, 1050.0}, []any{order["charged"], order["net"]})
+	assert.Len(t, order["entries"], 1)
 
 	requests := b.control(200, "GET", "/requests", "").([]any)
 	require.Len(t, requests, 7)
 	first := requests[0].(object)
-	assert.Equal(t, "POST /transactions", first["Operation"])
-	assert.Contains(t, first["Body"], `"customerReferenceNumber":"A"`)
-	assert.NotContains(t, first["Header"].(object)["Authorization"], b.box.Keys().Secret)
+	assert.Equal(t, "POST /transactions", first["operation"])
+	assert.Contains(t, first["body"], `"customerReferenceNumber":"A"`)
+	assert.Contains(t, first["answer"], `"receiptNumber":"`+receipts["A"])
+	assert.NotContains(t, first["header"].(object)["Authorization"], b.box.Keys().Secret)
 	b.control(200, "DELETE", "/requests", "")
 	assert.Empty(t, b.control(200, "GET", "/requests", ""))
 	assumptions := b.control(200, "GET", "/assumptions", "").([]any)
 	assert.Len(t, assumptions, len(sandbox.DefaultAssumptions().List()))
-	assert.Equal(t, "LookupLag", assumptions[0].(object)["Name"])
+	assert.Equal(t, "LookupLag", assumptions[0].(object)["name"])
 }
 
 func TestFaults(t *testing.T) {
@@ -192,7 +197,7 @@ func TestAgreementsAndThePayersApp(t *testing.T) {
 	assert.Equal(t, 422, form(url.Values{"agreementToken": {token}, "action": {"confirm"}}).Code)
 	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/payer", "")).Body.String(), "Nothing waits for you")
 	list := b.control(200, "GET", "/agreements", "").([]any)
-	assert.Equal(t, "ACTIVE", list[0].(object)["Status"])
+	assert.Equal(t, "ACTIVE", list[0].(object)["status"])
 
 	for _, action := range []string{"confirm", "decline", "expire", "accept-amendment", "refuse-amendment", "nonsense"} {
 		b.control(422, "POST", "/agreements/"+token+"/"+action, "")
@@ -269,8 +274,8 @@ func TestSubscriptionsAndSchedules(t *testing.T) {
 	deliveries := b.control(200, "GET", "/deliveries", "").([]any)
 	require.Len(t, deliveries, 1)
 	first := deliveries[0].(object)
-	assert.Equal(t, "payto.agreement.declined", first["Body"].(object)["eventType"])
-	b.control(200, "POST", "/deliveries/"+first["ID"].(string)+"/redeliver", "")
+	assert.Equal(t, "payto.agreement.declined", first["body"].(object)["eventType"])
+	b.control(200, "POST", "/deliveries/"+first["id"].(string)+"/redeliver", "")
 	assert.Equal(t, "payto.agreement.declined", <-events)
 	b.control(422, "POST", "/deliveries/x/redeliver", "")
 	require.NoError(t, b.box.Flush(t.Context()))
@@ -279,6 +284,107 @@ func TestSubscriptionsAndSchedules(t *testing.T) {
 	out := b.control(200, "POST", "/schedules", `{"customerId":"`+customer+`","amount":100,"frequency":"MONTHLY"}`).(object)
 	assert.NotEmpty(t, out["paymentScheduleId"])
 	b.control(422, "POST", "/schedules", `{"customerId":"x"}`)
+}
+
+// members visits the names in a value, at any depth. Those of headers are values.
+func members(value any, visit func(string)) {
+	switch value := value.(type) {
+	case object:
+		for name, inner := range value {
+			if visit(name); name != "header" {
+				members(inner, visit)
+			}
+		}
+	case []any:
+		for _, inner := range value {
+			members(inner, visit)
+		}
+	}
+}
+
+func TestNamesAreInCamelCase(t *testing.T) {
+	b := newBench(t)
+	require.NoError(t, b.box.Subscribe(sandbox.Subscription{Handler: http.NotFoundHandler(), Secret: "s", Scheme: signature.AssumedHMAC{}}))
+	b.pay("A")
+	b.trigger("payto.payment.approved")
+	_, authenticate := b.cardToken()
+	require.Equal(t, "C", authenticate())
+	seen := map[string]bool{}
+	for _, path := range []string{"/clock", "/ledger", "/ledger?order=A", "/requests", "/assumptions", "/cards", "/agreements", "/challenges", "/subscriptions", "/deliveries"} {
+		value := b.control(200, "GET", path, "")
+		assert.NotEmpty(t, value, path)
+		members(value, func(name string) {
+			assert.Regexp(t, `^[a-z]+([A-Z][a-z0-9]+)*$`, name, path)
+			seen[name] = true
+		})
+	}
+	for _, name := range []string{"receiptNumber", "agreementToken", "singleUseTokenId", "cardNumber", "signatureError", "answer", "why", "charged", "eventTypes"} {
+		assert.True(t, seen[name], name)
+	}
+}
+
+func TestResetAndSubscriptions(t *testing.T) {
+	b := newBench(t)
+	r := newReceiver(t, "s")
+	hook := httptest.NewServer(r)
+	defer hook.Close()
+	id := b.control(200, "POST", "/subscriptions", `{"url":"`+hook.URL+`","secret":"s","basicUser":"me","basicPassword":"p"}`).(object)["id"].(string)
+	other := b.control(200, "POST", "/subscriptions", `{"id":"mine","url":"`+hook.URL+`","secret":"s"}`).(object)["id"]
+	assert.Equal(t, "mine", other)
+	b.control(422, "POST", "/subscriptions", `{"id":"mine","url":"`+hook.URL+`","secret":"s"}`)
+	b.control(200, "DELETE", "/subscriptions/mine", "")
+	b.control(422, "DELETE", "/subscriptions/mine", "")
+	list := b.control(200, "GET", "/subscriptions", "").([]any)
+	assert.Equal(t, []any{object{"id": id, "url": hook.URL, "eventTypes": nil, "basicUser": "me"}}, list, "without what is secret")
+
+	receipt, now, keys := b.pay("A")["receiptNumber"], b.box.Now(), b.box.Keys()
+	token := b.agreement()
+	b.control(200, "POST", "/outcomes", `["declined 05"]`)
+	b.control(200, "POST", "/faults", `{"operation":"POST /transactions","kind":"Status","status":500}`)
+	b.control(200, "POST", "/deliveries/hold", "")
+	b.control(200, "POST", "/reset", "")
+	for _, path := range []string{"/ledger", "/requests", "/agreements", "/deliveries", "/faults"} {
+		assert.Empty(t, b.control(200, "GET", path, ""), path)
+	}
+	b.service(404, "GET", "/transactions/"+receipt.(string), keys.Secret, nil)
+	b.control(422, "POST", "/agreements/"+token+"/confirm", "")
+	assert.Equal(t, "Approved", b.pay("A")["status"], "no fault, and no outcome that was set")
+	assert.Equal(t, keys, b.box.Keys())
+	assert.False(t, b.box.Now().Before(now))
+	assert.Equal(t, list, b.control(200, "GET", "/subscriptions", ""))
+	delivery := b.trigger("payto.agreement.declined")
+	assert.Equal(t, []string{"payto.agreement.declined"}, r.next(1), "deliveries are not held")
+
+	d := b.control(200, "GET", "/deliveries/"+delivery, "").(object)
+	attempt := d["attempts"].([]any)[0].(object)
+	assert.Regexp(t, `^t=[0-9]{13},v1=[0-9a-f]{64}$`, attempt["signature"])
+	assert.Empty(t, attempt["signatureError"])
+	raw := b.send(newRequest("GET", "/_sandbox/deliveries/"+delivery+"/body", ""))
+	assert.Equal(t, "application/json", raw.Header().Get("Content-Type"))
+	assert.NoError(t, r.verify.Verify([]string{attempt["signature"].(string)}, raw.Body.Bytes()))
+	b.control(422, "GET", "/deliveries/x/body", "")
+	b.control(200, "DELETE", "/subscriptions/"+id, "")
+	b.control(422, "POST", "/deliveries/"+delivery+"/redeliver", "")
+}
+
+func TestReferences(t *testing.T) {
+	b := newBench(t)
+	w := b.send(newRequest("GET", "/_sandbox/openapi.yaml", ""))
+	assert.Equal(t, "application/yaml", w.Header().Get("Content-Type"))
+	assert.Contains(t, w.Body.String(), "x-operation: POST /transactions\n")
+	for _, row := range b.control(200, "GET", "/cards", "").([]any) {
+		card := row.(object)
+		tx := b.service(201, "POST", "/transactions", b.box.Keys().Secret, object{
+			"transactionType": "PAYMENT", "supplierBusinessCode": sandbox.DefaultBusiness, "principalAmount": json.Number("10.50"), "currency": "AUD",
+			"eci": "MAIL", "storedCredentialData": object{"entryMode": "MANUAL"},
+			"creditCard": object{"cardNumber": card["cardNumber"], "expiryDateMonth": "02", "expiryDateYear": "2099"},
+		})
+		if card["declineCode"] == "" {
+			assert.Equal(t, "Approved", tx["status"], card)
+		} else {
+			assert.Equal(t, []any{"Declined", card["declineCode"]}, []any{tx["status"], tx["responseCode"]}, card)
+		}
+	}
 }
 
 func TestPathsThatAreNotServed(t *testing.T) {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,11 +16,19 @@ import (
 
 // subscription is one as JSON.
 type subscription struct {
+	ID            string   `json:"id,omitempty"`
 	URL           string   `json:"url"`
-	Secret        string   `json:"secret"`
+	Secret        string   `json:"secret,omitempty"`
 	EventTypes    []string `json:"eventTypes"`
 	BasicUser     string   `json:"basicUser"`
-	BasicPassword string   `json:"basicPassword"`
+	BasicPassword string   `json:"basicPassword,omitempty"`
+}
+
+// ofTheFlag is the id of the subscription of -webhook.
+const ofTheFlag = "flag"
+
+func subscriptionOf(s sandbox.Subscription) subscription {
+	return subscription{s.ID, s.URL, s.Secret, s.EventTypes, s.BasicUser, s.BasicPassword}
 }
 
 func (c *control) subscribe(r *http.Request) (any, error) {
@@ -26,14 +36,31 @@ func (c *control) subscribe(r *http.Request) (any, error) {
 	if err := body(r, &in); err != nil {
 		return nil, err
 	}
-	return nil, in.add(c.box)
+	id, err := in.add(c.box)
+	return map[string]string{"id": id}, err
+}
+
+// subscriptions leaves out what is secret.
+func (c *control) subscriptions(*http.Request) (any, error) {
+	list := []subscription{}
+	for _, s := range c.box.Subscriptions() {
+		shown := subscriptionOf(s)
+		shown.Secret, shown.BasicPassword = "", ""
+		list = append(list, shown)
+	}
+	return list, nil
+}
+
+func (c *control) unsubscribe(r *http.Request) (any, error) {
+	return nil, c.box.Unsubscribe(r.PathValue("id"))
 }
 
 // add has notifications signed by the assumed scheme, in real time: the receiver's
 // clock is not moved with the sandbox's.
-func (in subscription) add(box *sandbox.Sandbox) error {
-	return box.Subscribe(sandbox.Subscription{
-		URL: in.URL, Secret: in.Secret, Scheme: signature.AssumedHMAC{}, Clock: time.Now, EventTypes: in.EventTypes,
+func (in subscription) add(box *sandbox.Sandbox) (id string, err error) {
+	id = cmp.Or(in.ID, rand.Text())
+	return id, box.Subscribe(sandbox.Subscription{
+		ID: id, URL: in.URL, Secret: in.Secret, Scheme: signature.AssumedHMAC{}, Clock: time.Now, EventTypes: in.EventTypes,
 		BasicUser: in.BasicUser, BasicPassword: in.BasicPassword,
 	})
 }
@@ -41,7 +68,7 @@ func (in subscription) add(box *sandbox.Sandbox) error {
 // delivery is a notification with its body as JSON.
 type delivery struct {
 	sandbox.Delivery
-	Body json.RawMessage
+	Body json.RawMessage `json:"body"`
 }
 
 func (c *control) deliveries(*http.Request) (any, error) {
@@ -50,6 +77,26 @@ func (c *control) deliveries(*http.Request) (any, error) {
 		list = append(list, delivery{Delivery: d, Body: d.Body})
 	}
 	return list, nil
+}
+
+func (c *control) find(id string) (sandbox.Delivery, error) {
+	for _, d := range c.box.Deliveries() {
+		if d.ID == id {
+			return d, nil
+		}
+	}
+	return sandbox.Delivery{}, fmt.Errorf("no delivery %q", id)
+}
+
+func (c *control) delivery(r *http.Request) (any, error) {
+	d, err := c.find(r.PathValue("id"))
+	return delivery{Delivery: d, Body: d.Body}, err
+}
+
+// deliveryBody is the body byte by byte, as signatures need it.
+func (c *control) deliveryBody(r *http.Request) (any, error) {
+	d, err := c.find(r.PathValue("id"))
+	return document{"application/json", d.Body}, err
 }
 
 func (c *control) redeliver(r *http.Request) (any, error) {
@@ -68,7 +115,7 @@ func (c *control) nextDeliveries(r *http.Request) (any, error) {
 func parseDeliveryFault(text string) (sandbox.DeliveryFault, error) {
 	var word, rest string
 	_, _ = fmt.Sscan(text, &word, &rest) // only some have more than a word
-	d, err := time.ParseDuration(rest)
+	d, err := duration(rest)
 	switch {
 	case word == "none" && rest == "":
 		return sandbox.DeliveryFault{}, nil

@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/quickstream-go/quickstream/internal/openapi"
+	"github.com/quickstream-go/quickstream/sandbox"
 )
 
 // endpoint is one thing that can be read or done under /_sandbox: the help and the
@@ -16,7 +19,7 @@ type endpoint struct {
 }
 
 func (c *control) endpoints() []endpoint {
-	return slices.Concat(c.recordEndpoints(), c.outcomeEndpoints(), c.payerEndpoints(), c.webhookEndpoints())
+	return slices.Concat(c.recordEndpoints(), c.referenceEndpoints(), c.outcomeEndpoints(), c.payerEndpoints(), c.webhookEndpoints())
 }
 
 // routes serves the endpoints under /_sandbox. Reads have no effect; everything else
@@ -27,11 +30,14 @@ func (c *control) routes() *http.ServeMux {
 		method, path, _ := strings.Cut(e.pattern, " ")
 		mux.HandleFunc(method+" "+controlPath+path, func(w http.ResponseWriter, r *http.Request) {
 			value, err := e.do(r)
+			status := http.StatusOK
 			if err != nil {
-				writeJSON(w, http.StatusUnprocessableEntity, map[string]string{"error": err.Error()})
-				return
+				status, value = http.StatusUnprocessableEntity, map[string]string{"error": err.Error()}
 			}
-			writeJSON(w, http.StatusOK, value)
+			if method != http.MethodGet {
+				c.log.Info("control", "call", e.pattern, "status", status)
+			}
+			writeJSON(w, status, value)
 		})
 	}
 	return mux
@@ -46,16 +52,34 @@ func (c *control) recordEndpoints() []endpoint {
 			`-d '{"advance":"48h"}' $SANDBOX/clock`, c.advance,
 		},
 		{
-			"GET /ledger", "the transactions as they stand, whatever answers were given. With ?order=<customerReferenceNumber> those of one order: Charged is how many took money (two are one too many), Net what it cost in cents",
+			"GET /ledger", "the transactions as they stand, whatever answers were given, with amounts in cents. With ?order=<customerReferenceNumber> those of one order: charged is how many took money (two are one too many), net what it cost in cents",
 			`"$SANDBOX/ledger?order=ORDER-1"`, c.ledger,
 		},
 		{
-			"GET /requests", "what reached the service: at most the last 10,000 requests or 16 MiB, and 64 KiB of a body. Numbers of cards and accounts that are no test numbers are blanked out",
+			"GET /requests", "what reached the service, and its answers: at most the last 10,000 requests or 16 MiB, and 64 KiB of a body. Numbers of cards and accounts that are no test numbers are blanked out",
 			"$SANDBOX/requests", c.requests,
 		},
 		{"DELETE /requests", "forgets them", "-X DELETE $SANDBOX/requests", c.forgetRequests},
-		{"GET /assumptions", "what is assumed where the contract is silent, with the values of other worlds", "$SANDBOX/assumptions", c.assumptions},
+		{
+			"POST /reset", "forgets customers, payments and all else that the service holds, requests and deliveries, and ends faults and outcomes that are still to come. Keys, the clock, the world and subscriptions stay, and no identifier comes again",
+			"-X POST $SANDBOX/reset", c.reset,
+		},
 	}
+}
+
+// referenceEndpoints are about what can be sent.
+func (c *control) referenceEndpoints() []endpoint {
+	return []endpoint{
+		{"GET /assumptions", "what is assumed where the contract is silent, with the values of other worlds", "$SANDBOX/assumptions", c.assumptions},
+		{"GET /cards", "the test cards: declineCode is empty if their payments are approved, transStatus is what 3D Secure says first", "$SANDBOX/cards", c.cards},
+		{"GET /openapi.yaml", "an unofficial OpenAPI 3.1 document of the service, in our own words", "$SANDBOX/openapi.yaml", c.openAPI},
+	}
+}
+
+func (c *control) cards(*http.Request) (any, error) { return sandbox.TestCards(), nil }
+
+func (c *control) openAPI(*http.Request) (any, error) {
+	return document{"application/yaml", openapi.Document()}, nil
 }
 
 // outcomeEndpoints decide how calls go.
@@ -77,8 +101,8 @@ func (c *control) outcomeEndpoints() []endpoint {
 		{"GET /faults", "how often each kind has struck", "$SANDBOX/faults", c.faults},
 		{"DELETE /faults", "ends them", "-X DELETE $SANDBOX/faults", c.clearFaults},
 		{
-			"POST /schedules", "sets up a recurring payment, as people do in the portal. Amount: in cents. Frequency: WEEKLY, FORTNIGHTLY, MONTHLY, QUARTERLY or YEARLY. More: AccountToken, SupplierBusinessCode, Currency, First (a time), Payments (how many)",
-			`-d '{"CustomerID":"'$CUSTOMER'","Amount":1050,"Frequency":"MONTHLY"}' $SANDBOX/schedules`, c.schedule,
+			"POST /schedules", "sets up a recurring payment, as people do in the portal. amount: in cents. frequency: WEEKLY, FORTNIGHTLY, MONTHLY, QUARTERLY or YEARLY. More: accountToken, supplierBusinessCode, currency, first (a time), payments (how many)",
+			`-d '{"customerId":"'$CUSTOMER'","amount":1050,"frequency":"MONTHLY"}' $SANDBOX/schedules`, c.schedule,
 		},
 		{"GET /payment-files/{id}/faults", "what is wrong with the lines of a payment file", "$SANDBOX/payment-files/1/faults", c.fileFaults},
 	}
@@ -104,15 +128,19 @@ func (c *control) payerEndpoints() []endpoint {
 func (c *control) webhookEndpoints() []endpoint {
 	return []endpoint{
 		{
-			"POST /subscriptions", "posts events to a URL on this machine from now on (a name is judged by where it leads when it is dialled), signed with the secret in X-Webhook-Signature: t=<milliseconds>,v1=<hex of HMAC-SHA256 over t, a dot and the body>. The contract does not say how the service signs: this is an assumption. eventTypes, basicUser and basicPassword are optional",
+			"POST /subscriptions", "posts events to a URL from now on, on this machine (a name is judged by where it leads when it is dialled) or a host of -webhook-host, signed with the secret in X-Webhook-Signature: t=<milliseconds>,v1=<hex of HMAC-SHA256 over t, a dot and the body>. The contract does not say how the service signs: this is an assumption. eventTypes, basicUser and basicPassword are optional",
 			`-d '{"url":"http://127.0.0.1:4242/","secret":"whsec"}' $SANDBOX/subscriptions`, c.subscribe,
 		},
+		{"GET /subscriptions", "the subscriptions, without secrets", "$SANDBOX/subscriptions", c.subscriptions},
+		{"DELETE /subscriptions/{id}", "ends one: nothing more is posted to it", "-X DELETE $SANDBOX/subscriptions/$SUBSCRIPTION", c.unsubscribe},
 		{
 			"POST /trigger/{eventType}", "makes an event happen, to a new agreement or to the one named in the body: " + eventNames() +
 				". The last two stand for all the kinds whose names are not public",
 			`-d '{"agreementToken":"'$AGREEMENT'"}' $SANDBOX/trigger/payto.payment.approved`, c.trigger,
 		},
-		{"GET /deliveries", "what was posted, with every attempt", "$SANDBOX/deliveries", c.deliveries},
+		{"GET /deliveries", "what was posted, with every attempt, its signature, and what is wrong with that", "$SANDBOX/deliveries", c.deliveries},
+		{"GET /deliveries/{id}", "one of them", "$SANDBOX/deliveries/$DELIVERY", c.delivery},
+		{"GET /deliveries/{id}/body", "its body byte by byte, as it was signed", "$SANDBOX/deliveries/$DELIVERY/body", c.deliveryBody},
 		{"POST /deliveries/{id}/redeliver", "posts one again, whatever became of it before", "-X POST $SANDBOX/deliveries/$DELIVERY/redeliver", c.redeliver},
 		{
 			"POST /deliveries/faults", "what goes wrong with the next deliveries, one each: twice, tampered, stale <duration>, future <duration> or none",

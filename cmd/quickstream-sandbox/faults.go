@@ -54,7 +54,7 @@ func (c *control) injectFault(r *http.Request) (any, error) {
 func (in faultRequest) faultKind() (kind sandbox.FaultKind, err error) {
 	var delay time.Duration
 	if in.Delay != "" {
-		if delay, err = time.ParseDuration(in.Delay); err != nil {
+		if delay, err = duration(in.Delay); err != nil {
 			return kind, err
 		}
 	}

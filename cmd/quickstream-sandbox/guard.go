@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"crypto/subtle"
 	"net/http"
 	"net/netip"
 	"regexp"
@@ -11,13 +13,17 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// guard lets programs of this machine in, and browsers only with pages of this port,
-// of the origins that were allowed, and of shops for what shops need. The control endpoints take no key, and the
-// service records what it refuses: neither is for other sites in the same browser.
+// guard answers requests for loopback names and for the hosts that were named. It lets
+// browsers in only with pages of this port, of the origins that were allowed, and of shops for
+// what shops need. The control endpoints take no API key, and the service records what it
+// refuses: neither is for other sites in the same browser. If there is a token, nobody controls
+// the sandbox without it.
 type guard struct {
 	service *sandbox.Sandbox
 	control http.Handler // all under /_sandbox, and the page that leads there
 	origins []string     // may call the service from browsers
+	hosts   hosts
+	token   string
 }
 
 func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -25,16 +31,34 @@ func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	isControl := r.URL.Path == "/" || r.URL.Path == controlPath || strings.HasPrefix(r.URL.Path, controlPath+"/")
+	if isControl {
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
+	}
 	switch {
-	case !loopbackHost(r.Host):
-		http.Error(w, "This port is reached by a loopback name only.", http.StatusForbidden)
+	case !g.serves(hostOf(r.Host)):
+		http.Error(w, "This port is reached by a loopback name, or by one that -host names.", http.StatusForbidden)
 	case !sameOrigin(r) && (isControl || !g.allows(r) && !g.service.ForShop(r)):
 		http.Error(w, "Another site asked for this. Open it yourself, or allow the site: -shop, -origins.", http.StatusForbidden)
+	case isControl && !g.admits(r):
+		h.Set("WWW-Authenticate", `Basic realm="quickstream-sandbox"`)
+		http.Error(w, "The control endpoints need the token: as the user name of HTTP Basic, or as a Bearer token.", http.StatusUnauthorized)
 	case isControl:
 		g.control.ServeHTTP(w, r)
 	default:
 		g.service.ServeHTTP(w, r)
 	}
+}
+
+// admits reports whether a request has the token, if one is needed.
+func (g guard) admits(r *http.Request) bool {
+	given, _, _ := r.BasicAuth()
+	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		given = bearer
+	}
+	is, want := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(g.token))
+	return g.token == "" || subtle.ConstantTimeCompare(is[:], want[:]) == 1
 }
 
 // sameOrigin reports a request of no browser, of a page of this port, or of the
@@ -58,18 +82,34 @@ func (g guard) allows(r *http.Request) bool {
 	return len(from) == 1 && (slices.Contains(g.origins, from[0]) || slices.Contains(g.origins, "*"))
 }
 
-// localName is localhost, or a name below it, which browsers resolve by themselves.
-var localName = regexp.MustCompile(`^(?i:([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*localhost)$`)
+// serves reports whether a host, as hostOf returns it, is one of this port.
+func (g guard) serves(host string) bool {
+	return isLoopback(host) || slices.ContainsFunc(g.hosts, func(name string) bool {
+		if strings.Contains(name, ":") {
+			name = "[" + name + "]"
+		}
+		return host == name
+	})
+}
 
-// loopbackHost judges a host with or without a port, by its text.
-func loopbackHost(hostport string) bool {
+// hostOf returns the host of a text with or without a port, in lower case. It is empty if
+// the text has not that form.
+func hostOf(hostport string) string {
 	host := hostport
 	if at := strings.LastIndexByte(host, ':'); at > strings.IndexByte(host, ']') {
 		if _, err := strconv.ParseUint(host[at+1:], 10, 16); err != nil {
-			return false
+			return ""
 		}
 		host = host[:at]
 	}
+	return strings.ToLower(host)
+}
+
+// localName is localhost, or a name below it, which browsers resolve by themselves.
+var localName = regexp.MustCompile(`^(([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*localhost)$`)
+
+// isLoopback judges a host by its text.
+func isLoopback(host string) bool {
 	inner, bracketed := strings.CutPrefix(host, "[")
 	inner, closed := strings.CutSuffix(inner, "]")
 	if bracketed != closed {

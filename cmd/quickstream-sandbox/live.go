@@ -3,11 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"maps"
 	"net/http"
-	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +27,7 @@ const (
 
 // liveView is what the page shows.
 type liveView struct {
+	filter
 	Now        time.Time
 	Ahead      int64 // milliseconds
 	Events     []event
@@ -40,17 +38,16 @@ type liveView struct {
 
 type requestRow struct {
 	sandbox.Request
-	Number, Hundreds int
+	Hundreds int
 }
 
-func (p *pages) view() liveView {
+func (p *pages) view(f filter) liveView {
 	v := liveView{
-		Now: p.box.Now(), Ahead: p.clock.Ahead().Milliseconds(), Events: events(),
-		Ledger: newest(p.box.Ledger()), Deliveries: newest(p.box.Deliveries()),
+		filter: f, Now: p.box.Now(), Ahead: p.clock.Ahead().Milliseconds(), Events: events(),
+		Ledger: newest(kept(p.box.Ledger(), f.transaction)), Deliveries: newest(kept(p.box.Deliveries(), f.delivery)),
 	}
-	requests := p.box.Requests()
-	for i, r := range newest(requests) {
-		v.Requests = append(v.Requests, requestRow{r, len(requests) - i, r.Status / 100})
+	for _, r := range newest(kept(p.box.Requests(), f.request)) {
+		v.Requests = append(v.Requests, requestRow{r, r.Status / 100})
 	}
 	return v
 }
@@ -68,8 +65,8 @@ type news struct {
 	Rows  map[string]string `json:"rows"`
 }
 
-func (p *pages) news() (news, error) {
-	v := p.view()
+func (p *pages) news(f filter) (news, error) {
+	v := p.view(f)
 	out := news{v.Ahead, make(map[string]string)}
 	for name, list := range map[string]any{"ledger": v.Ledger, "requests": v.Requests, "deliveries": v.Deliveries} {
 		var sb strings.Builder
@@ -90,7 +87,7 @@ func (p *pages) live(w http.ResponseWriter, r *http.Request) {
 	var told time.Time
 	for {
 		begun := time.Now()
-		now, err := p.news()
+		now, err := p.news(filterOf(r))
 		if err != nil {
 			return
 		}
@@ -127,48 +124,15 @@ func (n news) message(known news, silence time.Duration) (message []byte, due bo
 }
 
 // act does what a form of the page asks for.
-func (p *pages) act(r *http.Request) error {
-	delivery, event := r.PostFormValue("redeliver"), r.PostFormValue("event")
+func (p *pages) act(r *http.Request) (form, error) {
+	delivery, event, advance := r.PostFormValue("redeliver"), r.PostFormValue("event"), r.PostFormValue("advance")
 	switch {
 	case delivery != "":
-		return p.box.Redeliver(delivery)
+		return form{Field: "redeliver"}, p.box.Redeliver(delivery)
 	case event != "":
 		_, err := p.raise(r.Context(), event, "")
-		return err
+		return form{Field: "event", Given: event}, err
 	default:
-		return p.move(r.Context(), r.PostFormValue("advance"))
+		return form{Field: "advance", Given: advance}, p.move(r.Context(), advance)
 	}
-}
-
-// functions are those of the templates.
-func (p *pages) functions() template.FuncMap {
-	return template.FuncMap{
-		"money":  func(cents int64) string { return fmt.Sprintf("%d.%02d", cents/100, cents%100) },
-		"when":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
-		"veiled": p.veiled,
-		"path":   unescaped,
-	}
-}
-
-// unescaped is a path in which nothing hides in an escape.
-func unescaped(path string) string {
-	if text, err := url.PathUnescape(path); err == nil {
-		return text
-	}
-	return path
-}
-
-// longNumber has the form of a card number.
-var longNumber = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){11,18}`)
-
-// veiled is a text from outside as a page shows it: not long, and without keys and
-// whole card numbers, wherever somebody put them.
-func (p *pages) veiled(text string) string {
-	keys := p.box.Keys()
-	text = strings.NewReplacer(keys.Secret, "...", keys.Publishable, "...").Replace(text)
-	text = longNumber.ReplaceAllStringFunc(text, func(number string) string { return number[:4] + "..." + number[len(number)-3:] })
-	if runes := []rune(text); len(runes) > 60 {
-		return string(runes[:50]) + "..."
-	}
-	return text
 }

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"html"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -91,7 +93,7 @@ func TestTheStreamEndsWithTheServer(t *testing.T) {
 	box := sandbox.New(sandbox.WithClock(clock.Clock))
 	defer box.Close()
 	ctx, end := context.WithCancel(t.Context())
-	handler, err := newHandler(ctx, box, clock)
+	handler, err := newHandler(ctx, &control{box: box, clock: clock, log: slog.New(slog.DiscardHandler)}, guard{})
 	require.NoError(t, err)
 	b := &bench{t: t, box: box, clock: clock, handler: handler}
 	next := b.stream()
@@ -129,8 +131,82 @@ func TestTheFormsOfThePage(t *testing.T) {
 	post(303, url.Values{"event": {"payto.agreement.expired"}})
 	post(303, url.Values{"redeliver": {b.box.Deliveries()[0].ID}})
 	assert.Equal(t, []string{"payto.agreement.expired", "payto.agreement.expired"}, r.next(2))
-	for field, value := range map[string]string{"advance": "soon", "event": "payto.nothing", "redeliver": "nobody", "": ""} {
-		assert.NotEmpty(t, post(422, url.Values{field: {value}}))
+	for field, value := range map[string]string{"advance": "<soon>", "event": "payto.nothing", "redeliver": "nobody", "": ""} {
+		page := post(422, url.Values{field: {value}})
+		assert.Contains(t, page, "<!doctype html>", "the page is there again")
+		switch field {
+		case "advance":
+			assert.Regexp(t, `name="advance" value="&lt;soon&gt;" [^>]*aria-describedby="wrong-advance" aria-invalid="true"`, page)
+			assert.Regexp(t, `id="wrong-advance" role="alert">[^<]*write 90s, 48h or 2d12h`, page)
+		case "event":
+			assert.Regexp(t, `id="wrong-event" role="alert">no event type`, page)
+		case "redeliver":
+			assert.Regexp(t, `id="state" role="status">sandbox: no delivery`, page)
+		}
+		q := newRequest("POST", "/_sandbox/", url.Values{field: {value}}.Encode())
+		q.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Accept": {"text/plain"}}
+		w := b.send(q)
+		assert.Equal(t, 422, w.Code)
+		assert.NotContains(t, w.Body.String(), "<!doctype", "the script puts it beside the field")
+	}
+}
+
+func TestFilters(t *testing.T) {
+	b := newBench(t)
+	require.NoError(t, b.box.Subscribe(sandbox.Subscription{Handler: http.NotFoundHandler(), Secret: "s", Scheme: signature.AssumedHMAC{}}))
+	b.pay("ORDER-7")
+	b.pay("ORDER-8")
+	b.service(422, "POST", "/transactions", b.box.Keys().Secret, object{})
+	b.control(200, "POST", "/faults", `{"operation":"POST /transactions","nth":1,"kind":"Status","status":502}`)
+	b.service(502, "POST", "/transactions", b.box.Keys().Secret, object{"customerReferenceNumber": "ORDER-9"})
+	b.trigger("payto.agreement.declined")
+	shown := func(query, list string) int {
+		t.Helper()
+		page := b.send(newRequest("GET", "/_sandbox/?"+query, "")).Body.String()
+		return strings.Count(page, `<li id="`+list+`-`)
+	}
+	assert.Equal(t, []int{2, 6, 1}, []int{shown("", "tx"), shown("", "request"), shown("", "delivery")})
+	for query, want := range map[string][]int{
+		"find=order-7": {1, 1, 0}, "find=DECLINED": {0, 0, 1}, "find=nowhere": {0, 0, 0}, "show=refused": {2, 1, 1}, "show=failed": {2, 1, 1},
+		"show=done": {2, 4, 1}, "show=faults": {2, 1, 1}, "show=unanswered": {2, 0, 1}, "show=refused&find=order-8": {1, 0, 0}, "show=nonsense": {2, 6, 1},
+	} {
+		assert.Equal(t, want, []int{shown(query, "tx"), shown(query, "request"), shown(query, "delivery")}, query)
+	}
+	page := b.send(newRequest("GET", `/_sandbox/?show=failed&find=%22%3Eorder`, "")).Body.String()
+	assert.Contains(t, page, `value="&#34;&gt;order"`)
+	assert.Contains(t, page, `<option selected>failed</option>`)
+}
+
+// What was sent and answered can be seen, with numbers masked as the service masks them.
+func TestTheInspector(t *testing.T) {
+	b := newBench(t)
+	require.NoError(t, b.box.Subscribe(sandbox.Subscription{Handler: http.NotFoundHandler(), Secret: "s", Scheme: signature.AssumedHMAC{}, Clock: time.Now}))
+	receipt := b.pay("ORDER-7")["receiptNumber"].(string)
+	inspect := func(query string, more ...any) string {
+		t.Helper()
+		w := b.send(newRequest("GET", fmt.Sprintf("/_sandbox/inspect?"+query, more...), ""))
+		require.Equal(t, 200, w.Code)
+		return w.Body.String()
+	}
+	page := inspect("request=%d", b.box.Requests()[0].Number)
+	for _, part := range []string{"POST /transactions", "Authorization: secret", "Answered: 201", receipt, "&#34;cardNumber&#34;: &#34;424242...242&#34;,\n    &#34;expiryDateMonth&#34;: &#34;02&#34;,\n    &#34;expiryDateYear&#34;: &#34;99&#34;", "It was carried out."} {
+		assert.Contains(t, page, part)
+	}
+	assert.NotContains(t, page, "4242424242424242")
+	assert.NotContains(t, page, b.box.Keys().Secret)
+
+	for fault, check := range map[string]string{
+		"none": `The signature is <b class="done">valid</b>`, "tampered": "no signature matches", "stale 1d": "timestamp too old", "future 6m": "timestamp too far in the future",
+	} {
+		b.control(200, "POST", "/deliveries/faults", `["`+fault+`"]`)
+		page = inspect("delivery=%s", b.trigger("payto.agreement.declined"))
+		assert.Contains(t, page, "payto.agreement.declined", fault)
+		assert.Contains(t, page, check, fault)
+		assert.Contains(t, page, "X-Webhook-Signature: <code>t=", fault)
+		assert.Contains(t, page, "&#34;eventType&#34;: &#34;payto.agreement.declined&#34;", fault)
+	}
+	for _, query := range []string{"", "request=0", "request=99", "request=x", "delivery=x"} {
+		assert.Contains(t, inspect(query), "no such request or delivery", query)
 	}
 }
 
@@ -151,6 +227,9 @@ func TestAttackRow10WhatThePageShows(t *testing.T) {
 	for _, path := range []string{"/_sandbox/", "/_sandbox/payer", "/_sandbox/challenge"} {
 		page.WriteString(b.send(newRequest("GET", path, "")).Body.String())
 	}
+	for _, r := range b.box.Requests() {
+		page.WriteString(b.send(newRequest("GET", fmt.Sprintf("/_sandbox/inspect?request=%d", r.Number), "")).Body.String())
+	}
 	told := b.stream()()
 	for _, rows := range told.Rows {
 		page.WriteString(rows)
@@ -163,7 +242,7 @@ func TestAttackRow10WhatThePageShows(t *testing.T) {
 	}
 	assert.NotContains(t, page.String(), "<img")
 	assert.Contains(t, shown, markup)
-	assert.Contains(t, shown, "4242...242")
+	assert.Contains(t, shown, "424242...242")
 	assert.NotRegexp(t, regexp.MustCompile(`[0-9]{13}`), shown)
 	assert.Less(t, len((&pages{control: &control{box: b.box}}).veiled(strings.Repeat("ü", 1<<16))), 120)
 }
@@ -172,8 +251,9 @@ func TestAttackRow10WhatThePageShows(t *testing.T) {
 func TestPagesHaveNothingInline(t *testing.T) {
 	b := newBench(t)
 	b.agreement()
-	for _, path := range []string{"/_sandbox/", "/_sandbox/payer", "/_sandbox/challenge", "/_sandbox/help"} {
+	for _, path := range []string{"/_sandbox/", "/_sandbox/inspect?request=1", "/_sandbox/inspect", "/_sandbox/payer", "/_sandbox/challenge", "/_sandbox/help"} {
 		body := b.send(newRequest("GET", path, "")).Body.String()
+		assert.True(t, strings.HasPrefix(body, "<!doctype html>"), path)
 		assert.NotRegexp(t, `<style|<script>|<[^>]+ (style|on\w+)=`, body, path)
 		assert.Contains(t, body, `<html lang="en">`, path)
 		assert.Contains(t, body, `name="viewport"`, path)

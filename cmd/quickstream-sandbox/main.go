@@ -1,13 +1,14 @@
-// Command quickstream-sandbox serves the simulator of package sandbox on a
-// loopback port, for programs in any language.
+// Command quickstream-sandbox serves the simulator of package sandbox on a port, for
+// programs in any language.
 //
-// Beside the service it serves, under /_sandbox/ and without a key, what people
-// and tests do to it: a page that shows what goes on, the payer's banking app, the
-// challenge of 3D Secure, and JSON endpoints for the clock, faults, outcomes, the
-// ledger, the requests, the events and the webhook subscriptions.
+// In addition to the service it serves, under /_sandbox/ and without an API key, what people
+// and tests do to it: an inspector of what goes on, the payer's banking app, the challenge of
+// 3D Secure, and JSON endpoints for the clock, faults, outcomes, the ledger, the requests, the
+// events and the webhook subscriptions.
 //
-// It prints the environment variables of the client when it starts, and with -help
-// every flag, endpoint and assumption, and a tour with curl.
+// It listens on loopback addresses. With -expose it listens on others, and the control
+// endpoints need a token. It prints the environment variables of the client when it starts,
+// and with -help every flag, endpoint and assumption, and a tour with curl.
 package main
 
 import (
@@ -16,21 +17,19 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net/url"
+	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
-	"sync"
 	"syscall"
 
-	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdout)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "quickstream-sandbox:", err)
@@ -40,34 +39,46 @@ func main() {
 
 // settings are what the flags say.
 type settings struct {
-	addr, origins, world string
-	shops                string
-	webhook              subscription
-	listAssumptions      bool
-	autoConfirm          bool
-	seed                 uint64
-	assumed              assumed
+	addr, token, state       string
+	hosts, webhookHosts      hosts
+	keys                     sandbox.Keys
+	origins, shops           string
+	webhook                  subscription
+	listAssumptions, version bool
+	expose, quiet            bool
+	autoConfirm              bool
+	seed                     uint64
+	world, assumed           world
 }
 
 func newFlags() (*flag.FlagSet, *settings) {
 	var s settings
 	flags := flag.NewFlagSet("quickstream-sandbox", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // run returns what is wrong
-	flags.StringVar(&s.addr, "addr", "127.0.0.1:8642", "loopback `address` to listen on (127.0.0.1:8642); port 0 takes a free one")
+	flags.StringVar(&s.addr, "addr", "127.0.0.1:8642", "`address` to listen on (127.0.0.1:8642); port 0 takes a free one")
+	flags.BoolVar(&s.expose, "expose", false, "let -addr be no loopback address, as in a container; the control endpoints then need a token")
+	flags.StringVar(&s.token, "token", "", "demand this `text` of at least 16 characters at the control endpoints; -expose makes one up")
+	flags.Var(&s.hosts, "host", "answer to these comma-separated host `names` too, and to no others; the first is the host of printed addresses and of links in webhooks")
+	flags.Var(&s.webhookHosts, "webhook-host", "let webhooks be posted to these comma-separated host `names` too, and to no others")
+	flags.StringVar(&s.keys.Secret, "secret-key", "", "use this secret `key`, which begins with "+secretPrefix)
+	flags.StringVar(&s.keys.Publishable, "publishable-key", "", "use this publishable `key`, which begins with "+publishablePrefix)
+	flags.StringVar(&s.state, "state", "", "keep keys, token, subscriptions and how far the clock is ahead in this `file`, for the next start; payments and all else are not kept")
 	flags.BoolVar(&s.listAssumptions, "assumptions", false, "print what is assumed where the contract is silent, and what is known about it, and exit")
+	flags.BoolVar(&s.version, "version", false, "print the version and exit")
+	flags.BoolVar(&s.quiet, "quiet", false, "do not log requests, control calls and deliveries to standard error")
 	flags.Uint64Var(&s.seed, "seed", 0, "make keys and identifiers the same in every run that has this `number`")
 	flags.StringVar(&s.origins, "origins", "", "comma-separated `origins` of browser pages that may create tokens, or *; the service itself allows none")
 	flags.StringVar(&s.shops, "shop", "", "comma-separated `origins` of shops, whose pages may use the stand-in of the browser script and the payer's page")
-	flags.StringVar(&s.world, "world", "", "live in a `world`: differences from the default, such as \"PageSize=1 LookupLag=5m\"; as tests print it")
-	flags.Var(&s.assumed, "assume", "change one assumption, as in `Name=value`; may be repeated, and wins over -world")
+	flags.Var(&s.world, "world", "live in a `world`: plain, which is easy to read, or differences from the default, such as \"PageSize=1 LookupLag=5m\"; as tests print it")
+	flags.Var(&s.assumed, "assume", "change assumptions, as -world does; may be repeated, and wins over -world")
 	flags.BoolVar(&s.autoConfirm, "auto-confirm", false, "have payers confirm PayTo agreements by themselves")
-	flags.StringVar(&s.webhook.URL, "webhook", "", "post all events to this `URL` on this machine from the start")
+	flags.StringVar(&s.webhook.URL, "webhook", "", "post all events to this `URL` from the start")
 	flags.StringVar(&s.webhook.Secret, "webhook-secret", "whsec", "sign them with this `text` (whsec)")
 	return flags, &s
 }
 
 // run serves until ctx ends.
-func run(ctx context.Context, args []string, stdout io.Writer) error {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags, s := newFlags()
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -76,95 +87,55 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		return fmt.Errorf("%w (-help lists all)", err)
 	case flags.NArg() > 0:
 		return fmt.Errorf("unexpected argument %q (-help lists all)", flags.Arg(0))
+	case s.version:
+		return printVersion(stdout)
 	case s.listAssumptions:
 		return printAssumptions(stdout)
 	}
-	world, err := worlds.Parse(s.world)
-	if err != nil {
-		return err
+	return s.serve(ctx, stdout, s.logger(stderr))
+}
+
+// logger writes lines for people.
+func (s *settings) logger(w io.Writer) *slog.Logger {
+	if s.quiet {
+		w = io.Discard
 	}
-	clock := liveclock.New()
-	opts := []sandbox.Option{
-		sandbox.WithClock(clock.Clock),
-		world.Option(),
-		sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
-			a.AutoConfirm = s.autoConfirm
-			if s.origins != "" {
-				a.AllowedOrigins = strings.Split(s.origins, ",")
-			}
-			for _, change := range s.assumed {
-				change(a)
-			}
-		}),
-	}
-	if s.shops != "" {
-		opts = append(opts, sandbox.WithShop(strings.Split(s.shops, ",")...))
-	}
-	if s.seed != 0 {
-		opts = append(opts, sandbox.WithSeed(s.seed))
-	}
-	box := sandbox.New(opts...)
-	defer box.Close()
-	if s.webhook.URL != "" {
-		if err := s.webhook.add(box); err != nil {
-			return err
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		switch a.Key {
+		case slog.LevelKey:
+			return slog.Attr{}
+		case slog.TimeKey:
+			return slog.String(a.Key, a.Value.Time().Format("15:04:05.000"))
+		default:
+			return a
 		}
-	}
-	return serveBox(ctx, box, clock, s.addr, stdout)
+	}}))
 }
 
-// serveBox serves a sandbox until ctx ends.
-func serveBox(ctx context.Context, box *sandbox.Sandbox, clock *liveclock.Clock, addr string, stdout io.Writer) error {
-	handler, err := newHandler(ctx, box, clock)
-	if err != nil {
-		return err
-	}
-	l, err := listen(ctx, addr)
-	if err != nil {
-		return err
-	}
-	var ticking sync.WaitGroup
-	defer ticking.Wait()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	ticking.Go(func() { clock.Run(ctx) })
-	if err := announce(stdout, box, "http://"+l.Addr().String()); err != nil {
-		return errors.Join(err, l.Close())
-	}
-	return serve(ctx, l, handler, box)
-}
-
-// assumed is the flag -assume: changes that are known to be possible.
-type assumed []func(*sandbox.Assumptions)
-
-// String implements flag.Value.
-func (*assumed) String() string { return "" }
-
-// Set implements flag.Value.
-func (list *assumed) Set(text string) error {
-	name, value, _ := strings.Cut(text, "=")
-	tried := sandbox.DefaultAssumptions()
-	if err := tried.Set(name, value); err != nil {
-		return err
-	}
-	*list = append(*list, func(a *sandbox.Assumptions) { _ = a.Set(name, value) }) // it was tried
-	return nil
-}
-
-func announce(w io.Writer, box *sandbox.Sandbox, host string) error {
-	base, err := url.Parse(box.URL())
-	if err != nil {
-		return err
-	}
+func announce(w io.Writer, box *sandbox.Sandbox, origin, token string) error {
 	keys := box.Keys()
-	_, err = fmt.Fprintf(w, `export QUICKSTREAM_ENVIRONMENT=%s
-export QUICKSTREAM_SECRET_KEY=%s
-export QUICKSTREAM_PUBLISHABLE_KEY=%s
-export SANDBOX=%s
-# supplierBusinessCode: %s
-# what goes on, in a browser: %[4]s/
-# all that can be done, with a tour: -help, or %[4]s/help
-`, host+base.Path, keys.Secret, keys.Publishable, host+controlPath, sandbox.DefaultBusiness)
+	lines := []string{
+		"export QUICKSTREAM_ENVIRONMENT=" + origin + servicePath,
+		"export QUICKSTREAM_SECRET_KEY=" + keys.Secret,
+		"export QUICKSTREAM_PUBLISHABLE_KEY=" + keys.Publishable,
+		"export SANDBOX=" + origin + controlPath,
+		"# supplierBusinessCode: " + sandbox.DefaultBusiness,
+		"# what goes on, in a browser: " + origin + controlPath + "/",
+		"# all that can be done, with a tour: -help, or " + origin + controlPath + "/help",
+	}
+	if token != "" {
+		lines = append(lines, "export SANDBOX_TOKEN="+token, "# the control endpoints take it as the user name of HTTP Basic: curl -u $SANDBOX_TOKEN:")
+	}
+	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
+	return err
+}
+
+func printVersion(w io.Writer) error {
+	version, goVersion := "unknown", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version, goVersion = info.Main.Version, info.GoVersion
+	}
+	_, err := fmt.Fprintln(w, "quickstream-sandbox", version, goVersion)
 	return err
 }
 

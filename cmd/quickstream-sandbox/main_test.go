@@ -5,15 +5,22 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 // serving runs the command on a free port until the test ends, and returns a shell with the
@@ -22,17 +29,30 @@ func serving(t *testing.T, args ...string) *shell {
 	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()
 	done := make(chan error, 1)
-	go func() { done <- run(ctx, append(args, "-addr", "127.0.0.1:0"), in) }()
-	t.Cleanup(func() {
-		cancel()
-		require.NoError(t, <-done)
-	})
-	return newShell(t, readLines(t, out, 7))
+	var logged bytes.Buffer
+	go func() {
+		err := run(ctx, append(args, "-addr", "127.0.0.1:0"), in, &logged)
+		_ = in.CloseWithError(err)
+		done <- err
+	}()
+	var once sync.Once
+	stop := func() string {
+		once.Do(func() {
+			cancel()
+			require.NoError(t, <-done)
+		})
+		return logged.String()
+	}
+	t.Cleanup(func() { stop() })
+	sh := newShell(t, readLines(t, out, 7))
+	sh.stop = stop
+	go func() { _, _ = io.Copy(io.Discard, out) }() // the lines about a token
+	return sh
 }
 
 func TestServesUntilTheContextEnds(t *testing.T) {
 	vars := serving(t, "-seed", "7", "-origins", "http://a.example,http://b.example", "-auto-confirm",
-		"-world", "PageSize=1 NothingFound=empty", "-assume", "PageSize=7", "-assume", "VoidableTypes=PAYMENT").vars
+		"-world", "PageSize=1 NothingFound=empty Fault=500after", "-assume", "PageSize=7 HandleLength=40", "-assume", "VoidableTypes=PAYMENT").vars
 	base, control := vars["QUICKSTREAM_ENVIRONMENT"], vars["SANDBOX"]
 	assert.Equal(t, base, strings.TrimSuffix(control, controlPath)+"/rest/v1")
 
@@ -66,21 +86,217 @@ func TestServesUntilTheContextEnds(t *testing.T) {
 	for _, a := range listed {
 		inForce[a.Name] = a.Value
 	}
-	assert.Equal(t, []string{"7", "empty", "PAYMENT", "2s"},
-		[]string{inForce["PageSize"], inForce["NothingFound"], inForce["VoidableTypes"], inForce["LookupLag"]})
+	assert.Equal(t, []string{"7", "40", "empty", "PAYMENT", "2s"},
+		[]string{inForce["PageSize"], inForce["HandleLength"], inForce["NothingFound"], inForce["VoidableTypes"], inForce["LookupLag"]})
+}
+
+// Both flags take all assumptions, and the names of worlds.
+func TestWorlds(t *testing.T) {
+	change := func(text string) (a sandbox.Assumptions, err error) {
+		var w world
+		a, err = sandbox.DefaultAssumptions(), w.Set(text)
+		for _, change := range w {
+			change(&a)
+		}
+		return a, err
+	}
+	plain, err := change("plain")
+	require.NoError(t, err)
+	assert.Equal(t, "+11:00", plain.TimeForm)
+	assert.Zero(t, plain.LookupLag)
+	mixed, err := change("plain LookupLag=7m Crash=afterCommit AgreementsPaginated=false")
+	require.NoError(t, err)
+	assert.Equal(t, 7*time.Minute, mixed.LookupLag)
+	assert.False(t, mixed.AgreementsPaginated)
+	for _, none := range []string{"", "default", "Fault=500after"} {
+		a, err := change(none)
+		require.NoError(t, err)
+		assert.Equal(t, sandbox.DefaultAssumptions(), a, none)
+	}
+	for world := range worlds.Generate(1, 50) {
+		a, err := change(world.String())
+		require.NoError(t, err)
+		for _, assumption := range a.List() {
+			if assumption.Worlds != nil {
+				assert.Equal(t, world.Value(assumption.Name), assumption.Value, assumption.Name)
+			}
+		}
+	}
+	for _, bad := range []string{"Colour=red", "plane", "PageSize=many", "TimeForm=odd", "Fault=odd", "PageSize=1 Colour=red"} {
+		_, err := change(bad)
+		assert.Error(t, err, bad)
+	}
 }
 
 func TestPostsToAWebhookFromTheStart(t *testing.T) {
 	r := newReceiver(t, "mine")
 	hook := httptest.NewServer(r)
 	defer hook.Close()
-	serving(t, "-webhook", hook.URL, "-webhook-secret", "mine").run("curl -X POST $SANDBOX/trigger/payto.agreement.recalled")
+	sh := serving(t, "-webhook", hook.URL, "-webhook-secret", "mine")
+	sh.run("curl -X POST $SANDBOX/trigger/payto.agreement.recalled")
 	assert.Equal(t, []string{"payto.agreement.recalled"}, r.next(1))
+	body := sh.curl("curl $SANDBOX/agreements")
+	assert.NotContains(t, body, "sandbox.test")
+}
+
+// The terminal says what goes on, without keys, references and numbers.
+func TestLog(t *testing.T) {
+	hook := httptest.NewServer(http.NotFoundHandler())
+	defer hook.Close()
+	sh := serving(t, "-world", "plain", "-webhook", hook.URL)
+	sh.run(`post() { curl -s -u "$QUICKSTREAM_SECRET_KEY:" -H 'Content-Type: application/json' "$@"; }
+post -d '{
+  "transactionType":"PAYMENT", "supplierBusinessCode":"SANDBOX01", "principalAmount":20.00, "currency":"AUD",
+  "customerReferenceNumber":"ORDER-2", "eci":"MAIL", "storedCredentialData":{"entryMode":"MANUAL"},
+  "creditCard":{"cardNumber":"4242424242424242", "expiryDateMonth":"02", "expiryDateYear":"2099"}
+}' $QUICKSTREAM_ENVIRONMENT/transactions
+curl -s -X POST $SANDBOX/trigger/payto.agreement.declined
+curl -s -d '{"kind":"Status","status":503,"nth":1}' $SANDBOX/faults`)
+	for _, request := range []struct{ key, path, body string }{
+		{sh.vars["QUICKSTREAM_SECRET_KEY"], "/transactions", `{}`}, // the fault
+		{sh.vars["QUICKSTREAM_SECRET_KEY"], "/transactions", `{"transactionType":"PAYMENT","4012888888881881":1}`},
+		{sh.vars["QUICKSTREAM_SECRET_KEY"], "/4242424242424242", `{}`},
+		{"a key of somebody", "/transactions", `{}`},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, sh.vars["QUICKSTREAM_ENVIRONMENT"]+request.path, strings.NewReader(request.body))
+		require.NoError(t, err)
+		r.SetBasicAuth(request.key, "")
+		r.Header.Set("Content-Type", "application/json")
+		resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+	}
+	logged := sh.stop()
+	for _, line := range []string{
+		`msg=request call="POST /transactions" status=201 key=secret committed=true`, `msg=control call="POST /trigger/{eventType}" status=200`,
+		`msg=delivery event=payto.agreement.declined id=`, `attempt=1 status=404`, `status=503 key=secret fault=Status`, `refused="`, `supplierBusinessCode is required; `,
+		`call="POST (no such path)" status=404`, `status=401 key=unknown`, `... is not a member of this request`,
+	} {
+		assert.Contains(t, logged, line)
+	}
+	for _, secret := range []string{sh.vars["QUICKSTREAM_SECRET_KEY"], sh.vars["QUICKSTREAM_PUBLISHABLE_KEY"], "4242424242424242", "4012888888881881", "ORDER-2", "a key of somebody", "whsec"} {
+		assert.NotContains(t, logged, secret)
+	}
+	quiet := serving(t, "-quiet")
+	quiet.run("curl -X POST $SANDBOX/reset")
+	assert.Empty(t, quiet.stop())
+}
+
+func TestFixedKeysAndState(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state")
+	keys := []string{"-secret-key", "SANDBOX_SEC_MINE", "-publishable-key", "SANDBOX_PUB_MINE"}
+	first := serving(t, append(keys, "-state", file)...)
+	assert.Equal(t, "SANDBOX_SEC_MINE", first.vars["QUICKSTREAM_SECRET_KEY"])
+	assert.Equal(t, "SANDBOX_PUB_MINE", first.vars["QUICKSTREAM_PUBLISHABLE_KEY"])
+	first.run(`curl -d '{"advance":"2d"}' $SANDBOX/clock
+curl -d '{"id":"mine","url":"http://127.0.0.1:4242/","secret":"s","basicPassword":"p"}' $SANDBOX/subscriptions
+curl -u "$QUICKSTREAM_SECRET_KEY:" $QUICKSTREAM_ENVIRONMENT/api-keys/latest`)
+	written, err := os.ReadFile(file)
+	require.NoError(t, err)
+	first.stop()
+	now, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(written), string(now), "it was written before the answers were sent")
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	assert.Zero(t, info.Mode().Perm()&0o077, "it is for its owner only")
+
+	second := serving(t, "-state", file, "-webhook", "http://127.0.0.1:4343/")
+	assert.Equal(t, "SANDBOX_PUB_MINE", second.vars["QUICKSTREAM_PUBLISHABLE_KEY"])
+	assert.NotEqual(t, "SANDBOX_SEC_MINE", second.vars["QUICKSTREAM_SECRET_KEY"], "the key was renewed")
+	second.run(`curl -u "$QUICKSTREAM_SECRET_KEY:" $QUICKSTREAM_ENVIRONMENT/businesses/SANDBOX01`)
+	assert.Contains(t, second.curl("curl $SANDBOX/subscriptions"), `"url": "http://127.0.0.1:4242/"`)
+	assert.Contains(t, second.curl("curl $SANDBOX/subscriptions"), `"url": "http://127.0.0.1:4343/"`)
+	var clock struct{ Now time.Time }
+	require.NoError(t, json.Unmarshal([]byte(second.curl("curl $SANDBOX/clock")), &clock))
+	assert.WithinDuration(t, time.Now().Add(48*time.Hour), clock.Now, time.Minute)
+	assert.Contains(t, second.curl("curl $SANDBOX/ledger"), "[]")
+	second.stop()
+	third := serving(t, "-state", file)
+	assert.NotContains(t, third.curl("curl $SANDBOX/subscriptions"), "4343", "the flag is not part of the state")
+
+	for _, broken := range []string{"{", `{"ahead":"soon"}`, `{"secretKey":"LIVE_KEY"}`} {
+		require.NoError(t, os.WriteFile(file, []byte(broken), 0o600))
+		require.Error(t, run(t.Context(), []string{"-state", file, "-addr", "127.0.0.1:0"}, io.Discard, io.Discard), broken)
+	}
+}
+
+// Beyond loopback there is a token, which a restart with a state keeps.
+func TestExposed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state")
+	start := func(args ...string) *shell {
+		t.Helper()
+		sh := serving(t, append(args, "-expose")...)
+		return sh
+	}
+	sh := start("-host", "Sandbox.Example,127.0.0.1", "-state", file)
+	base, err := url.Parse(sh.vars["SANDBOX"])
+	require.NoError(t, err)
+	assert.Equal(t, "sandbox.example", base.Hostname(), "how others call it")
+	sh.stop()
+	var kept struct{ Token string }
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &kept))
+	assert.GreaterOrEqual(t, len(kept.Token), 26)
+
+	sh = start("-state", file)
+	status := func(token string) int {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sh.vars["SANDBOX"]+"/ledger", nil)
+		require.NoError(t, err)
+		r.SetBasicAuth(token, "")
+		resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		return resp.StatusCode
+	}
+	assert.Equal(t, []int{200, 401, 401}, []int{status(kept.Token), status(""), status("a token of my own")})
+}
+
+// Webhooks are posted to the named hosts and to no other, and their links lead here.
+func TestWebhookHosts(t *testing.T) {
+	sh := serving(t, "-webhook-host", "app,192.0.2.7", "-world", "plain RelatedLinks=true")
+	for _, target := range []string{"http://app/hook", "https://APP:3000/", "http://192.0.2.7:80/", "http://localhost:1/", "http://[::1]:1/"} {
+		sh.run(`curl -d '{"url":"` + target + `","secret":"s"}' $SANDBOX/subscriptions`)
+	}
+	refused := func(target string) bool {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, sh.vars["SANDBOX"]+"/subscriptions", strings.NewReader(`{"url":"`+target+`","secret":"s"}`))
+		require.NoError(t, err)
+		resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		return resp.StatusCode == 422
+	}
+	for _, target := range []string{"http://192.0.2.8/", "http://192.0.2.70/", "http://me@app/", "ftp://app/"} {
+		assert.True(t, refused(target), target)
+	}
+	hook := newReceiver(t, "s")
+	receiver := httptest.NewServer(hook)
+	defer receiver.Close()
+	sh.run(`curl -d '{"url":"` + receiver.URL + `","secret":"s"}' $SANDBOX/subscriptions
+curl -X POST $SANDBOX/trigger/payto.agreement.confirmed`)
+	assert.Equal(t, []string{"payto.agreement.confirmed"}, hook.next(1))
+	assert.Contains(t, sh.curl("curl $SANDBOX/deliveries"), `"href": "`+sh.vars["QUICKSTREAM_ENVIRONMENT"]+"/payto-agreements/")
+}
+
+func TestAddressInUse(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	err = run(t.Context(), []string{"-addr", l.Addr().String()}, io.Discard, io.Discard)
+	require.Error(t, err)
+	assert.Contains(t, err.Error(), "choose another address with -addr")
+}
+
+func TestVersion(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, run(t.Context(), []string{"-version"}, &out, io.Discard))
+	assert.Regexp(t, `^quickstream-sandbox \S+ go1\.\d+`, out.String())
 }
 
 func TestPrintsAssumptions(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), []string{"-assumptions"}, &out))
+	require.NoError(t, run(t.Context(), []string{"-assumptions"}, &out, io.Discard))
 	assert.Contains(t, out.String(), "LookupLag = 2s\n")
 }
 
@@ -93,10 +309,21 @@ func TestRefusesBadArguments(t *testing.T) {
 		{"-assume", "Colour=red"},
 		{"-assume", "PageSize"},
 		{"-assume", "TimeForm=odd"},
-		{"-world", "PageSize=17"},
+		{"-world", "PageSize=many"},
+		{"-token", "short"},
+		{"-token", "with a blank in it, and: a colon"},
+		{"-expose", "-addr", "192.0.2.1:80", "-token", "short"},
+		{"-secret-key", "SANDBOX_PUB_MINE"},
+		{"-secret-key", "LIVE_SECRET"},
+		{"-publishable-key", "SANDBOX_PUB_"},
+		{"-host", "sandbox:8642"},
+		{"-webhook-host", "*"},
+		{"-webhook", "http://192.0.2.1/", "-webhook-host", "192.0.2.2"},
 		{"-webhook", "http://192.0.2.1/"},
 		{"-webhook", "http://127.0.0.1/", "-webhook-secret", ""},
 	} {
-		require.Error(t, run(t.Context(), args, io.Discard), args)
+		err := run(t.Context(), append(args, "-quiet"), io.Discard, io.Discard)
+		require.Error(t, err, args)
+		assert.NotContains(t, err.Error(), "LIVE_SECRET")
 	}
 }

@@ -24,36 +24,56 @@ type term struct{ Name, About, Code string }
 //go:embed tour.sh
 var tour string
 
-// start is how the tour's sandbox is started: in a world that strict decoders of any
-// language can read.
-const start = `quickstream-sandbox -world "TimeForm=+11:00 UnknownMembers=none UnknownEnumValues=false LookupLag=0s"`
+// start is how the tour's sandbox is started.
+const start = `quickstream-sandbox -world plain`
 
 const introduction = `A simulator of the QuickStream payments API on a loopback port, for programs in any language. It keeps state and
 moves no money. The public test cards and accounts decide what becomes of a payment. When it starts it prints lines to
-paste into a shell: the variables that the Go client reads, and SANDBOX, where the sandbox itself is controlled. To
-begin with, this is the world that is easiest to read for clients with strict decoders:`
+paste into a shell: the variables that the Go client reads, and SANDBOX, where the sandbox itself is controlled. Then it
+logs requests, control calls and deliveries to standard error, without keys, references and bodies. The folder quickstart
+of the command has programs in Python, Node and PHP that pay, refund and verify a webhook. The default world is the one
+that clients are least prepared for. This is the world to begin with:`
+
+const container = `The Dockerfile at the root of the repository makes an image of one static binary, which listens on 0.0.0.0:8642
+in the container. Name the host by which other containers call it with -host, and those to which it posts webhooks with
+-webhook-host: a service of a compose file, or host.docker.internal for the machine itself. No other name is answered,
+whatever it resolves to, and none is posted to. The control endpoints and pages then need a token, which browsers ask
+for as a user name. Connections are not encrypted: publish the port on 127.0.0.1 only, unless the network is yours.
+
+With -state a restart keeps the keys, the token, the subscriptions and how far the clock is ahead. It forgets customers,
+payments, agreements and all else, faults and outcomes that were set, and what was recorded. Clients that hold a receipt
+of the run before get 404; no receipt is given twice.`
+
+const containers = `docker build -t quickstream-sandbox .
+docker run -p 127.0.0.1:8642:8642 quickstream-sandbox -host sandbox -webhook-host host.docker.internal \
+  -token a-token-of-your-own -secret-key SANDBOX_SEC_SHOP -publishable-key SANDBOX_PUB_SHOP`
 
 const resending = `Some HTTP clients send a POST again when its connection ends without an answer, and do not tell. HttpURLConnection
 of the JVM does so, unless it runs with -Dsun.net.http.retryPost=false; so does Go's net/http when the request has an
 Idempotency-Key header. One payment whose answer is lost then reaches the sandbox twice. With an Idempotency-Key it is
-made once, and GET /requests says Replayed of the second; without one it is made twice, as it may be at the service,
+made once, and GET /requests says replayed of the second; without one it is made twice, as it may be at the service,
 and GET /ledger shows both.`
 
 const openQuestions = `What the contract leaves open can be chosen. Each row is an assumption: its default, which is what clients are least
 prepared for, and then the values of other worlds. -world takes several assumptions at once, with values from their
-rows. -assume takes one; numbers, durations and lists need not be from the row. A world that a test has printed may
-also name Fault, Crash and MerchantClock: these are ignored here, and POST /faults does what a Fault does.
+rows; numbers, durations and lists need not be from the row. -assume takes the same, and may be repeated. -world plain
+stands for PLAIN. A world that a test has printed may also name Fault, GatewayBody, Crash and MerchantClock: these are
+ignored here, and POST /faults does what a Fault does.
 -assumptions says what is known about each row, and why the default is what it is.`
 
-const controlling = `These endpoints need no key. They answer programs on this machine and the pages of this port, and nobody else. What
-cannot be done gets 422 with a reason. $SANDBOX is http://127.0.0.1:8642/_sandbox unless -addr says otherwise; opened
-in a browser it shows the ledger, the requests, the deliveries and the clock as they change. $SANDBOX/payer is the
-payer's banking app there, and $SANDBOX/challenge where payers authenticate their cards. The tour sets $CUSTOMER and
-$AGREEMENT; $SUSPENDED is a receipt of the ledger, $CHALLENGED one of the challenges, $DELIVERY one of the deliveries.
-What has nothing to say answers null.`
+const controlling = `These endpoints need no API key, but the token of -token or -expose, if there is one (curl -u $SANDBOX_TOKEN:). They
+answer programs and the pages of this port, and no page of another site. What cannot be done gets 422 with a reason.
+Durations are such as 90s, 48h, 2d or 1w. $SANDBOX is http://127.0.0.1:8642/_sandbox unless -addr or -host says otherwise;
+opened in a browser it shows the ledger, the clock, and the requests and deliveries with their bodies, with numbers
+masked. $SANDBOX/payer is the payer's banking app there, and $SANDBOX/challenge where payers authenticate their cards. The
+tour sets $CUSTOMER, $AGREEMENT and $DELIVERY; $SUSPENDED is a receipt of the ledger, $CHALLENGED one of the challenges,
+$SUBSCRIPTION one of the subscriptions. What has nothing to say answers null.`
+
+const cardsText = `The sandbox takes the vendor's public test cards and no others, with any expiry date that is to come. The results of
+3D Secure are the sandbox's own choice: C waits for the payer, Y and A may pay, the others may not.`
 
 func manual() []section {
-	var options, controls, dimensions []term
+	var options, controls, dimensions, cards []term
 	flags, _ := newFlags()
 	flags.VisitAll(func(f *flag.Flag) {
 		name, about := flag.UnquoteUsage(f)
@@ -72,13 +92,22 @@ func manual() []section {
 		}
 		dimensions = append(dimensions, term{Name: a.Name, About: about})
 	}
+	for _, card := range sandbox.TestCards() {
+		about := "approved"
+		if card.DeclineCode != "" {
+			about = "declined " + card.DeclineCode
+		}
+		cards = append(cards, term{Name: card.Number, About: strings.Join([]string{about, "3D Secure " + string(card.ThreeDS), card.Scheme, card.Type}, ", ")})
+	}
 	return []section{
 		{Title: "quickstream-sandbox", Text: introduction, Code: start},
 		{Title: "Flags", Terms: options},
 		{Title: "A tour with curl", Code: tour},
 		{Title: "Control endpoints", Text: controlling, Terms: controls},
+		{Title: "Test cards", Text: cardsText, Terms: cards},
+		{Title: "In a container", Text: container, Code: containers},
 		{Title: "Clients that send a POST again by themselves", Text: resending},
-		{Title: "Worlds and assumptions", Text: openQuestions, Terms: dimensions},
+		{Title: "Worlds and assumptions", Text: strings.Replace(openQuestions, "PLAIN", plainWorld, 1), Terms: dimensions},
 	}
 }
 

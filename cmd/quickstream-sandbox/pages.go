@@ -12,7 +12,7 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// pages are what people see: what goes on, the help, the payer's banking app and the
+// pages are what people see: the inspector, the help, the payer's banking app and the
 // challenge of 3D Secure.
 type pages struct {
 	*control
@@ -27,19 +27,35 @@ func newPages(c *control, ended <-chan struct{}) (*pages, error) {
 	return p, err
 }
 
+// form is a form of a page, with what was wrong with it when it was sent.
+type form struct {
+	Field, Given, Error string
+}
+
+// screen is what a page shows.
+type screen struct {
+	form
+	Data any
+}
+
 func (p *pages) add(mux *http.ServeMux) {
-	page := func(path, file string, data func(*http.Request) any, act func(*http.Request) error) {
-		mux.HandleFunc("GET "+controlPath+path, p.show(file, data))
-		mux.HandleFunc("POST "+controlPath+path, p.answer(strings.TrimSuffix(path, "{$}"), act))
+	page := func(path, file string, data func(*http.Request) any, act func(*http.Request) (form, error)) {
+		mux.HandleFunc("GET "+controlPath+path, func(w http.ResponseWriter, r *http.Request) {
+			p.show(w, http.StatusOK, file, screen{Data: data(r)})
+		})
+		if act != nil {
+			mux.HandleFunc("POST "+controlPath+path, p.answer(path, file, data, act))
+		}
 	}
-	page("/{$}", "live.html", func(*http.Request) any { return p.view() }, p.act)
-	page("/payer", "payer.html", func(*http.Request) any { return p.waitingForPayers() }, func(r *http.Request) error {
-		return p.answerAgreement(r.PostFormValue("agreementToken"), r.PostFormValue("action"))
+	page("/{$}", "live.html", func(r *http.Request) any { return p.view(filterOf(r)) }, p.act)
+	page("/inspect", "inspect.html", p.inspected, nil)
+	page("/payer", "payer.html", func(*http.Request) any { return p.waitingForPayers() }, func(r *http.Request) (form, error) {
+		return form{}, p.answerAgreement(r.PostFormValue("agreementToken"), r.PostFormValue("action"))
 	})
-	page("/challenge", "challenge.html", p.openChallenges, func(r *http.Request) error {
-		return p.box.AnswerChallenge(r.PostFormValue("singleUseTokenId"), sandbox.TransStatus(r.PostFormValue("transStatus")))
+	page("/challenge", "challenge.html", p.openChallenges, func(r *http.Request) (form, error) {
+		return form{}, p.box.AnswerChallenge(r.PostFormValue("singleUseTokenId"), sandbox.TransStatus(r.PostFormValue("transStatus")))
 	})
-	mux.HandleFunc("GET "+controlPath+"/help", p.show("help.html", func(*http.Request) any { return manual() }))
+	page("/help", "help.html", func(*http.Request) any { return manual() }, nil)
 	mux.HandleFunc("GET "+controlPath+"/live", p.live)
 	for _, file := range []string{"live.js", "style.css"} {
 		mux.HandleFunc("GET "+controlPath+"/"+file, func(w http.ResponseWriter, r *http.Request) {
@@ -53,25 +69,32 @@ func (p *pages) add(mux *http.ServeMux) {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 
-func (p *pages) show(name string, data func(*http.Request) any) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", policy)
-		h.Set("Cache-Control", "no-store")
-		_ = p.templates.ExecuteTemplate(w, name, data(r)) // the browser may have gone
-	}
+func (p *pages) show(w http.ResponseWriter, status int, file string, data screen) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = p.templates.ExecuteTemplate(w, file, data) // the browser may have gone
 }
 
-// answer does what a form asks for and shows the page again.
-func (p *pages) answer(path string, do func(*http.Request) error) http.HandlerFunc {
+// answer does what a form asks for and shows the page again. What is wrong stands beside its
+// field: in the page, or as a text for the page's script, which puts it there.
+func (p *pages) answer(path, file string, data func(*http.Request) any, act func(*http.Request) (form, error)) http.HandlerFunc {
+	path = strings.TrimSuffix(path, "{$}")
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
-		if err := do(r); err != nil {
+		sent, err := act(r)
+		if p.log.Info("control", "call", "form "+path, "ok", err == nil); err == nil {
+			http.Redirect(w, r, controlPath+path, http.StatusSeeOther)
+			return
+		}
+		if r.Header.Get("Accept") == "text/plain" {
 			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
 			return
 		}
-		http.Redirect(w, r, controlPath+path, http.StatusSeeOther)
+		sent.Error = err.Error()
+		p.show(w, http.StatusUnprocessableEntity, file, screen{sent, data(r)})
 	}
 }
 

@@ -1,44 +1,167 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
+const servicePath = "/rest/v1"
+
+// serve makes the sandbox and serves it until ctx ends.
+func (s *settings) serve(ctx context.Context, stdout io.Writer, logger *slog.Logger) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	store := &store{file: s.state}
+	kept, err := store.load()
+	if err != nil {
+		return err
+	}
+	l, err := s.listen(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.Close() }() // if it was not served
+	origin := s.origin(l.Addr().String())
+	clock := liveclock.New()
+	clock.Jump(kept.ahead())
+	s.keys.Secret = cmp.Or(s.keys.Secret, kept.SecretKey)
+	s.keys.Publishable = cmp.Or(s.keys.Publishable, kept.PublishableKey)
+	if s.token = cmp.Or(s.token, kept.Token); s.expose && s.token == "" {
+		s.token = rand.Text()
+	}
+	box := sandbox.New(append(s.options(), sandbox.WithClock(clock.Clock), sandbox.WithOrigin(origin), sandbox.WithLog(logger))...)
+	defer box.Close()
+	if s.webhook.URL != "" {
+		s.webhook.ID = ofTheFlag
+		kept.Subscriptions = append(kept.Subscriptions, s.webhook)
+	}
+	for _, sub := range kept.Subscriptions {
+		if _, err := sub.add(box); err != nil {
+			return err
+		}
+	}
+	handler, err := newHandler(ctx, &control{box: box, clock: clock, log: logger}, guard{hosts: s.hosts, token: s.token})
+	if err != nil {
+		return err
+	}
+	store.snapshot = func() state { return stateOf(box, clock, s.token) }
+	if err := store.save(); err != nil {
+		return err
+	}
+	if err := announce(stdout, box, origin, s.token); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	var ticking sync.WaitGroup
+	ticking.Go(func() { clock.Run(ctx) })
+	err = serve(ctx, l, store.after(handler, logger), box, logger)
+	stop()
+	ticking.Wait()
+	return errors.Join(err, store.save())
+}
+
+// check refuses flags that cannot be.
+func (s *settings) check() error {
+	if s.token != "" && len(s.token) < 16 {
+		return errors.New("-token: a token has at least 16 characters")
+	}
+	if strings.ContainsFunc(s.token, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' }) {
+		return errors.New("-token: a token has printable ASCII characters without a colon")
+	}
+	if err := checkKey(s.keys.Secret, secretPrefix); err != nil {
+		return fmt.Errorf("-secret-key: %w", err)
+	}
+	if err := checkKey(s.keys.Publishable, publishablePrefix); err != nil {
+		return fmt.Errorf("-publishable-key: %w", err)
+	}
+	return nil
+}
+
+// options are those of the sandbox that flags decide.
+func (s *settings) options() []sandbox.Option {
+	opts := []sandbox.Option{
+		sandbox.WithKeys(s.keys),
+		sandbox.WithWebhookHosts(s.webhookHosts...),
+		sandbox.WithAnswers(),
+		sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+			a.AutoConfirm = s.autoConfirm
+			if s.origins != "" {
+				a.AllowedOrigins = strings.Split(s.origins, ",")
+			}
+			for _, change := range append(s.world, s.assumed...) {
+				change(a)
+			}
+		}),
+	}
+	if s.shops != "" {
+		opts = append(opts, sandbox.WithShop(strings.Split(s.shops, ",")...))
+	}
+	if s.seed != 0 {
+		opts = append(opts, sandbox.WithSeed(s.seed))
+	}
+	return opts
+}
+
+// listen takes other addresses than loopback's only with -expose.
+func (s *settings) listen(ctx context.Context) (net.Listener, error) {
+	if _, _, err := net.SplitHostPort(s.addr); err != nil {
+		return nil, fmt.Errorf("-addr: %w", err)
+	}
+	if !s.expose && !isLoopback(hostOf(s.addr)) {
+		return nil, fmt.Errorf("-addr: %q is not a loopback address; -expose allows it", s.addr)
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.addr)
+	if err != nil {
+		return nil, fmt.Errorf("%w: choose another address with -addr; port 0 takes a free one", err)
+	}
+	return l, nil
+}
+
+// origin is how the sandbox is reached at an address.
+func (s *settings) origin(addr string) string {
+	host, port, _ := net.SplitHostPort(addr) // it is a listener's
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	if len(s.hosts) > 0 {
+		host = s.hosts[0]
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
 // newHandler puts the service and what surrounds it behind one port, for a server
 // that ends when ctx does.
-func newHandler(ctx context.Context, box *sandbox.Sandbox, clock *liveclock.Clock) (http.Handler, error) {
-	c := &control{box: box, clock: clock}
+func newHandler(ctx context.Context, c *control, g guard) (http.Handler, error) {
 	mux := c.routes()
 	p, err := newPages(c, ctx.Done())
 	if err != nil {
 		return nil, err
 	}
 	p.add(mux)
-	return guard{service: box, control: mux, origins: box.Assumptions().AllowedOrigins}, nil
-}
-
-// listen takes loopback addresses only: whoever reaches the port controls the
-// sandbox.
-func listen(ctx context.Context, addr string) (net.Listener, error) {
-	if _, _, err := net.SplitHostPort(addr); err != nil {
-		return nil, err
-	}
-	if !loopbackHost(addr) {
-		return nil, fmt.Errorf("%q is not a loopback address", addr)
-	}
-	return new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	g.service, g.control, g.origins = c.box, mux, c.box.Assumptions().AllowedOrigins
+	return g, nil
 }
 
 // serve ends when ctx does: it lets go of what hangs and gives the rest a moment.
-func serve(ctx context.Context, l net.Listener, h http.Handler, box *sandbox.Sandbox) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
+func serve(ctx context.Context, l net.Listener, h http.Handler, box *sandbox.Sandbox, logger *slog.Logger) error {
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	select {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"io"
 	"net/http"
 	"regexp"
@@ -16,6 +19,8 @@ type shell struct {
 	t       *testing.T
 	vars    map[string]string
 	aliases map[string]string // functions that call curl with more arguments
+	printed []string          // by openssl and echo
+	stop    func() (logged string)
 }
 
 func newShell(t *testing.T, exports string) *shell {
@@ -29,8 +34,10 @@ func newShell(t *testing.T, exports string) *shell {
 }
 
 var (
-	function   = regexp.MustCompile(`^(\w+)\(\) \{ (curl .*) "\$@"; \}$`)
-	assignment = regexp.MustCompile(`(?s)^(\w+)=\$\((.*) \| field (\w+)\)$`)
+	function   = regexp.MustCompile(`(?s)^(\w+)\(\) \{ (curl .*) "\$@"; \}$`)
+	assignment = regexp.MustCompile(`(?s)^(\w+)=\$\((.*) \| field (\w+)( \| tail -1)?\)$`)
+	partOf     = regexp.MustCompile(`^(\w+)=\$\(echo "\$(\w+)" \| sed 's/(.*)/\\1/'\)$`)
+	digest     = regexp.MustCompile(`^\{ printf '%s\.' "\$(\w+)"; (curl .*); \} \| openssl dgst -sha256 -hmac (\w+)$`)
 )
 
 // run carries out a script.
@@ -38,14 +45,27 @@ func (s *shell) run(script string) {
 	s.t.Helper()
 	for _, statement := range statements(script) {
 		m, a := function.FindStringSubmatch(statement), assignment.FindStringSubmatch(statement)
+		part, mac := partOf.FindStringSubmatch(statement), digest.FindStringSubmatch(statement)
 		switch {
 		case m != nil:
 			s.aliases[m[1]] = m[2]
 		case strings.HasPrefix(statement, "field() "): // what assignments do
 		case a != nil:
-			member := regexp.MustCompile(`.*"` + a[3] + `" *: *"([^"]*)"`).FindStringSubmatch(s.curl(a[2]))
-			require.NotNil(s.t, member, statement)
-			s.vars[a[1]] = member[1]
+			found := regexp.MustCompile(`.*"`+a[3]+`" *: *"([^"]*)"`).FindAllStringSubmatch(s.curl(a[2]), -1)
+			require.NotEmpty(s.t, found, statement)
+			require.True(s.t, len(found) == 1 || a[4] != "", statement)
+			s.vars[a[1]] = found[len(found)-1][1]
+		case part != nil:
+			whole := strings.NewReplacer(`\(`, "(", `\)`, ")").Replace(part[3]) // as sed writes groups
+			found := regexp.MustCompile("^" + whole + "$").FindStringSubmatch(s.vars[part[2]])
+			require.NotNil(s.t, found, statement)
+			s.vars[part[1]] = found[1]
+		case mac != nil:
+			sum := hmac.New(sha256.New, []byte(mac[3]))
+			_, _ = io.WriteString(sum, s.vars[mac[1]]+"."+s.curl(mac[2]))
+			s.printed = append(s.printed, hex.EncodeToString(sum.Sum(nil)))
+		case strings.HasPrefix(statement, "echo "):
+			s.printed = append(s.printed, s.words(statement)[1])
 		default:
 			command, mayFail := strings.CutSuffix(statement, " || echo 'no answer'")
 			answer := s.curl(command)

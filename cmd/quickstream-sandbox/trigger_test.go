@@ -20,7 +20,7 @@ func TestTriggers(t *testing.T) {
 	for world := range worlds.Generate(1, 30) {
 		clock := liveclock.New()
 		box := sandbox.New(sandbox.WithClock(clock.Clock), world.Option())
-		c := &control{box, clock}
+		c := &control{box: box, clock: clock}
 		require.NoError(t, box.Subscribe(sandbox.Subscription{
 			Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), Secret: "s", Scheme: signature.AssumedHMAC{},
 		}))

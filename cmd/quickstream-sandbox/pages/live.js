@@ -2,7 +2,7 @@
 const state = document.getElementById('state');
 const clock = document.getElementById('clock');
 
-const source = new EventSource('/_sandbox/live');
+const source = new EventSource('/_sandbox/live' + location.search);
 source.onopen = () => { state.textContent = 'This page is live.'; };
 source.onerror = () => { state.textContent = 'Not connected. Trying again.'; };
 source.onmessage = (event) => {
@@ -44,14 +44,24 @@ function update(list, html) {
   }
 }
 
-// Forms are sent without leaving the page.
+// Forms that do something are sent without leaving the page. What is wrong stands beside the
+// field.
 document.addEventListener('submit', async (event) => {
+  const form = event.target;
+  if (form.method !== 'post') return;
   event.preventDefault();
-  const body = new URLSearchParams(new FormData(event.target, event.submitter));
+  const body = new URLSearchParams(new FormData(form, event.submitter));
+  const field = form.querySelector('[aria-describedby]');
+  const beside = form.querySelector('.wrong') ?? state;
+  let wrong = '';
   try {
-    const answer = await fetch(event.target.action, { method: 'POST', body, redirect: 'manual' });
-    state.textContent = answer.type === 'opaqueredirect' ? 'Done.' : await answer.text();
+    const answer = await fetch(form.action, { method: 'POST', body, redirect: 'manual', headers: { Accept: 'text/plain' } });
+    if (answer.type !== 'opaqueredirect') wrong = await answer.text();
+    state.textContent = 'Done.';
+    if (wrong) state.textContent = '';
+    if (wrong || beside !== state) beside.textContent = wrong;
   } catch {
     state.textContent = 'The sandbox did not answer.';
   }
+  field?.setAttribute('aria-invalid', String(wrong !== ''));
 });

@@ -23,6 +23,9 @@ func TestNames(t *testing.T) {
 	seen := map[string]bool{}
 	for _, dir := range []string{"", "internal/wire", "webhooks", "sandbox"} {
 		for _, s := range taggedStructs(t, dir) {
+			if dir == "sandbox" && ast.IsExported(path.Base(s.owner)) {
+				continue // what tests read of the sandbox, as its command writes it; the service has nothing of it
+			}
 			seen[s.owner] = true
 			own := strings.Fields(ownNames[s.owner].names)
 			rest := without(s.names, own)

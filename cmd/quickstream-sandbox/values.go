@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
+)
+
+// hosts is a flag that lists host names and IP addresses, without ports.
+type hosts []string
+
+// String implements flag.Value.
+func (list *hosts) String() string { return strings.Join(*list, ",") }
+
+var hostForm = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$`)
+
+// Set implements flag.Value.
+func (list *hosts) Set(text string) error {
+	for host := range strings.SplitSeq(strings.ToLower(text), ",") {
+		if ip, err := netip.ParseAddr(host); !hostForm.MatchString(host) && (err != nil || ip.Zone() != "") {
+			return fmt.Errorf("%q is no host name or IP address; it is given without scheme and port", host)
+		}
+		*list = append(*list, host)
+	}
+	return nil
+}
+
+// plainWorld has the answers that are the easiest to read. What the vendor's public pages say,
+// such as when a payment can be voided, is as in the default.
+const plainWorld = "TimeForm=+11:00 UnknownMembers=none UnknownEnumValues=false UnknownEvents=false LookupLag=0s AgreementLookupLag=0s " +
+	"PageSize=1000 HandleLength=36 NullErrorList=false Events=after RedeliverySignedAnew=true"
+
+// world is a flag that changes assumptions. Every change is known to be possible.
+type world []func(*sandbox.Assumptions)
+
+// String implements flag.Value.
+func (*world) String() string { return "" }
+
+// Set implements flag.Value. It ignores dimensions of worlds that are no assumptions.
+func (w *world) Set(text string) error {
+	for word := range strings.FieldsSeq(text) {
+		name, value, _ := strings.Cut(word, "=")
+		tried := sandbox.DefaultAssumptions()
+		err := tried.Set(name, value)
+		_, ofTests := worlds.Parse(word)
+		switch {
+		case word == "plain":
+			if err := w.Set(plainWorld); err != nil {
+				return err
+			}
+		case err == nil:
+			*w = append(*w, func(a *sandbox.Assumptions) { _ = a.Set(name, value) }) // it was tried
+		case ofTests != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	secretPrefix      = "SANDBOX_SEC_"
+	publishablePrefix = "SANDBOX_PUB_"
+)
+
+var keyForm = regexp.MustCompile(`^SANDBOX_(SEC|PUB)_[A-Za-z0-9_]{1,100}$`)
+
+// checkKey refuses keys of the service: they have no business here. It does not repeat them.
+func checkKey(key, prefix string) error {
+	if key != "" && (!strings.HasPrefix(key, prefix) || !keyForm.MatchString(key)) {
+		return errors.New("a key of a sandbox is " + prefix + " with letters, digits and underscores; never use a key of the service here")
+	}
+	return nil
+}
+
+const day = 24 * time.Hour
+
+var durationForm = regexp.MustCompile(`^(?:([0-9]{1,4})w)?(?:([0-9]{1,4})d)?(.*)$`)
+
+// duration reads a duration that may begin with weeks and days.
+func duration(text string) (time.Duration, error) {
+	parts := durationForm.FindStringSubmatch(text)
+	wrong := fmt.Errorf("%q is no duration: write 90s, 48h or 2d12h", text)
+	if parts == nil || text == "" {
+		return 0, wrong
+	}
+	weeks, _ := strconv.Atoi(parts[1]) // empty is 0
+	days, _ := strconv.Atoi(parts[2])
+	d := time.Duration(7*weeks+days) * day
+	if rest := parts[3]; rest != "" {
+		more, err := time.ParseDuration(rest)
+		if err != nil || more < 0 && d > 0 {
+			return 0, wrong
+		}
+		d += more
+	}
+	return d, nil
+}
+
+// contains reports whether any of some texts has a part, in any case.
+func contains(part string, texts ...string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(part)) })
+}
