@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,26 @@ func TestImporter(t *testing.T) {
 		p.run("get", path+"/...@"+p.newest[path])
 		p.run("build", path+"/...")
 	}
+}
+
+// TestCommand installs and runs the sandbox's command as its page says, from a directory without
+// a module.
+func TestCommand(t *testing.T) {
+	p := newProgram(t)
+	version := "@" + p.newest[core]
+	bin := t.TempDir()
+	t.Setenv("GOBIN", bin)
+	t.Setenv("GOSUMDB", "off") // there is no go.sum with the hashes
+	run := goCommand(t, p.proxy, t.TempDir())
+	want := "quickstream-sandbox " + p.newest[core] + " " + runtime.Version() + "\n"
+	assert.Equal(t, want, run("run", core+"/cmd/quickstream-sandbox"+version, "-version"))
+	run("install", core+"/cmd/quickstream-sandbox"+version)
+	out, err := exec.CommandContext(t.Context(), filepath.Join(bin, "quickstream-sandbox"), "-version").Output()
+	require.NoError(t, err)
+	assert.Equal(t, want, string(out))
+	out, err = exec.CommandContext(t.Context(), filepath.Join(bin, "quickstream-sandbox"), "-help").Output()
+	require.NoError(t, err)
+	assert.Contains(t, string(out), "A TOUR WITH CURL")
 }
 
 // TestUpgrade upgrades each module alone, while the others stay as they are.
