@@ -194,7 +194,9 @@ func TestAgreementsAndThePayersApp(t *testing.T) {
 	}
 	w := form(url.Values{"agreementToken": {token}, "action": {"confirm"}})
 	assert.Equal(t, []any{http.StatusSeeOther, "/_sandbox/payer"}, []any{w.Code, w.Header().Get("Location")})
-	assert.Equal(t, 422, form(url.Values{"agreementToken": {token}, "action": {"confirm"}}).Code)
+	late := form(url.Values{"agreementToken": {token}, "action": {"confirm"}})
+	assert.Equal(t, 422, late.Code)
+	assert.Regexp(t, `<p class="wrong" role="alert">sandbox: `, late.Body.String())
 	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/payer", "")).Body.String(), "Nothing waits for you")
 	list := b.control(200, "GET", "/agreements", "").([]any)
 	assert.Equal(t, "ACTIVE", list[0].(object)["status"])

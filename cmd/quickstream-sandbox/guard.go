@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"regexp"
@@ -24,6 +25,7 @@ type guard struct {
 	origins []string     // may call the service from browsers
 	hosts   hosts
 	token   string
+	log     *slog.Logger
 }
 
 func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -38,17 +40,22 @@ func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case !g.serves(hostOf(r.Host)):
-		http.Error(w, "This port is reached by a loopback name, or by one that -host names.", http.StatusForbidden)
+		g.refuse(w, r, http.StatusForbidden, "This port is reached by a loopback name, or by one that -host names.")
 	case !sameOrigin(r) && (isControl || !g.allows(r) && !g.service.ForShop(r)):
-		http.Error(w, "Another site asked for this. Open it yourself, or allow the site: -shop, -origins.", http.StatusForbidden)
+		g.refuse(w, r, http.StatusForbidden, "Another site asked for this. Open it yourself, or allow the site: -shop, -origins.")
 	case isControl && !g.admits(r):
 		h.Set("WWW-Authenticate", `Basic realm="quickstream-sandbox"`)
-		http.Error(w, "The control endpoints need the token: as the user name of HTTP Basic, or as a Bearer token.", http.StatusUnauthorized)
+		g.refuse(w, r, http.StatusUnauthorized, "The control endpoints need the token: as the user name of HTTP Basic, or as a Bearer token.")
 	case isControl:
 		g.control.ServeHTTP(w, r)
 	default:
 		g.service.ServeHTTP(w, r)
 	}
+}
+
+func (g guard) refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
+	g.log.Warn("refused", "status", status, "host", r.Host[:min(len(r.Host), 100)], "why", why)
+	http.Error(w, why, status)
 }
 
 // admits reports whether a request has the token, if one is needed.

@@ -83,6 +83,12 @@ func (p *pages) functions() template.FuncMap {
 		"veiled": p.veiled,
 		"body":   p.body,
 		"path":   unescaped,
+		"last": func(list []sandbox.Attempt) *sandbox.Attempt {
+			if len(list) == 0 {
+				return nil
+			}
+			return &list[len(list)-1]
+		},
 	}
 }
 

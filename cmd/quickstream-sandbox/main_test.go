@@ -166,8 +166,15 @@ curl -s -d '{"kind":"Status","status":503,"nth":1}' $SANDBOX/faults`)
 		require.NoError(t, err)
 		require.NoError(t, resp.Body.Close())
 	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sh.vars["SANDBOX"]+"/clock", nil)
+	require.NoError(t, err)
+	r.Host = "sandbox"
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
 	logged := sh.stop()
 	for _, line := range []string{
+		`msg=refused status=403 host=sandbox why="This port is reached by a loopback name, or by one that -host names."`,
 		`msg=request call="POST /transactions" status=201 key=secret committed=true`, `msg=control call="POST /trigger/{eventType}" status=200`,
 		`msg=delivery event=payto.agreement.declined id=`, `attempt=1 status=404`, `status=503 key=secret fault=Status`, `refused="`, `supplierBusinessCode is required; `,
 		`call="POST (no such path)" status=404`, `status=401 key=unknown`, `... is not a member of this request`,

@@ -38,7 +38,7 @@ const container = `The Dockerfile at the root of the repository makes an image o
 in the container. Name the host by which other containers call it with -host, and those to which it posts webhooks with
 -webhook-host: a service of a compose file, or host.docker.internal for the machine itself. No other name is answered,
 whatever it resolves to, and none is posted to. The control endpoints and pages then need a token, which browsers ask
-for as a user name. Connections are not encrypted: publish the port on 127.0.0.1 only, unless the network is yours.
+for as a user name; the payer's page of -shop needs none. Connections are not encrypted: publish the port on 127.0.0.1 only, unless the network is yours.
 
 With -state a restart keeps the keys, the token, the subscriptions and how far the clock is ahead. It forgets customers,
 payments, agreements and all else, faults and outcomes that were set, and what was recorded. Clients that hold a receipt

@@ -3,6 +3,7 @@ package main
 import (
 	"embed"
 	"html/template"
+	"io"
 	"net/http"
 	"strings"
 
@@ -89,8 +90,9 @@ func (p *pages) answer(path, file string, data func(*http.Request) any, act func
 			http.Redirect(w, r, controlPath+path, http.StatusSeeOther)
 			return
 		}
-		if r.Header.Get("Accept") == "text/plain" {
-			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+		if r.Header.Get("Accept") == "text/plain" { // browsers report other statuses than 200 as errors of the page
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			_, _ = io.WriteString(w, err.Error())
 			return
 		}
 		sent.Error = err.Error()

@@ -153,7 +153,7 @@ func newHandler(ctx context.Context, c *control, g guard) (http.Handler, error) 
 		return nil, err
 	}
 	p.add(mux)
-	g.service, g.control, g.origins = c.box, mux, c.box.Assumptions().AllowedOrigins
+	g.service, g.control, g.log, g.origins = c.box, mux, c.log, c.box.Assumptions().AllowedOrigins
 	return g, nil
 }
 
