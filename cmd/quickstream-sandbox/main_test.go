@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -222,7 +223,7 @@ curl -u "$QUICKSTREAM_SECRET_KEY:" $QUICKSTREAM_ENVIRONMENT/api-keys/latest`)
 	third := serving(t, "-state", file)
 	assert.NotContains(t, third.curl("curl $SANDBOX/subscriptions"), "4343", "the flag is not part of the state")
 
-	for _, broken := range []string{"{", `{"ahead":"soon"}`, `{"secretKey":"LIVE_KEY"}`} {
+	for _, broken := range []string{"{", `{"clockAheadNanoseconds":"soon"}`, `{"secretKey":"LIVE_KEY"}`} {
 		require.NoError(t, os.WriteFile(file, []byte(broken), 0o600))
 		require.Error(t, run(t.Context(), []string{"-state", file, "-addr", "127.0.0.1:0"}, io.Discard, io.Discard), broken)
 	}
@@ -320,6 +321,8 @@ func TestRefusesBadArguments(t *testing.T) {
 		{"-token", "short"},
 		{"-token", "with a blank in it, and: a colon"},
 		{"-expose", "-addr", "192.0.2.1:80", "-token", "short"},
+		{"-state", filepath.Join(t.TempDir(), "state"), "-seed", "1"},
+		{"-state", filepath.Join(t.TempDir(), "nowhere", "state")},
 		{"-secret-key", "SANDBOX_PUB_MINE"},
 		{"-secret-key", "LIVE_SECRET"},
 		{"-publishable-key", "SANDBOX_PUB_"},
@@ -329,6 +332,9 @@ func TestRefusesBadArguments(t *testing.T) {
 		{"-webhook", "http://192.0.2.1/"},
 		{"-webhook", "http://127.0.0.1/", "-webhook-secret", ""},
 	} {
+		if !slices.Contains(args, "-addr") {
+			args = append(args, "-addr", "127.0.0.1:0")
+		}
 		err := run(t.Context(), append(args, "-quiet"), io.Discard, io.Discard)
 		require.Error(t, err, args)
 		assert.NotContains(t, err.Error(), "LIVE_SECRET")

@@ -42,7 +42,7 @@ for as a user name; the payer's page of -shop needs none. Connections are not en
 
 With -state a restart keeps the keys, the token, the subscriptions and how far the clock is ahead. It forgets customers,
 payments, agreements and all else, faults and outcomes that were set, and what was recorded. Clients that hold a receipt
-of the run before get 404; no receipt is given twice.`
+of the run before get 404.`
 
 const containers = `docker build -t quickstream-sandbox .
 docker run -p 127.0.0.1:8642:8642 quickstream-sandbox -host sandbox -webhook-host host.docker.internal \

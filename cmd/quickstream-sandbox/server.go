@@ -38,7 +38,7 @@ func (s *settings) serve(ctx context.Context, stdout io.Writer, logger *slog.Log
 	defer func() { _ = l.Close() }() // if it was not served
 	origin := s.origin(l.Addr().String())
 	clock := liveclock.New()
-	clock.Jump(kept.ahead())
+	clock.Jump(kept.Ahead)
 	s.keys.Secret = cmp.Or(s.keys.Secret, kept.SecretKey)
 	s.keys.Publishable = cmp.Or(s.keys.Publishable, kept.PublishableKey)
 	if s.token = cmp.Or(s.token, kept.Token); s.expose && s.token == "" {
@@ -52,7 +52,7 @@ func (s *settings) serve(ctx context.Context, stdout io.Writer, logger *slog.Log
 	}
 	for _, sub := range kept.Subscriptions {
 		if _, err := sub.add(box); err != nil {
-			return err
+			return fmt.Errorf("-webhook or -state: %w", err)
 		}
 	}
 	handler, err := newHandler(ctx, &control{box: box, clock: clock, log: logger}, guard{hosts: s.hosts, token: s.token})
@@ -77,19 +77,13 @@ func (s *settings) serve(ctx context.Context, stdout io.Writer, logger *slog.Log
 
 // check refuses flags that cannot be.
 func (s *settings) check() error {
-	if s.token != "" && len(s.token) < 16 {
-		return errors.New("-token: a token has at least 16 characters")
+	if s.token != "" && !tokenForm.MatchString(s.token) {
+		return errors.New("-token: a token has at least 16 printable ASCII characters, and neither blanks nor colons")
 	}
-	if strings.ContainsFunc(s.token, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' }) {
-		return errors.New("-token: a token has printable ASCII characters without a colon")
+	if s.state != "" && s.seed != 0 {
+		return errors.New("-state: not with -seed, which would give the receipts of the run before to other payments")
 	}
-	if err := checkKey(s.keys.Secret, secretPrefix); err != nil {
-		return fmt.Errorf("-secret-key: %w", err)
-	}
-	if err := checkKey(s.keys.Publishable, publishablePrefix); err != nil {
-		return fmt.Errorf("-publishable-key: %w", err)
-	}
-	return nil
+	return errors.Join(checkKey("-secret-key", s.keys.Secret, secretPrefix), checkKey("-publishable-key", s.keys.Publishable, publishablePrefix))
 }
 
 // options are those of the sandbox that flags decide.

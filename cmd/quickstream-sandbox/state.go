@@ -23,24 +23,19 @@ type state struct {
 	SecretKey      string         `json:"secretKey"`
 	PublishableKey string         `json:"publishableKey"`
 	Token          string         `json:"token"`
-	Ahead          string         `json:"ahead"` // of real time, a duration
+	Ahead          time.Duration  `json:"clockAheadNanoseconds"` // of real time
 	Subscriptions  []subscription `json:"subscriptions"`
 }
 
 func stateOf(box *sandbox.Sandbox, clock *liveclock.Clock, token string) state {
 	keys := box.Keys()
-	s := state{keys.Secret, keys.Publishable, token, clock.Ahead().String(), []subscription{}}
+	s := state{keys.Secret, keys.Publishable, token, clock.Ahead(), []subscription{}}
 	for _, sub := range box.Subscriptions() {
 		if sub.ID != ofTheFlag {
 			s.Subscriptions = append(s.Subscriptions, subscriptionOf(sub))
 		}
 	}
 	return s
-}
-
-func (s state) ahead() time.Duration {
-	d, _ := time.ParseDuration(s.Ahead) // load has tried it
-	return d
 }
 
 // store writes the state into a file whenever it has changed. It does nothing without a file.
@@ -64,13 +59,10 @@ func (st *store) load() (kept state, err error) {
 	if err == nil {
 		err = json.Unmarshal(raw, &kept)
 	}
-	if err == nil && kept.Ahead != "" {
-		_, err = time.ParseDuration(kept.Ahead)
-	}
 	if err != nil {
 		return kept, fmt.Errorf("-state: %w", err)
 	}
-	return kept, errors.Join(checkKey(kept.SecretKey, secretPrefix), checkKey(kept.PublishableKey, publishablePrefix))
+	return kept, errors.Join(checkKey("-state", kept.SecretKey, secretPrefix), checkKey("-state", kept.PublishableKey, publishablePrefix))
 }
 
 // save replaces the file as a whole: a crash leaves the old one or the new one.

@@ -70,12 +70,15 @@ const (
 	publishablePrefix = "SANDBOX_PUB_"
 )
 
-var keyForm = regexp.MustCompile(`^SANDBOX_(SEC|PUB)_[A-Za-z0-9_]{1,100}$`)
+var (
+	keyForm   = regexp.MustCompile(`^SANDBOX_(SEC|PUB)_[A-Za-z0-9_]{1,100}$`)
+	tokenForm = regexp.MustCompile(`^[!-9;-~]{16,200}$`)
+)
 
 // checkKey refuses keys of the service: they have no business here. It does not repeat them.
-func checkKey(key, prefix string) error {
+func checkKey(where, key, prefix string) error {
 	if key != "" && (!strings.HasPrefix(key, prefix) || !keyForm.MatchString(key)) {
-		return errors.New("a key of a sandbox is " + prefix + " with letters, digits and underscores; never use a key of the service here")
+		return errors.New(where + ": a key of a sandbox is " + prefix + " with letters, digits and underscores; never use a key of the service here")
 	}
 	return nil
 }
