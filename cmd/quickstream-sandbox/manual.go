@@ -36,8 +36,8 @@ that clients are least prepared for. This is the world to begin with:`
 
 const container = `The Dockerfile at the root of the repository makes an image of one static binary, which listens on 0.0.0.0:8642
 in the container. Name the host by which other containers call it with -host, and those to which it posts webhooks with
--webhook-host: a service of a compose file, or host.docker.internal for the machine itself. No other name is answered,
-whatever it resolves to, and none is posted to. The control endpoints and pages then need a token, which browsers ask
+-webhook-host: a service of a compose file, or host.docker.internal for the machine itself. Apart from these and from
+loopback names, none is answered or posted to, whatever it resolves to. The control endpoints and pages then need a token, which browsers ask
 for as a user name; the payer's page of -shop needs none. Connections are not encrypted: publish the port on 127.0.0.1 only, unless the network is yours.
 
 With -state a restart keeps the keys, the token, the subscriptions and how far the clock is ahead. It forgets customers,
@@ -45,7 +45,7 @@ payments, agreements and all else, faults and outcomes that were set, and what w
 of the run before get 404.`
 
 const containers = `docker build -t quickstream-sandbox .
-docker run -p 127.0.0.1:8642:8642 quickstream-sandbox -host sandbox -webhook-host host.docker.internal \
+docker run -p 127.0.0.1:8642:8642 -v sandbox:/state quickstream-sandbox -state /state/sandbox.json -host sandbox -webhook-host host.docker.internal \
   -token a-token-of-your-own -secret-key SANDBOX_SEC_SHOP -publishable-key SANDBOX_PUB_SHOP`
 
 const resending = `Some HTTP clients send a POST again when its connection ends without an answer, and do not tell. HttpURLConnection
@@ -97,7 +97,7 @@ func manual() []section {
 		if card.DeclineCode != "" {
 			about = "declined " + card.DeclineCode
 		}
-		cards = append(cards, term{Name: card.Number, About: strings.Join([]string{about, "3D Secure " + string(card.ThreeDS), card.Scheme, card.Type}, ", ")})
+		cards = append(cards, term{Name: card.Number, About: about + ", 3D Secure " + string(card.ThreeDS) + ", " + strings.TrimSpace(card.Scheme+" "+card.Type)})
 	}
 	return []section{
 		{Title: "quickstream-sandbox", Text: introduction, Code: start},
