@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -76,8 +77,10 @@ func TestAttackRow10Token(t *testing.T) {
 	b := newBench(t)
 	locked := b.handler.(guard)
 	locked.token = "a token that nobody guesses"
+	gone, cancel := context.WithCancel(t.Context())
+	cancel() // a stream that is let through ends
 	answer := func(method, path string, change func(*http.Request)) *httptest.ResponseRecorder {
-		r := newRequest(method, path, "")
+		r := newRequest(method, path, "").WithContext(gone)
 		change(r)
 		w := httptest.NewRecorder()
 		locked.ServeHTTP(w, r)

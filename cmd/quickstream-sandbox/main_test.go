@@ -296,6 +296,15 @@ func TestAddressInUse(t *testing.T) {
 	assert.Contains(t, err.Error(), "choose another address with -addr")
 }
 
+// No other address is listened on in tests: this one is nobody's.
+func TestExposeAllowsOtherAddresses(t *testing.T) {
+	for expose, want := range map[string]string{"-expose=false": "-expose allows it", "-expose": "choose another address with -addr"} {
+		err := run(t.Context(), []string{"-addr", "192.0.2.1:0", expose}, io.Discard, io.Discard)
+		require.Error(t, err)
+		assert.Contains(t, err.Error(), want)
+	}
+}
+
 func TestVersion(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run(t.Context(), []string{"-version"}, &out, io.Discard))
