@@ -51,6 +51,7 @@ type settings struct {
 	autoConfirm              bool
 	seed                     uint64
 	world, assumed           world
+	facility                 sandbox.Facility
 }
 
 func newFlags() (*flag.FlagSet, *settings) {
@@ -72,7 +73,8 @@ func newFlags() (*flag.FlagSet, *settings) {
 	flags.StringVar(&s.origins, "origins", "", "comma-separated `origins` of browser pages that may create tokens, or *; the service itself allows none")
 	flags.StringVar(&s.shops, "shop", "", "comma-separated `origins` of shops, whose pages may use the stand-in of the browser script and the payer's page")
 	flags.Var(&s.world, "world", "live in a `world`: plain, which is easy to read, or differences from the default, such as \"PageSize=1 LookupLag=5m\"; as tests print it")
-	flags.Var(&s.assumed, "assume", "change `assumptions`, as -world does; may be repeated, and wins over -world")
+	flags.Var(&s.assumed, "assume", "change `assumptions`, as -world does; may be repeated, and wins over -world and -facility")
+	flags.Func("facility", "live in the world of a test facility: the `file` that quickstream-conform wrote; wins over -world", s.readFacility)
 	flags.BoolVar(&s.autoConfirm, "auto-confirm", false, "have payers confirm PayTo agreements by themselves")
 	flags.StringVar(&s.webhook.URL, "webhook", "", "post all events to this `URL` from the start")
 	flags.StringVar(&s.webhook.Secret, "webhook-secret", "whsec", "sign them with this `text` (whsec)")

@@ -97,10 +97,10 @@ func (s *settings) options() []sandbox.Option {
 			if s.origins != "" {
 				a.AllowedOrigins = strings.Split(s.origins, ",")
 			}
-			for _, change := range append(s.world, s.assumed...) {
-				change(a)
-			}
+			s.world.change(a)
 		}),
+		sandbox.WithFacility(s.facility),
+		sandbox.WithAssumptions(s.assumed.change),
 	}
 	if s.shops != "" {
 		opts = append(opts, sandbox.WithShop(strings.Split(s.shops, ",")...))

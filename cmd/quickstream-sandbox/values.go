@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -63,6 +65,21 @@ func (w *world) Set(text string) error {
 		}
 	}
 	return nil
+}
+
+func (w *world) change(a *sandbox.Assumptions) {
+	for _, change := range *w {
+		change(a)
+	}
+}
+
+// readFacility reads the file of a facility.
+func (s *settings) readFacility(path string) error {
+	file, err := os.ReadFile(path) //nolint:gosec // the user names the file
+	if err == nil {
+		s.facility, err = sandbox.ReadFacility(bytes.NewReader(file))
+	}
+	return err
 }
 
 const (
