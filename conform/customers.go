@@ -1,0 +1,275 @@
+package conform
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/quickstream-go/quickstream/conform/internal/shape"
+)
+
+func basic(credentials string) string { return base64.StdEncoding.EncodeToString([]byte(credentials)) }
+
+const probeEmail = "conform@example.com"
+
+// newCustomer makes the customer of this run, first with a local phone number.
+func (s *session) newCustomer() []result {
+	try := func(phone string) (reply, answer) {
+		return judge(func() answer {
+			number := s.reference(len(s.Made))
+			_, a := s.make(kindCustomer, http.MethodPost, "/customers", object{
+				"customerNumber": number, "customerName": "Conform Probe", "emailAddress": probeEmail, "phoneNumber": phone,
+			})
+			return a
+		})
+	}
+	v, a := try("0255501234")
+	phones := v.choose("false", "true")
+	if v == refuses {
+		if v, a = try("+61255501234"); v != accepts {
+			phones = open("customers are refused with an international phone number too")
+		}
+	}
+	if v != accepts {
+		return []result{phones, open("no customer could be made")}
+	}
+	s.customer = a.body.Get("customerId").Text
+	return []result{phones, s.otherAnswers(a)}
+}
+
+// otherAnswers compares the answers to two writes.
+func (s *session) otherAnswers(created answer) result {
+	if created.status == http.StatusOK {
+		return is("200")
+	}
+	var last result
+	for range 3 { // an answer without content may be a fault's
+		a := s.put(object{"customerName": "Conform Probe"})
+		if !a.accepted() {
+			continue
+		}
+		r := writtenForm(a)
+		if r == last {
+			return r
+		}
+		last = r
+	}
+	return open(unusable)
+}
+
+func writtenForm(a answer) result {
+	switch {
+	case a.status == http.StatusNoContent:
+		return is("204")
+	case len(a.raw) == 0:
+		return is("empty")
+	case !a.body.Get("customerId").Empty() && a.status == http.StatusOK:
+		return is("full")
+	case !a.body.Get("data", "customerId").Empty():
+		return is("nested")
+	default:
+		return other("status " + strconv.Itoa(a.status) + ", " + described(a.body))
+	}
+}
+
+func (s *session) put(body object) answer {
+	return s.send(http.MethodPut, "/customers/"+url.PathEscape(s.ours()), body)
+}
+
+// ours returns the customer of this run, and "" if there is none.
+func (s *session) ours() string {
+	for n, t := range s.Made {
+		if s.customer != "" {
+			break
+		}
+		if t.Kind == kindCustomer {
+			for _, item := range s.get("/customers", url.Values{"customerNumber": {s.reference(n)}}).body.Get("data").Items {
+				s.customer = item.Get("customerId").Text
+			}
+		}
+	}
+	return s.customer
+}
+
+func (s *session) nullInPut() []result {
+	if s.ours() == "" {
+		return []result{open("no customer could be made")}
+	}
+	v, _ := judge(func() answer { return s.put(object{"emailAddress": nil}) })
+	switch v {
+	case refuses:
+		if v, _ := judge(func() answer { return s.put(object{"emailAddress": probeEmail}) }); v != accepts {
+			return []result{open("the customer cannot be changed")}
+		}
+		return []result{is("refused")}
+	case unclear:
+		return []result{open(unusable)}
+	default:
+	}
+	a := s.get("/customers/"+url.PathEscape(s.ours()), nil)
+	switch email := a.body.Get("emailAddress"); {
+	case a.body.Get("customerId").Empty():
+		return []result{open(unusable)}
+	case email.Empty():
+		return []result{is("removes")}
+	case email.Text == probeEmail:
+		return []result{is("ignored")}
+	default:
+		return []result{other(described(email))}
+	}
+}
+
+// disabledCustomer tries what a disabled customer may do. The customer is enabled again, until all
+// is over.
+func (s *session) disabledCustomer() []result {
+	customer := url.PathEscape(s.ours())
+	if customer == "" {
+		return []result{open("no customer could be made")}
+	}
+	register := func() answer {
+		return s.send(http.MethodPost, "/customers/"+customer+"/accounts", object{"creditCard": card(cardApproved)}, keyed(s.idempotencyKey("account", s.Requests)))
+	}
+	if v, _ := judge(register); v != accepts {
+		return []result{open("accounts cannot be registered")}
+	}
+	var token string
+	if items := s.get("/customers/"+customer+"/accounts", nil).body.Get("data").Items; len(items) > 0 {
+		token = items[0].Get("accountToken").Text
+	}
+	pay := func() reply {
+		return s.verified(func(body object) {
+			delete(body, "creditCard")
+			body["accountToken"] = token
+		})
+	}
+	if token == "" || pay() != accepts {
+		return []result{open("verifications of registered accounts are refused")}
+	}
+	if v, _ := judge(func() answer { return s.put(object{"enabled": false}) }); v != accepts {
+		return []result{open("the customer cannot be disabled")}
+	}
+	status := s.get("/customers/"+customer, nil).body.Get("status").Text
+	mayPay := pay()
+	mayRegister, _ := judge(register)
+	judge(func() answer { return s.put(object{"enabled": true}) })
+	if status != "DISABLED" || mayPay == unclear || mayRegister == unclear {
+		return []result{open("it is not sure that the customer was disabled")}
+	}
+	return []result{is(map[[2]reply]string{
+		{accepts, accepts}: "all", {accepts, refuses}: "pay", {refuses, accepts}: "register", {refuses, refuses}: "nothing",
+	}[[2]reply{mayPay, mayRegister}])}
+}
+
+// newAgreement makes an agreement whose payer does nothing by themselves.
+func (s *session) newAgreement(bsb string, edit func(object)) (int, answer) {
+	body := s.agreement(bsb)
+	body["payeeReference"] = s.reference(len(s.Made))
+	edit(body)
+	return s.make(kindAgreement, http.MethodPost, "/customers/"+url.PathEscape(s.ours())+"/payto-agreements", body)
+}
+
+// tryAgreement recalls the agreement immediately.
+func (s *session) tryAgreement(edit func(object)) answer {
+	n, a := s.newAgreement(payerSilent, edit)
+	if token := a.body.Get("agreementToken").Text; token != "" && s.endAgreement(token, "PENDING") {
+		s.Made[n].Undone = true
+	}
+	return a
+}
+
+func (s *session) firstAgreement() []result {
+	if s.ours() == "" {
+		return []result{open("no customer could be made"), open("no customer could be made")}
+	}
+	v, a := judge(func() answer { return s.tryAgreement(func(object) {}) })
+	s.Notes["agreement"] = string(v)
+	if v != accepts {
+		return []result{open("no agreement was accepted"), open("no agreement was accepted")}
+	}
+	if t, ok := timeOf(a.body.Get("respondByTime")); ok {
+		s.Notes["respondBy"] = t.form
+	}
+	return []result{agreementTexts(a.body), s.agreementTerms(a.body)}
+}
+
+func agreementTexts(a shape.Value) result {
+	description, name := a.Get("paymentDetails", "description").Text, a.Get("payerDetails", "payerName").Text
+	sent := description == "Conform  probe"
+	switch {
+	case sent && name == "Kim  Conform":
+		return is("sent")
+	case description == "Conform probe" && name == "Kim Conform":
+		return is("folded")
+	case sent && strings.HasSuffix(name, "KIM  CONFORM"):
+		return is("bankNames")
+	default:
+		return other("description " + shape.Pattern(description) + ", name " + shape.Pattern(name))
+	}
+}
+
+// agreementTerms leaves open whether a time without an offset is peculiar to agreements.
+func (s *session) agreementTerms(a shape.Value) result {
+	details, terms := a.Get("paymentDetails"), a.Get("paymentTerms")
+	var odd []string
+	amount, _ := cents(terms.Get("paymentAmount"))
+	switch {
+	case details.Get("purpose").Text != "OTHR" || terms.Get("frequency").Text != "MNTH" || terms.Get("agreementType").Text != "VARI":
+		odd = append(odd, "other codes")
+	case terms.Get("paymentAmount").Empty():
+		odd = append(odd, "nullAmount")
+	case amount != 100:
+		odd = append(odd, "another amount")
+	}
+	if !terms.Get("pointInTime").Empty() || !terms.Get("firstPaymentDue").Empty() {
+		odd = append(odd, "filled")
+	}
+	r := is("sent")
+	if len(odd) > 0 {
+		r = one(strings.Join(odd, " and "), "nullAmount", "filled")
+	}
+	if s.Notes["respondBy"] == "none" { // the form of all times decides what that means
+		s.Notes["terms"] = r.value
+		return result{}
+	}
+	return r
+}
+
+func (s *session) onePayerRoute() []result {
+	if s.cfg.PayID == "" {
+		return []result{needs("invalid PayIDs have a daily limit; -payid names a valid one")}
+	}
+	return terms("OnePayerRoute", "", func(_ *session, a object) {
+		payer := a["payerDetails"].(object) //nolint:forcetypeassert // it is of this package
+		payer["payIdType"], payer["payId"] = "EMAL", s.cfg.PayID
+	}).ask(s)
+}
+
+func (s *session) agreementCodes() []result {
+	codes := []struct{ part, name string }{
+		{"paymentDetails", "purpose"}, {"paymentTerms", "frequency"}, {"paymentTerms", "agreementType"}, {"payerDetails", "payerType"},
+	}
+	if s.Notes["agreement"] != string(accepts) {
+		return []result{open("an ordinary agreement was not accepted")}
+	}
+	var required []string
+	for _, code := range codes {
+		v, _ := judge(func() answer { return s.tryAgreement(func(a object) { without(a, code.part, code.name) }) })
+		switch v {
+		case refuses:
+			required = append(required, code.name)
+		case unclear:
+			return []result{open(unusable)}
+		default:
+		}
+	}
+	switch len(required) {
+	case 0:
+		return []result{is("false")}
+	case len(codes):
+		return []result{is("true")}
+	default:
+		return []result{other("required: " + strings.Join(required, ", "))}
+	}
+}

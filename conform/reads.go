@@ -1,0 +1,404 @@
+package conform
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/quickstream-go/quickstream/conform/internal/shape"
+)
+
+// reads are the probes that read what was made, when reads find it.
+
+func reads() []row {
+	return []row{
+		{[]string{"PageSize", "Paging", "ListOrder", "NextLinks"}, 30, "two lists of account verifications, read twice", (*session).lists},
+		{[]string{"TimeForm", "DateForm", "StatusForm", "MemberOrder", "OptionalMembers", "InapplicableMembers", "EmptyLists", "UnknownEnumValues", "TextMembers"}, 1, "an account verification that is read", (*session).members},
+		{[]string{"ClockSkew", "DateHeaderRight"}, 0, "the times of all answers and transactions", (*session).clocks},
+		{[]string{"AgreementTerms"}, 0, "a PayTo agreement that is recalled", (*session).offsetOfAgreements},
+		{[]string{"EchoedReferences", "StoredReferences", "ReferenceSearch"}, 8, "a card payment with a reference in both cases and with a blank", (*session).references},
+		{[]string{"AmountForm", "Metadata", "TransactionTimes"}, 1, "a card payment that is voided", (*session).payment},
+		{[]string{"ReusedReferences"}, 1, "a look-up by a reference that was never used", (*session).reused},
+		{[]string{"RepeatedReceipts"}, 3, "a look-up of a payment that was voided", (*session).repeated},
+		{[]string{"RefundReferences"}, 4, "look-ups of a bank account payment and its refund", (*session).refundReferences},
+		{[]string{"FollowUpReferences", "FollowUpAmounts"}, 4, "look-ups of a pre-authorisation and its top-up", (*session).followUps},
+		{[]string{"PendingSummaryCode"}, 1, "a PayTo payment whose payer does not answer", (*session).pending},
+		{[]string{"UnknownMembers"}, 0, "the members of all answers", (*session).unknownMembers},
+	}
+}
+
+const notMade = "the transaction was not accepted"
+
+func all(n int, r result) []result { return slices.Repeat([]result{r}, n) }
+
+// members are the forms of an account verification.
+
+func (s *session) members() []result {
+	a := s.read("short0")
+	tx := a.body
+	if !a.accepted() || tx.Get("receiptNumber").Empty() {
+		return all(9, open(unusable))
+	}
+	time, date := tx.Get("transactionTime"), tx.Get("settlementDate")
+	return []result{
+		s.timeForm(time), dateForm(date), statusForm(tx.Get("status")), memberOrder(tx.Names),
+		nothing(tx.Get("comment"), tx.Get("ipAddress")), nothing(tx.Get("bankAccount"), tx.Get("payToData")), emptyLinks(tx),
+		unknownValues(tx), textMembers(tx),
+	}
+}
+
+func (s *session) timeForm(v shape.Value) result {
+	t, ok := timeOf(v)
+	near := func(d time.Duration) bool { return -2*time.Hour < d && d < 2*time.Hour }
+	ahead := t.at.Sub(s.Made[s.Specimens["short0"]].Answered)
+	switch {
+	case v.Kind == shape.Absent:
+		return is("absent")
+	case !ok:
+		return other(described(v))
+	case near(ahead):
+		return is(t.form)
+	case t.form == "Z" && near(ahead-mislabelled(t.at)):
+		return is("wrong")
+	default:
+		return other(t.form + ", hours off")
+	}
+}
+
+func dateForm(v shape.Value) result {
+	_, ok := dateOf(v)
+	switch {
+	case v.Kind == shape.Absent:
+		return is("absent")
+	case ok && strings.Contains(v.Text, " "):
+		return is("text")
+	case ok:
+		return is("iso")
+	default:
+		return other(described(v))
+	}
+}
+
+func statusForm(v shape.Value) result {
+	switch {
+	case v.Kind == shape.Absent:
+		return is("absent")
+	case v.Text == "Approved":
+		return is("listed")
+	case v.Text == "APPROVED":
+		return is("otherCase")
+	case v.Text == "Settled":
+		return is("unlisted")
+	case v.Kind == shape.Text && len(v.Text) < 20:
+		return other("the word " + v.Text)
+	default:
+		return other(described(v))
+	}
+}
+
+// memberOrder compares with the order of the contract's table.
+
+func memberOrder(names []string) result {
+	var order []int
+	for _, name := range []string{"receiptNumber", "transactionType", "responseCode", "responseDescription", "summaryCode", "source", "refundable", "voidable", "supplierBusinessCode"} {
+		if i := slices.Index(names, name); i >= 0 {
+			order = append(order, i)
+		}
+	}
+	switch {
+	case len(order) < 3:
+		return open("too few members")
+	case slices.IsSorted(order):
+		return is("declared")
+	case slices.IsSortedFunc(order, func(a, b int) int { return b - a }):
+		return is("reversed")
+	default:
+		return other("neither the contract's order nor its reverse")
+	}
+}
+
+// nothing is the form of members without a value.
+
+func nothing(members ...shape.Value) result {
+	forms := make([]string, len(members))
+	for i, v := range members {
+		switch {
+		case v.Kind == shape.Text && v.Text == "":
+			forms[i] = "empty"
+		default:
+			forms[i] = described(v)
+		}
+	}
+	slices.Sort(forms)
+	return one(strings.Join(slices.Compact(forms), " and "), "null", "absent", "empty")
+}
+
+func emptyLinks(tx shape.Value) result {
+	forms := map[string]bool{}
+	for _, links := range []shape.Value{tx.Get("links"), tx.Get("creditCard", "links")} {
+		switch {
+		case links.Kind == shape.Array && len(links.Items) > 0: // not empty
+		case links.Kind == shape.Array:
+			forms["list"] = true
+		default:
+			forms[string(links.Kind)] = true
+		}
+	}
+	switch len(forms) {
+	case 0:
+		return open("no list of links was empty")
+	case 1:
+		for form := range forms {
+			return one(form, "list", "null", "object", "absent")
+		}
+	}
+	return other("several forms")
+}
+
+// clocks compares the service's clock and its times with ours.
+
+func (s *session) clocks() []result {
+	listed := []time.Duration{0, 20 * time.Second, -20 * time.Second, 31 * time.Second, -31 * time.Second, 5 * time.Minute, -5 * time.Minute, time.Hour, -time.Hour}
+	date, times := s.Date.pick(listed...), s.Times.pick(listed...)
+	if !s.Times.Known || times.open != "" {
+		switch {
+		case date.value == "0s":
+			return all(2, open("no time of a transaction is exact, and the Date header is right"))
+		case date.value != "" && (!s.Times.Known || s.Times.contains(s.Date.middle())):
+			return []result{date, is("false")}
+		default:
+			return all(2, open("no time is exact"))
+		}
+	}
+	switch {
+	case times.value == "0s":
+		return []result{times, open("the clocks agree")}
+	case date.value == "0s":
+		return []result{times, is("true")}
+	case date == times:
+		return []result{times, is("false")}
+	default:
+		return []result{times, other("the Date header is ahead by another time")}
+	}
+}
+
+// offsetOfAgreements decides whether only the times of agreements lack their offset.
+
+func (s *session) offsetOfAgreements() []result {
+	switch rest := s.Notes["terms"]; {
+	case s.value("TimeForm") == "":
+		return []result{open("the form of times is not known")}
+	case s.value("TimeForm") != "none" && rest == "sent":
+		return []result{is("noOffset")}
+	case s.value("TimeForm") != "none":
+		return []result{other("no offset, and other terms")}
+	case rest == "sent":
+		return []result{open("no time has an offset")}
+	default:
+		return []result{is(rest)}
+	}
+}
+
+func (s *session) payment() []result {
+	n := s.Specimens["echo"]
+	a := s.read("echo")
+	tx := a.body
+	if !a.accepted() || tx.Get("receiptNumber").Empty() {
+		return []result{open(notMade), {}, open(notMade)}
+	}
+	metadata := result{}
+	if s.value("Metadata") != "refused" {
+		metadata = metadataForm(tx.Get("metadata"))
+	}
+	return []result{amountForm(tx), metadata, s.transactionTimes(n, tx)}
+}
+
+func amountForm(tx shape.Value) result {
+	v := tx.Get("principalAmount")
+	principal, _ := cents(v)
+	surcharge, charged := cents(tx.Get("surchargeAmount"))
+	switch {
+	case v.Kind == shape.Absent:
+		return is("absent")
+	case v.Kind != shape.Object && principal == 123:
+		return one(string(v.Kind), "number", "text")
+	case v.Kind != shape.Object || v.Get("amount").Empty():
+		return other(described(v))
+	case v.Get("currency").Empty() && principal == 123:
+		return is("noCurrency")
+	case charged && surcharge > 0 && principal == 123+surcharge:
+		return is("principalAsTotal")
+	case principal != 123:
+		return other("another amount")
+	case !charged || surcharge == 0:
+		return open("without a surcharge, a principal that shows the total looks the same")
+	default:
+		return is("object")
+	}
+}
+
+func metadataForm(metadata shape.Value) result {
+	if metadata.Empty() {
+		return is("dropped")
+	}
+	switch value := metadata.Get("conform").Text; value {
+	case metadataProbe:
+		return is("echoed")
+	case metadataProbe + " ":
+		return is("blank")
+	case strings.ToUpper(metadataProbe), strings.ToLower(metadataProbe):
+		return is("otherCase")
+	case metadataProbe[:16]:
+		return is("cut")
+	case `"` + metadataProbe + `"`:
+		return is("quoted")
+	case strings.Repeat("x", len(metadataProbe)-4) + metadataProbe[len(metadataProbe)-4:]:
+		return is("masked")
+	default:
+		return other("the value is " + shape.Pattern(value))
+	}
+}
+
+// transactionTimes compares the time of a voided payment with those of its payment and its void.
+
+func (s *session) transactionTimes(n int, tx shape.Value) result {
+	t, ok := timeOf(tx.Get("transactionTime"))
+	made, changed := s.Made[n], s.Made[n].Changed
+	if s.Times.Known && ok && !changed.IsZero() {
+		at := t.at
+		if s.value("TimeForm") == "wrong" {
+			at = at.Add(-mislabelled(at))
+		}
+		near := func(moment time.Time) bool {
+			return !at.Add(t.grain).Before(moment.Add(s.Times.Low-2*time.Second)) && !at.After(moment.Add(s.Times.High+2*time.Second))
+		}
+		switch first, last := near(made.Answered), near(changed); {
+		case first && !last:
+			return is("made")
+		case last && !first:
+			return is("changed")
+		case !first && !last:
+			return other("neither the time of the payment nor of the void")
+		}
+	}
+	return open("the payment was not voided, or its times are not exact")
+}
+
+// repeated looks for a receipt that stands in a list twice, with two states.
+
+// spelled is one of our own references, which are in capitals, as it can be looked up.
+
+// ownReference finds under which reference a follow-up is found.
+
+func (s *session) followUps() []result {
+	_, made := s.Specimens["topUp"]
+	if !made {
+		return all(2, open("no top-up was accepted"))
+	}
+	tx := s.read("topUp").body
+	total, known := cents(tx.Get("totalAmount"))
+	surcharge, _ := cents(tx.Get("surchargeAmount"))
+	amount := open("amounts are absent, or not all answers came")
+	if known && s.Specimens["topUp"] == s.Specimens["preauth"]+1 {
+		switch total - surcharge {
+		case 37:
+			amount = is("sent")
+		case 147:
+			amount = is("newTotal")
+		case 0:
+			amount = is("zero")
+		default:
+			amount = other("neither the top-up, nor the new total, nor zero")
+		}
+	}
+	return []result{s.ownReference("topUp", "preauth"), amount}
+}
+
+func (s *session) pending() []result {
+	a := s.answers[s.Specimens["onceOff"]]
+	if !isPending(a.body) {
+		a = s.read("onceOff")
+	}
+	if !isPending(a.body) {
+		return []result{open("no PayTo payment was pending")}
+	}
+	return []result{one(a.body.Get("summaryCode").Text, "0", "2")}
+}
+
+func isPending(tx shape.Value) bool { return strings.EqualFold(tx.Get("status").Text, "Pending") }
+
+// unknownMembers sorts the members that the client does not model.
+
+func (s *session) unknownMembers() []result {
+	variants, nested, plain := false, false, false
+	for path := range s.Members {
+		parts := strings.Split(path, ".")
+		name, inner := parts[len(parts)-1], false
+		for i := range parts[:len(parts)-1] {
+			inner = inner || s.Members[strings.Join(parts[:i+1], ".")] != ""
+		}
+		switch {
+		case inner:
+		case s.variant(path, name):
+			variants = true
+		case s.nests(path):
+			nested = true
+		default:
+			plain = true
+		}
+	}
+	switch {
+	case !variants && !nested && !plain:
+		return []result{is("none")}
+	case plain && !variants && !nested:
+		return []result{is("new")}
+	case variants && !nested && !plain:
+		return []result{is("caseVariants")}
+	case nested && !variants && !plain:
+		return []result{is("nested")}
+	default:
+		return []result{other("members of several of these kinds")}
+	}
+}
+
+// variant reports a name that differs only in case from a known one or a neighbour.
+
+func (s *session) variant(path, name string) bool {
+	for known := range s.known {
+		if strings.EqualFold(known, name) {
+			return true
+		}
+	}
+	for otherPath := range s.Members {
+		if otherPath != path && strings.EqualFold(otherPath, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// nests reports an unknown member with known names inside.
+
+func (s *session) nests(path string) bool { return s.Notes["nested "+path] != "" }
+
+// lists reads the shorter list and, if that is one page, the longer one.
+
+// intact reports that each transaction of a list was made by one request.
+
+// indices returns the order in which the transactions of a list were made, by page. An older one with
+
+// the same reference is -1. It returns nil if there are others.
+
+// good reports a first page in which none is left out.
+
+// paging looks at a reading whose first page leaves none out: an unstable order shows as other
+
+// changes do.
+
+// references finds the forms of references by elimination: each observation excludes what would
+
+// have shown something else.
+
+// echoForm is the form of references in answers: in that of the payment or, if that has none, of
+
+// an end-to-end id, which is not looked up.

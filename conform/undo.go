@@ -1,0 +1,175 @@
+package conform
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+)
+
+// void voids a payment of this process.
+func (s *session) void(n int) bool {
+	a := s.send(http.MethodPost, "/transactions/"+url.PathEscape(s.find(n))+"/void", nil, keyed(s.idempotencyKey("void", s.Requests)))
+	if a.accepted() && s.Made[n].Changed.IsZero() {
+		s.Made[n].Changed, s.Made[n].Undone = a.got, true
+	}
+	return a.accepted()
+}
+
+// endAgreement recalls or cancels an agreement.
+func (s *session) endAgreement(token, status string) bool {
+	body := object{"updateType": "RECALL_PAYTO_AGREEMENT", "recallPayToAgreement": object{"statusCode": "CANCELLED"}}
+	if status == "ACTIVE" || status == "SUSPENDED" {
+		body = object{"updateType": "STATUS_AMENDMENT", "statusAmendment": object{"statusCode": "CANCELLED", "reasonCode": "MD17"}}
+	}
+	return s.send(http.MethodPatch, "/payto-agreements/"+url.PathEscape(token), body).accepted()
+}
+
+// release undoes what only the reads needed.
+func (s *session) release() {
+	if n, made := s.Specimens["preauth"]; made && !s.Made[n].Undone && s.err == nil {
+		s.Made[n].Undone = s.reverse(n, s.find(n))
+	}
+	s.cleanAgreements(0)
+}
+
+// The ages at which what was made and is not found is looked for again. What is not found after
+// the last was not made.
+func cleanAges() []time.Duration {
+	return []time.Duration{0, 5 * time.Second, 15 * time.Second, 5*time.Minute + 5*time.Second, 15*time.Minute + 5*time.Second, day + time.Minute, 50 * time.Hour, 120 * time.Hour}
+}
+
+// clean undoes what was made, again and again until nothing is left or the run may not wait longer.
+// It returns what is left.
+func (s *session) clean() (left []string) {
+	ages := cleanAges()
+	for i, age := range ages {
+		begun := s.lastMade()
+		if i+1 < len(ages) && !begun.Add(ages[i+1]).After(s.cfg.Clock.Now()) {
+			continue // one look does for all ages that have passed
+		}
+		if begun.Add(age).After(s.until) && age > 0 {
+			break
+		}
+		if s.wait(begun.Add(age)) {
+			left = s.cleanOnce(age)
+			s.keep()
+		}
+		if s.err != nil || len(left) == 0 {
+			break
+		}
+	}
+	if s.err != nil && left == nil {
+		left = []string{"what the journal lists"}
+	}
+	return left
+}
+
+func (s *session) lastMade() (last time.Time) {
+	for _, n := range s.open(kindPayment, kindPreauth, kindAgreement) {
+		if at := s.Made[n].Sent; at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+// cleanOnce undoes what it finds. Nothing that is older than age is waited for.
+func (s *session) cleanOnce(age time.Duration) (left []string) {
+	if !s.cleanAgreements(age) {
+		left = append(left, "PayTo agreements")
+	}
+	for _, n := range s.open(kindPayment, kindPreauth) {
+		receipt := s.find(n)
+		over := age > day || s.Onsets[untilLag].Seen && s.cfg.Clock.Now().After(s.Made[n].Sent.Add(s.Onsets[untilLag].After+timeout))
+		switch {
+		case s.Made[n].Keep && age < 120*time.Hour:
+		case receipt == "" && over && s.err == nil && (s.Made[n].Refused || !s.doubts[n]):
+			s.Made[n].Undone = true // nothing was made
+			continue
+		case receipt != "" && s.reverse(n, receipt):
+			s.Made[n].Undone = true
+			continue
+		}
+		left = append(left, s.Made[n].Kind)
+	}
+	if len(left) == 0 && len(s.open(kindCustomer)) > 0 && s.disable() {
+		for _, n := range s.open(kindCustomer) {
+			s.Made[n].Undone = true
+		}
+	}
+	return left
+}
+
+func (s *session) disable() bool {
+	return s.ours() == "" && s.err == nil || s.put(object{"enabled": false}).accepted()
+}
+
+// cleanAgreements ends every agreement of the customer that this run made.
+func (s *session) cleanAgreements(age time.Duration) bool {
+	open := s.open(kindAgreement)
+	if s.Specimens["onceOff"] == 0 && len(open) == 0 && len(s.open(kindCustomer)) == 0 {
+		return true
+	}
+	if s.ours() == "" {
+		return s.err == nil
+	}
+	done, tokens := true, map[string]bool{}
+	for _, status := range []string{"PENDING", "ACTIVE"} {
+		for range 2 { // in an unstable order, another reading shows what this one left out
+			l := s.pages("/customers/"+url.PathEscape(s.ours())+"/payto-agreements", url.Values{"status": {status}})
+			done = done && (l.whole || l.first.status == http.StatusNotFound)
+			for _, item := range slices.Concat(l.pages...) {
+				token := item.Get("agreementToken").Text
+				if tokens[token] = true; !s.endAgreement(token, item.Get("status").Text) {
+					again := s.get("/payto-agreements/"+url.PathEscape(token), nil).body.Get("status").Text
+					done = done && (again == "CANCELLED" || again == "REJECTED")
+				}
+			}
+			if len(l.pages) < 2 || s.steady() {
+				break
+			}
+		}
+	}
+	for _, n := range open {
+		token := s.answers[n].body.Get("agreementToken").Text
+		// What is not found was not made, or is hidden until later.
+		if tokens[token] || s.seenAgreements(n) || age > day {
+			s.Made[n].Undone = done
+		}
+	}
+	return done && len(s.open(kindAgreement)) == 0
+}
+
+// seenAgreements reports whether an agreement would be found by now.
+func (s *session) seenAgreements(n int) bool {
+	w := s.Onsets["AgreementLookupLag"]
+	return w.Seen && s.cfg.Clock.Now().After(s.Made[n].Sent.Add(w.After+timeout)) || s.cfg.Clock.Now().After(s.Made[n].Sent.Add(5*time.Minute+timeout))
+}
+
+// reverse voids, refunds or cancels a transaction. It returns whether nothing is left of it.
+func (s *session) reverse(n int, receipt string) bool {
+	path := "/transactions/" + url.PathEscape(receipt)
+	tx := s.get(path, nil).body
+	pending := tx.Get("status").Text
+	switch amount := s.Made[n].Amount; {
+	case s.Made[n].Kind == kindPreauth:
+		body := s.followUp("PREAUTH_CANCELLATION", receipt, amount)
+		body["cancellationType"] = "FULL"
+		v, _ := judge(func() answer {
+			_, a := s.make(kindHarmless, http.MethodPost, "/transactions", maps.Clone(body))
+			return a
+		})
+		return v != unclear // refused twice: it is cancelled, or was never approved
+	case tx.Get("receiptNumber").Empty():
+		return s.void(n) // what reads do not show yet can be voided
+	case tx.Get("voidable").Text == "true":
+		return s.void(n)
+	case tx.Get("refundable").Text == "true":
+		_, a := s.make(kindHarmless, http.MethodPost, "/transactions", s.followUp("REFUND", receipt, amount))
+		return a.accepted()
+	default:
+		return !slices.Contains([]string{"Pending", "PENDING"}, pending)
+	}
+}
