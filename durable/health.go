@@ -15,8 +15,10 @@ import (
 
 // Health is how the engine's work stands, for health checks and dashboards.
 type Health struct {
+	// At is when it was read, by the installation's time, which all times here are of.
+	At time.Time
 	// Writes counts writes by state, of those that are not over: an order is over in settled, refused and
-	// not_sent, of which there are too many to count.
+	// not_sent, of which there are too many to count. A payment that is not_found and was paid again is over too.
 	Writes map[State]int
 	// Unknown counts those whose outcome is unknown: sending, resolving, not_found and escalated.
 	// UnknownFor is the age of the oldest of them.
@@ -73,8 +75,8 @@ func (e *Engine[TTx]) Health(ctx context.Context) (Health, error) {
 }
 
 func (e *engine) health(ctx context.Context) (h Health, err error) {
-	h.Writes = map[State]int{}
 	now := e.clock()
+	h.At, h.Writes = now, map[State]int{}
 	err = within(ctx, e.db, func(tx tx) error {
 		if err := e.countWrites(ctx, tx, &h, now); err != nil {
 			return err
@@ -114,10 +116,11 @@ func (e *engine) health(ctx context.Context) (h Health, err error) {
 func (e *engine) countWrites(ctx context.Context, tx tx, h *Health, now time.Time) error {
 	var open []State
 	for _, state := range states() {
-		if state.Open() {
+		if state.Open() && state != StateNotFound {
 			open = append(open, state)
 		}
 	}
+	const counted = "SELECT state, count(*), min(written_at) FROM quickstream.write WHERE "
 	err := query(ctx, tx, func(scan func(...any) error) error {
 		var state State
 		var n int
@@ -129,7 +132,7 @@ func (e *engine) countWrites(ctx context.Context, tx tx, h *Health, now time.Tim
 			h.UnknownFor = max(h.UnknownFor, now.Sub(first))
 		}
 		return err
-	}, "SELECT state, count(*), min(written_at) FROM quickstream.write WHERE "+sqlIn("state", open...)+" GROUP BY state")
+	}, counted+sqlIn("state", open...)+" GROUP BY state UNION ALL "+counted+sqlIn("state", StateNotFound)+" AND replaced_by = '' GROUP BY state")
 	if err != nil {
 		return err
 	}

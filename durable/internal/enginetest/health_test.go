@@ -39,4 +39,8 @@ func testHealthUnknown[TTx any](t *testing.T, db store[TTx]) {
 		assert.Equal(t, 1, status.Writes[state])
 		assert.InDelta(t, float64(i+1), status.UnknownFor.Hours(), .1, "the oldest is %s", state)
 	}
+	assert.Less(t, s.clock.Now().Sub(status.At).Abs(), time.Minute)
+	written(durable.StateNotFound, 7*time.Hour, ", replaced_by = 'another'") // a person has dealt with it
+	assert.Equal(t, 4, s.status().Unknown)
+	assert.Less(t, s.status().UnknownFor, 5*time.Hour)
 }
