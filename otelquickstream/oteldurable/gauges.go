@@ -1,0 +1,115 @@
+package oteldurable
+
+import (
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/quickstream-go/quickstream/durable"
+)
+
+const (
+	stateKey    = attribute.Key("quickstream.durable.state")
+	pausedByKey = attribute.Key("quickstream.durable.paused.by")
+)
+
+// point is one value of a gauge.
+type point struct {
+	value      float64
+	attributes []attribute.KeyValue
+}
+
+// gauge is what is read of a health under one name.
+type gauge struct {
+	name, unit, description string
+	read                    func(h durable.Health) []point
+}
+
+// gauges are all of them. One that says nothing is zero, so that one that is missing says that nobody looks.
+func gauges() []gauge {
+	const seconds, writes, notifications = "s", "{write}", "{notification}"
+	return []gauge{
+		{"quickstream.durable.write.count", writes, "Writes that are not over, by state.", states},
+		{"quickstream.durable.unknown.count", writes, "Writes whose outcome is unknown.", one(func(h durable.Health) float64 { return float64(h.Unknown) })},
+		{"quickstream.durable.unknown.age", seconds, "Age of the oldest write whose outcome is unknown.", one(func(h durable.Health) float64 { return h.UnknownFor.Seconds() })},
+		{"quickstream.durable.overdue.age", seconds, "For how long what is due has waited.", one(func(h durable.Health) float64 { return h.Overdue.Seconds() })},
+		{"quickstream.durable.refused.count", writes, "Writes whose outcome OnOutcome has refused so far.", one(func(h durable.Health) float64 { return float64(h.Refused) })},
+		{"quickstream.durable.stuck.count", writes, "Writes that are due and that only another version of the program can read.", one(func(h durable.Health) float64 { return float64(h.Stuck) })},
+		{"quickstream.durable.received.count", notifications, "Notifications that wait to be confirmed.", one(func(h durable.Health) float64 { return float64(h.Received) })},
+		{"quickstream.durable.held.count", notifications, "Notifications that wait and have failed before.", one(func(h durable.Health) float64 { return float64(h.Held) })},
+		{"quickstream.durable.restoring.age", seconds, "Since when payments that the database lacks are read.", since(func(h durable.Health) time.Time { return h.Restoring })},
+		{"quickstream.durable.restoring.unreadable.count", "{transaction}", "Transactions that could not be read meanwhile.", one(func(h durable.Health) float64 { return float64(h.RestoringUnreadable) })},
+		{"quickstream.durable.maybe_copy", "", "1 if the database may be a copy of one that is in use.", one(func(h durable.Health) float64 { return flag(h.MaybeCopy) })},
+		{"quickstream.durable.paused.age", seconds, "Since when nothing is sent, by who paused.", paused},
+		{"quickstream.durable.comparison.age", seconds, "Since when the last comparison has ended; missing before the first.", compared(func(h durable.Health) float64 { return age(h, h.Comparison.At) })},
+		{"quickstream.durable.comparison.transaction.count", "{transaction}", "Transactions that the last comparison has read.", compared(func(h durable.Health) float64 { return float64(h.Comparison.Transactions) })},
+		{"quickstream.durable.comparison.difference.count", "{difference}", "Differences that the last comparison has found.", compared(func(h durable.Health) float64 { return float64(h.Comparison.Differences) })},
+		{"quickstream.durable.comparison.failing.age", seconds, "Since when each comparison has failed.", since(func(h durable.Health) time.Time { return h.Comparison.FailingSince })},
+		{"quickstream.durable.other_facility", "", "1 if the database belongs to another facility.", one(func(h durable.Health) float64 { return flag(h.Facility != nil) })},
+		{"quickstream.durable.outdated", "", "1 if the tables are those of a newer program.", one(func(h durable.Health) float64 { return flag(h.Outdated) })},
+		{"quickstream.durable.clock.doubted", "", "1 if the service has not confirmed the database's clock.", one(func(h durable.Health) float64 { return flag(h.ClockDoubted) })},
+		{"quickstream.durable.clock.database.ahead", seconds, "How far the database's clock is ahead of this machine's.", one(func(h durable.Health) float64 { return h.DatabaseAhead.Seconds() })},
+		{"quickstream.durable.clock.service.ahead", seconds, "How far the service's clock is ahead of the installation's; missing before its first answer.", serviceAhead},
+	}
+}
+
+func one(read func(durable.Health) float64) func(durable.Health) []point {
+	return func(h durable.Health) []point { return []point{{value: read(h)}} }
+}
+
+// since reads for how long something has been so; zero if it is not.
+func since(read func(durable.Health) time.Time) func(durable.Health) []point {
+	return one(func(h durable.Health) float64 { return age(h, read(h)) })
+}
+
+func age(h durable.Health, at time.Time) float64 {
+	if at.IsZero() {
+		return 0
+	}
+	return max(0, h.At.Sub(at).Seconds())
+}
+
+func flag(set bool) float64 {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+// compared reads what the last comparison has found, if there was one.
+func compared(read func(durable.Health) float64) func(durable.Health) []point {
+	return func(h durable.Health) []point {
+		if h.Comparison.Day.IsZero() {
+			return nil
+		}
+		return []point{{value: read(h)}}
+	}
+}
+
+func states(h durable.Health) (points []point) {
+	for _, state := range []durable.State{
+		durable.StateQueued, durable.StateSending, durable.StateResolving, durable.StateNotFound, durable.StateEscalated, durable.StateDoubleCharged,
+	} {
+		points = append(points, point{float64(h.Writes[state]), []attribute.KeyValue{stateKey.String(string(state))}})
+	}
+	return points
+}
+
+// paused tells a person's pause from the service's, and names nobody.
+func paused(h durable.Health) []point {
+	person, service := 0.0, age(h, h.Paused)
+	if h.PausedBy != "" {
+		person, service = service, 0
+	}
+	return []point{
+		{person, []attribute.KeyValue{pausedByKey.String("person")}},
+		{service, []attribute.KeyValue{pausedByKey.String("service")}},
+	}
+}
+
+func serviceAhead(h durable.Health) []point {
+	if h.ServiceAt.IsZero() {
+		return nil
+	}
+	return []point{{value: h.ServiceAhead.Seconds()}}
+}
