@@ -136,7 +136,8 @@ func (e *engine) countWrites(ctx context.Context, tx tx, h *Health, now time.Tim
 	if err != nil {
 		return err
 	}
-	// What is due, or is being worked on, has a due_at of at most a lease from now. Sealed intents cannot be judged.
+	// What is due, or is being worked on, has a due_at of at most a lease from now, or from when it was enqueued
+	// while this waited for the database. Sealed intents cannot be judged.
 	var oldest time.Time
 	err = query(ctx, tx, func(scan func(...any) error) error { return scan(&h.Refused, &h.Received, &h.Held, &oldest, &h.Stuck) }, `SELECT
 		(SELECT count(*) FROM quickstream.write WHERE pending <> ''),
@@ -145,7 +146,7 @@ func (e *engine) countWrites(ctx context.Context, tx tx, h *Health, now time.Tim
 		(SELECT min(next_at) FROM quickstream.write WHERE due_at <= $1),
 		(SELECT count(*) FROM (SELECT 1 FROM quickstream.write WHERE due_at <= $1 AND next_at <= $2 AND
 			(intent NOT LIKE $3 AND intent NOT LIKE $4 OR lookups <> '' AND lookups NOT LIKE $5) LIMIT 1000) AS stuck)`,
-		now.Add(lease), now, versioned(quickstream.IntentVersion), sealedPrefix+"%", versioned(resolve.CaseVersion))
+		now.Add(lease+readingsApart), now, versioned(quickstream.IntentVersion), sealedPrefix+"%", versioned(resolve.CaseVersion))
 	if !oldest.IsZero() {
 		h.Overdue = max(0, now.Sub(oldest))
 	}

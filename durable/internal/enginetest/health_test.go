@@ -44,3 +44,20 @@ func testHealthUnknown[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, 4, s.status().Unknown)
 	assert.Less(t, s.status().UnknownFor, 5*time.Hour)
 }
+
+func TestHealthWhileEnqueued(t *testing.T) {
+	everywhere(t, testHealthWhileEnqueued[*sql.Tx], testHealthWhileEnqueued[pgx.Tx])
+}
+
+// What waits is overdue also at the moment at which it is enqueued once more: its lease may begin after Health has
+// read the time, in another process or while Health waited for the database.
+func testHealthWhileEnqueued[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	id := s.pay("A", s.card(sandbox.CardAttempted))
+	now := s.clock.Now()
+	s.corrupt(`intent = 'x', next_at = $2, due_at = $3`, id, now.Add(-10*time.Minute), now.Add(time.Minute+500*time.Millisecond))
+	h := s.status()
+	assert.Greater(t, h.Overdue, 9*time.Minute)
+	assert.Equal(t, 1, h.Stuck)
+}
