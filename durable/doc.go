@@ -200,10 +200,10 @@
 // # Operation
 //
 // Any number of engines work on one PostgreSQL database; deploy by [Engine.Stop], which
-// lets what is under way come to its end. [Engine.Health] is for health checks: alarm on
-// Overdue, Refused, Stuck, Held, Restoring, MaybeCopy, ClockDoubted, Paused and Facility, and on writes that are not_found,
-// escalated or double_charged. [Engine.List] and [Engine.Details] are for people, who decide
-// about the version that they have seen. [Engine.Pause] stops all processes. Options.CompareAt compares
+// lets what is under way come to its end. [Engine.Health] is for health checks. alerts.yml has alerts for
+// Prometheus on all of it, and module otelquickstream/oteldurable the metrics. [Engine.List] and
+// [Engine.Details] are for people, who decide about the version that they have seen, as by the pages of package
+// console. [Engine.Pause] stops all processes. Options.CompareAt compares
 // each day with the service's list, or with its report by Options.Report, and notifies
 // Options.OnDifference. Options.Keep limits how long writes are kept: then they are emptied,
 // and their ids stay. [MigrateUp] may run at every start, by all

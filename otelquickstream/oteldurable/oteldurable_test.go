@@ -141,9 +141,9 @@ func TestGauges(t *testing.T) {
 
 // TestEveryFieldOfHealth: none is forgotten.
 func TestEveryFieldOfHealth(t *testing.T) {
-	without := func(clear func(h *durable.Health)) []string {
+	without := func(change func(h *durable.Health)) []string {
 		h := full()
-		clear(&h)
+		change(&h)
 		return watched(t, h)
 	}
 	all := watched(t, full())

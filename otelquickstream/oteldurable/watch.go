@@ -51,7 +51,7 @@ func Watch(meterProvider metric.MeterProvider, health func(context.Context) (dur
 		}
 		o.ObserveInt64(failures, failed.Load())
 		if err != nil {
-			return nil //nolint:nilerr // it is counted, and other metrics are collected all the same
+			return nil // other metrics are collected all the same
 		}
 		for i, g := range gauges {
 			for _, p := range g.read(h) {

@@ -9,11 +9,12 @@ import (
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// hooked is a database whose transactions call hooks, which may be nil: before each statement, and
-// in place of the commit.
+// hooked is a database whose transactions call hooks, which may be nil: before each statement, with what a
+// query answers, and in place of the commit.
 type hooked[TTx any] struct {
 	durable.Database[TTx]
 	before func(ctx context.Context, tx database.Tx, query string, args []any)
+	answer func(query string, rows database.Rows) database.Rows
 	commit func(ctx context.Context, tx database.Tx) error
 }
 
@@ -31,7 +32,11 @@ func (tx hookedTx[TTx]) Exec(ctx context.Context, query string, args ...any) (in
 // Query calls the hook, and then runs the statement.
 func (tx hookedTx[TTx]) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
 	tx.called(ctx, query, args)
-	return tx.Tx.Query(ctx, query, args...)
+	rows, err := tx.Tx.Query(ctx, query, args...)
+	if err == nil && tx.db.answer != nil {
+		rows = tx.db.answer(query, rows)
+	}
+	return rows, err
 }
 
 func (tx hookedTx[TTx]) called(ctx context.Context, query string, args []any) {
