@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/quickstream-go/quickstream"
 )
 
 // LookUp asks the service what became of a write, now and not when it is due, and returns the write
@@ -42,6 +44,42 @@ func (e *engine) lookUpNow(ctx context.Context, id, by, note string) error {
 		return fmt.Errorf("durable: %w", err)
 	}
 	return nil
+}
+
+// CheckReceipt asks the service whether the transaction of a receipt can be the write that a person is about to
+// decide as approved: it was approved itself, with the same amount, and is of the same kind. An error that matches
+// [ErrNotAllowed] says what differs.
+func (e *Engine[TTx]) CheckReceipt(ctx context.Context, id, receipt string) error {
+	w, err := e.Write(ctx, id)
+	if err != nil {
+		return err
+	}
+	r, original := w.Common(), ""
+	if f, follows := w.(FollowUp); follows {
+		of, err := e.Write(ctx, f.Follows)
+		if err != nil {
+			return err
+		}
+		original = of.Common().ReceiptNumber
+	}
+	t, err := e.client.Transactions.Get(ctx, receipt)
+	if err != nil {
+		return fmt.Errorf("durable: the transaction of the receipt: %w", err)
+	}
+	differs := ""
+	switch {
+	case !approved(t):
+		differs = "was not approved"
+	case t.PrincipalAmount == nil || !t.PrincipalAmount.Amount.Equal(r.Amount) || t.PrincipalAmount.Currency != r.Currency:
+		differs = "has another amount"
+	case r.Operation == quickstream.OperationPay && t.TransactionType != quickstream.TransactionTypePayment:
+		differs = "is no payment"
+	case original != "" && t.OriginalReceiptNumber != original:
+		differs = "does not follow the same payment"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%w: the transaction of that receipt %s", ErrNotAllowed, differs)
 }
 
 // NotifyAgain notifies OnOutcome now of what it has refused of a write. If it has refused nothing it is

@@ -4,6 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
 )
 
 // Details are a write with all that belongs to it, as they were at one moment.
@@ -17,6 +22,14 @@ type Details struct {
 	FollowUps []FollowUp
 	// Events are its history, the oldest first.
 	Events []Event
+	// At is when they were so, by the installation's clock.
+	At time.Time
+	// Left is what can still be refunded of an approved payment or capture, by what the engine knows.
+	Left decimal.Decimal
+	// Refused counts what was observed of it and OnOutcome has refused: see [Engine.NotifyAgain].
+	Refused int
+	// NotDecidable is the error of a [Decision] about this version now, whatever the result; nil if a person can decide.
+	NotDecidable error
 }
 
 // SourceKind is what a payment was made with.
@@ -54,6 +67,15 @@ func (e *Engine[TTx]) Details(ctx context.Context, id string) (Details, error) {
 		}, "follows <> '' AND follows = $1 AND kind = 'follow_up' ORDER BY written_at, id", id)
 		if err := errors.Join(err, unreadable); err != nil {
 			return err
+		}
+		d.At, d.Refused, d.NotDecidable = e.clock(), len(r.pending), e.notDecidable(r)
+		if r.Paid() && (r.Operation == quickstream.OperationPay || r.Operation == quickstream.OperationCapture) {
+			limit := e.mostRefunded(r.Amount, r.total)
+			refunded, err := e.refunded(ctx, tx, &row{follows: id}, limit)
+			if err != nil {
+				return err
+			}
+			d.Left = decimal.Max(decimal.Zero, limit.Sub(refunded))
 		}
 		stored, err := e.events(ctx, tx, id)
 		d.Events = append([]Event{r.queued()}, stored...)

@@ -28,7 +28,7 @@ const (
 	EventReturned    EventKind = "returned" // it is in the list of returned transactions
 	EventDecided     EventKind = "decided"  // by a person
 	EventNotified    EventKind = "notified" // OnOutcome has taken the change
-	EventAsked       EventKind = "asked"    // a person has asked for a look-up or a notification
+	EventAsked       EventKind = "asked"    // a person has asked for a follow-up, a look-up or a notification
 	EventPaused      EventKind = "paused"   // a person has paused the installation
 	EventUnpaused    EventKind = "unpaused"
 	EventErased      EventKind = "erased" // a person has had a customer's data removed

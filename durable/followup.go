@@ -118,6 +118,11 @@ func (e *engine) followBy(ctx context.Context, tx tx, w NewWrite, of string, pla
 	case payment.ReceiptNumber == "" || payment.kind == kindOther:
 		return FollowUp{}, false, fmt.Errorf("%w: %q is %s and has no receipt", ErrNotAllowed, of, payment.Text())
 	}
+	if w.By != "" || w.Note != "" {
+		if err := checkPerson(w.By, w.Note); err != nil {
+			return FollowUp{}, false, err
+		}
+	}
 	w.Order = payment.Order
 	r, err := plan(w, payment)
 	if err != nil {
@@ -127,6 +132,11 @@ func (e *engine) followBy(ctx context.Context, tx tx, w NewWrite, of string, pla
 	r, created, err := e.store(ctx, tx, r)
 	if r == nil {
 		return FollowUp{}, false, err
+	}
+	if created && w.By != "" {
+		if err = e.record(ctx, tx, r, Event{Kind: EventAsked, By: w.By, Note: w.Note}); err != nil {
+			err = fmt.Errorf("durable: %w", err)
+		}
 	}
 	return FollowUp{r.Record, r.follows}, created, err
 }

@@ -272,14 +272,11 @@ func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error
 		return ErrNoWrite
 	case d.Version != 0 && d.Version != r.Version:
 		return ErrStale
-	case !e.ends(r).IsZero():
-		return &StillSendingError{e.ends(r)}
-	case d.Version != 0 && !e.justLookedUp(r):
-		return ErrLookUpFirst
-	case r.State != StateResolving && r.State != StateNotFound && r.State != StateEscalated:
-		return fmt.Errorf("%w: it is %s", ErrNotAllowed, r.Text())
-	case len(r.pending) > 0:
-		return errPending
+	}
+	err = e.notDecidable(r)
+	switch {
+	case err != nil && (d.Version != 0 || !errors.Is(err, ErrLookUpFirst)):
+		return err
 	case !known:
 		return fmt.Errorf("durable: %q is no verdict", d.Verdict)
 	case d.Verdict == VerdictApproved && d.ReceiptNumber == "" && r.ReceiptNumber == "" && r.intent.Operation != quickstream.OperationVoid:
@@ -294,6 +291,22 @@ func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error
 	return e.apply(ctx, tx, id, &observed{
 		Kind: sawDecision, At: e.clock(), Receipt: d.ReceiptNumber, Decision: &verdict{Standing: s, By: d.By, Note: d.Note},
 	})
+}
+
+// notDecidable is why a person cannot decide about a write now; nil if they can.
+func (e *engine) notDecidable(r *row) error {
+	switch {
+	case !e.ends(r).IsZero():
+		return &StillSendingError{e.ends(r)}
+	case r.State != StateResolving && r.State != StateNotFound && r.State != StateEscalated:
+		return fmt.Errorf("%w: it is %s", ErrNotAllowed, r.Text())
+	case len(r.pending) > 0:
+		return errPending
+	case !e.justLookedUp(r):
+		return ErrLookUpFirst
+	default:
+		return nil
+	}
 }
 
 // ends is until when a process may still be sending a write whose outcome is unknown; zero if none can. The

@@ -25,6 +25,8 @@ type Filter struct {
 	Order, ReceiptNumber, CustomerReferenceNumber string
 	// Amount is compared exactly; zero takes any. A list by amount alone reads all writes of its time.
 	Amount decimal.Decimal
+	// Refused leaves those of which OnOutcome has refused something: see [Engine.NotifyAgain].
+	Refused bool
 	// From and To limit Written: From inclusive, To exclusive. Zero is no limit.
 	From, To time.Time
 	// OldestFirst is for programs that follow the list, such as an export: a page then ends before the
@@ -202,6 +204,9 @@ func (f Filter) statement() (text string, args []any, err error) {
 	if f.CustomerReferenceNumber != "" {
 		where = append(where, "customer <> ''")
 		compare("customer", " = ", digest(f.CustomerReferenceNumber))
+	}
+	if f.Refused {
+		where, indexed = append(where, "pending <> ''"), true
 	}
 	if f.Outcome != "" {
 		compare("outcome", " = ", f.Outcome)

@@ -23,6 +23,9 @@ type NewWrite struct {
 	// Version is that of the payment which a person saw who decided to refund, void or replace it: if it
 	// has changed since, the error matches [ErrStale]. Zero is not compared, for programs that decide by themselves.
 	Version int64
+	// By and Note are those of the person who has asked for a follow-up, for its history, as in [Decision]. Both are
+	// empty if a program has.
+	By, Note string
 }
 
 // Write is a [Payment], a [FollowUp] or an [OtherWrite]: what the engine was asked to send, and what
