@@ -1,0 +1,26 @@
+// Package console shows payments to the people who work with them, as an [net/http.Handler] behind the merchant's own
+// login: lists with a search, a page for each payment, what needs a person first, and decisions, refunds and
+// pauses with their consequences. Each of them is one call of package durable, with the person's name and reason.
+//
+//	office, err := console.New(engine, store, console.Options{
+//		Authorize: func(r *http.Request) (console.Person, error) {
+//			user, err := session(r) // of the merchant's login
+//			return console.Person{Name: user.Name, Read: true, Act: user.Lead, Export: user.Accountant}, err
+//		},
+//	})
+//	mux.Handle("/payments/", requireLogin(http.StripPrefix("/payments", office)))
+//	server.RegisterOnShutdown(office.Close)
+//
+// It works under any prefix that ends with a slash, in one process or many, and without JavaScript.
+// With it, pages change by themselves: all pages of a browser share one stream, and none is open while they are hidden. That
+// needs HTTPS or localhost; elsewhere each page has a stream.
+//
+// Only what the engine allows is offered. A form has the version of the payment that it shows, and the id of what it makes:
+// a second click makes nothing, and a second person sees what the first one has done. Somebody decides only in
+// the minute after a look-up.
+//
+// People who may read see order, amount and receipt number, which support asks for. Tokens of cards, accounts and agreements
+// are never shown. The customer's reference number is searched for by a form, and stands in no address. The addresses have
+// ids, orders and receipt numbers of the merchant and the service. Posts from other sites are refused. Times are
+// those of Sydney.
+package console

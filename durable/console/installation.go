@@ -1,0 +1,234 @@
+package console
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/quickstream-go/quickstream/durable"
+)
+
+// glance is what each page shows of all payments. It is read at most every two seconds.
+type glance struct {
+	Health  durable.Health
+	Charged []row // twice, and neither payment is refunded
+	mark    string
+	at      time.Time // by this machine
+}
+
+// glanceFor is how long a glance is shown.
+const glanceFor = 2 * time.Second
+
+// now is the installation's time.
+func (g glance) now() time.Time { return g.Health.At.Add(time.Since(g.at)) }
+
+// Waiting is how much is for a person.
+func (g glance) Waiting() int {
+	h := g.Health
+	return h.Writes[durable.StateNotFound] + h.Writes[durable.StateEscalated] + len(g.Charged) + h.Refused + h.Held + len(g.Alarms())
+}
+
+func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
+	c.glancing.Lock()
+	defer c.glancing.Unlock()
+	if !c.glanced.at.IsZero() && time.Since(c.glanced.at) < glanceFor {
+		return c.glanced, nil
+	}
+	g.at = time.Now()
+	if g.Health, err = c.engine.Health(ctx); err != nil {
+		return g, err
+	}
+	if g.Charged, err = c.charged(ctx, g.Health); err != nil {
+		return g, err
+	}
+	newest, err := c.engine.List(ctx, durable.Filter{})
+	if err != nil {
+		return g, err
+	}
+	h := g.Health // without what changes by itself
+	h.At, h.UnknownFor, h.Overdue, h.DatabaseAhead, h.ServiceAhead, h.ServiceAt = time.Time{}, 0, 0, 0, 0, time.Time{}
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%+v %d", h, len(g.Charged))
+	for _, w := range newest.Writes {
+		fmt.Fprintf(sum, " %s %d", w.Common().ID, w.Common().Version)
+	}
+	g.mark = fmt.Sprintf("%x", sum.Sum(nil))
+	c.glanced = g
+	return g, nil
+}
+
+// forget has the next page read all anew.
+func (c *console[TTx]) forget() {
+	c.glancing.Lock()
+	defer c.glancing.Unlock()
+	c.glanced = glance{}
+}
+
+// charged are the newest payments that were charged twice, as long as neither was refunded.
+func (c *console[TTx]) charged(ctx context.Context, h durable.Health) (open []row, err error) {
+	if h.Writes[durable.StateDoubleCharged] == 0 {
+		return nil, nil
+	}
+	page, err := c.engine.List(ctx, durable.Filter{States: []durable.State{durable.StateDoubleCharged}})
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range page.Writes {
+		r := w.Common()
+		all, err := c.engine.Writes(ctx, r.Order)
+		if err != nil {
+			return nil, err
+		}
+		approved, taken := 0, 0
+		for _, other := range all {
+			p, isPayment := other.(durable.Payment)
+			if !isPayment || !p.Approved() {
+				continue
+			}
+			d, err := c.engine.Details(ctx, p.ID)
+			if err != nil {
+				return nil, err
+			}
+			if approved++; d.Left.IsPositive() {
+				taken++
+			}
+		}
+		if taken > 1 || taken == 1 && approved == 1 { // one payment of two transactions
+			open = append(open, rowOf(w))
+		}
+	}
+	return open, nil
+}
+
+// alarm is something about the installation that a person should know.
+type alarm struct{ Title, Text string }
+
+// Alarms are what is not as it should be.
+func (g glance) Alarms() (list []alarm) {
+	h := g.Health
+	add := func(is bool, title, format string, args ...any) {
+		if is {
+			list = append(list, alarm{title, fmt.Sprintf(format, args...)})
+		}
+	}
+	since := func(t time.Time) string { return span(g.now().Sub(t)) }
+	add(!h.Paused.IsZero() && h.PausedBy != "", "Paused", "%s has paused the installation, %s ago. Nothing is sent until somebody goes on.", h.PausedBy, since(h.Paused))
+	add(!h.Paused.IsZero() && h.PausedBy == "", "Nothing is sent", "The service, or what stands in front of it, has refused a request %s ago. It is tried again by itself.", since(h.Paused))
+	add(h.Overdue > 2*time.Minute, "Late", "What is due has waited for %s.", span(h.Overdue))
+	add(h.Facility != nil, "Another facility", "The database belongs to another installation or facility: nothing is sent.")
+	add(h.MaybeCopy, "Perhaps a copy", "The database may be a copy of one that is in use. What was queued waits for a quarter of an hour.")
+	add(!h.Restoring.IsZero(), "Restoring", "Payments that the database lacks are being read from the service, since %s. %d transactions could not be read.", since(h.Restoring), h.RestoringUnreadable)
+	add(!h.Comparison.FailingSince.IsZero(), "The comparison fails", "The comparison with the service has failed for %s: %s", since(h.Comparison.FailingSince), h.Comparison.Problem)
+	add(h.ClockDoubted, "The clock is doubted", "The database's clock is not where it was expected. Nothing is given up or emptied until the service confirms it.")
+	add(h.Outdated, "An old program", "The tables are those of a newer program. This one accepts payments and sends nothing.")
+	add(h.Stuck > 0, "Of another version", "%d payments are due that another version of the program has written.", h.Stuck)
+	return list
+}
+
+// people is what needs a person.
+type people struct {
+	Charged, Unknown, Refused []row
+	Held                      []durable.Notification
+	Alarms                    []alarm
+	More                      bool
+}
+
+func (c *console[TTx]) attention(q request) {
+	g, err := c.glance(q.Context())
+	if err != nil {
+		c.fail(q, err)
+		return
+	}
+	content := people{Charged: g.Charged, Alarms: g.Alarms()}
+	for rows, f := range map[*[]row]durable.Filter{
+		&content.Unknown: {States: []durable.State{durable.StateNotFound, durable.StateEscalated}}, &content.Refused: {Refused: true},
+	} {
+		page, err := c.engine.List(q.Context(), f)
+		if err != nil {
+			c.fail(q, err)
+			return
+		}
+		*rows, content.More = rowsOf(page.Writes), content.More || page.Next != ""
+	}
+	if content.Held, _, err = c.engine.Notifications(q.Context(), "", mostFound); err != nil {
+		c.fail(q, err)
+		return
+	}
+	content.Held = slices.DeleteFunc(content.Held, func(n durable.Notification) bool { return n.Failures == 0 })
+	c.show(q, http.StatusOK, page{Name: "attention", Title: "For a person", Address: "attention", Content: content})
+}
+
+// held are notifications, and whether the person may have them tried again.
+type held struct {
+	List []durable.Notification
+	Act  bool
+}
+
+func heldOf(list []durable.Notification, act bool) held { return held{list, act} }
+
+func (c *console[TTx]) notifications(q request) {
+	var content struct {
+		List []durable.Notification
+		Next durable.Cursor
+	}
+	var err error
+	after := durable.Cursor(q.URL.Query().Get("after"))
+	if content.List, content.Next, err = c.engine.Notifications(q.Context(), after, 50); err != nil {
+		c.fail(q, err)
+		return
+	}
+	p := page{Name: "notifications", Title: "Notifications", Address: "notifications?after=" + string(after), Content: content}
+	switch q.URL.Query().Get("done") {
+	case "yes":
+		p.Notice, p.Done = "It is tried again now. If it stays here it has failed again.", true
+	case "gone":
+		p.Notice, p.Done = "It does not wait any more: it was confirmed meanwhile.", true
+	}
+	c.show(q, http.StatusOK, p)
+}
+
+// service is the page of the installation.
+type service struct {
+	Health  durable.Health
+	States  []string
+	Alarms  []alarm
+	Ready   string
+	History []entry
+}
+
+func (c *console[TTx]) installation(q request) { c.showInstallation(q, http.StatusOK, "") }
+
+func (c *console[TTx]) showInstallation(q request, status int, notice string) {
+	p := page{Name: "installation", Title: "Installation", Notice: notice, Address: "installation"}
+	if q.URL.Query().Get("done") != "" {
+		p.Notice, p.Done = "Done.", true
+	}
+	g, err := c.glance(q.Context())
+	if err != nil {
+		c.fail(q, err)
+		return
+	}
+	content := service{Health: g.Health, Alarms: g.Alarms()}
+	for state, n := range g.Health.Writes {
+		content.States = append(content.States, fmt.Sprintf("%d %s", n, words(state)))
+	}
+	slices.Sort(content.States)
+	if err := c.engine.Ready(q.Context()); err != nil {
+		content.Ready = strings.TrimPrefix(err.Error(), "durable: ")
+	}
+	events, err := c.engine.Events(q.Context(), "")
+	if err != nil && !errors.Is(err, durable.ErrNoWrite) {
+		c.fail(q, err)
+		return
+	}
+	content.History = entries(durable.Record{}, events)
+	slices.Reverse(content.History)
+	content.History = content.History[:min(len(content.History), 100)]
+	p.Content = content
+	c.show(q, status, p)
+}

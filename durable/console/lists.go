@@ -1,0 +1,246 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+)
+
+// row is a line of a list.
+type row struct {
+	durable.Record
+
+	What, Tone, Follows string
+}
+
+func rowOf(w durable.Write) row {
+	r := w.Common()
+	return row{r, what(r), tone(r), follows(w)}
+}
+
+func rowsOf(writes []durable.Write) (rows []row) {
+	for _, w := range writes {
+		rows = append(rows, rowOf(w))
+	}
+	return rows
+}
+
+// tab is a list by state.
+type tab struct {
+	Name, Title string
+	states      []durable.State
+	outcome     quickstream.Outcome
+
+	Count   int // of those that are not over
+	Address string
+	Current bool
+}
+
+func tabs() []tab {
+	settled := []durable.State{durable.StateSettled}
+	return []tab{
+		{Title: "All"},
+		{Name: "person", Title: "For a person", states: []durable.State{durable.StateNotFound, durable.StateEscalated, durable.StateDoubleCharged}},
+		{Name: "open", Title: "Under way", states: []durable.State{durable.StateQueued, durable.StateSending, durable.StateResolving}},
+		{Name: "approved", Title: "Approved", states: settled, outcome: quickstream.OutcomeApproved},
+		{Name: "declined", Title: "Declined", states: settled, outcome: quickstream.OutcomeDeclined},
+		{Name: "rejected", Title: "Rejected", states: settled, outcome: quickstream.OutcomeRejected},
+		{Name: "ended", Title: "Refused or not sent", states: []durable.State{durable.StateRefused, durable.StateNotSent}},
+	}
+}
+
+// search is what somebody looks for.
+type search struct {
+	Tab, Find, Amount, From, To string
+}
+
+func searchOf(get func(name string) string) search {
+	field := func(name string) string { return strings.TrimSpace(get(name)) }
+	return search{field("tab"), field("find"), field("amount"), field("from"), field("to")}
+}
+
+// address is the list at another place, or of another tab.
+func (s search) address(tab string, after durable.Cursor) string {
+	values := url.Values{}
+	for name, value := range map[string]string{"tab": tab, "find": s.Find, "amount": s.Amount, "from": s.From, "to": s.To, "after": string(after)} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	return "./?" + values.Encode()
+}
+
+// errForm is what was filled in wrongly.
+type errForm string
+
+// Error says what.
+func (e errForm) Error() string { return string(e) }
+
+// filter is the search as durable takes it. Days are those of Sydney. An amount alone is looked for in a month.
+func (c *console[TTx]) filter(s search, now time.Time) (f durable.Filter, note string, err error) {
+	for _, t := range tabs() {
+		if t.Name == s.Tab {
+			f.States, f.Outcome = t.states, t.outcome
+		}
+	}
+	for text, at := range map[*string]*time.Time{&s.From: &f.From, &s.To: &f.To} {
+		if *text == "" {
+			continue
+		}
+		if *at, err = time.ParseInLocation(time.DateOnly, *text, c.sydney); err != nil {
+			return f, "", errForm("A day is written as 2026-11-25.")
+		}
+	}
+	if !f.To.IsZero() {
+		f.To = f.To.AddDate(0, 0, 1)
+	}
+	if s.Amount != "" {
+		if f.Amount, err = amountIn(s.Amount); err != nil {
+			return f, "", err
+		}
+		if f.From.IsZero() && f.To.IsZero() {
+			f.From, note = now.AddDate(0, 0, -31), "Of this amount in the last 31 days: say a day to look further back."
+		}
+	}
+	return f, note, nil
+}
+
+// amountIn reads an amount of at most two decimals.
+func amountIn(text string) (decimal.Decimal, error) {
+	text = strings.TrimPrefix(strings.TrimSpace(text), "$")
+	whole, cents, _ := strings.Cut(text, ".")
+	amount, err := decimal.NewFromString(text)
+	if err != nil || !amount.IsPositive() || len(whole) > 9 || len(cents) > 2 || strings.Trim(whole+cents, "0123456789") != "" {
+		return amount, errForm("An amount is written in dollars and cents, such as 12.50.")
+	}
+	return amount, nil
+}
+
+// list is the page of payments.
+type list struct {
+	search
+
+	Tabs       []tab
+	Rows       []row
+	Unreadable int
+	First      string // where the list begins, if this is not its first page
+	Next       string
+	Note       string
+}
+
+func (c *console[TTx]) payments(q request) {
+	s := searchOf(q.URL.Query().Get)
+	l, glance := list{search: s}, glance{}
+	var err error
+	if glance, err = c.glance(q.Context()); err != nil {
+		c.fail(q, err)
+		return
+	}
+	after := durable.Cursor(q.URL.Query().Get("after"))
+	p := page{Name: "payments", Title: "Payments", Address: s.address(s.Tab, after)}
+	f, note, err := c.filter(s, glance.now())
+	if f.After = after; err == nil {
+		err = c.read(q.Context(), &l, f)
+	}
+	status := http.StatusOK
+	wrong, isForm := errors.AsType[errForm](err)
+	switch {
+	case isForm:
+		status, p.Notice = http.StatusUnprocessableEntity, wrong.Error()
+	case err != nil:
+		c.fail(q, err)
+		return
+	}
+	l.Note = note
+	if after != "" {
+		l.First = s.address(s.Tab, "")
+	}
+	for _, t := range tabs() {
+		for _, state := range t.states {
+			t.Count += glance.Health.Writes[state]
+		}
+		t.Address, t.Current = s.address(t.Name, ""), t.Name == s.Tab
+		l.Tabs = append(l.Tabs, t)
+	}
+	p.Content = l
+	c.show(q, status, p)
+}
+
+// mostFound is how many writes of an order or a customer are shown.
+const mostFound = 200
+
+// read reads a page of a list, or what has an order number, a receipt or an id.
+func (c *console[TTx]) read(ctx context.Context, l *list, f durable.Filter) error {
+	if l.Find == "" {
+		page, err := c.engine.List(ctx, f)
+		l.Rows, l.Unreadable = rowsOf(page.Writes), page.Unreadable
+		if page.Next != "" {
+			l.Next = l.address(l.Tab, page.Next)
+		}
+		return err
+	}
+	w, err := c.engine.Write(ctx, l.Find)
+	switch {
+	case err == nil:
+		l.Rows = append(l.Rows, rowOf(w))
+	case !errors.Is(err, durable.ErrNoWrite):
+		return err
+	}
+	byOrder, byReceipt := f, f
+	byOrder.Order, byReceipt.ReceiptNumber = l.Find, l.Find
+	for _, f := range []durable.Filter{byOrder, byReceipt} {
+		f.After, f.Limit = "", mostFound
+		page, err := c.engine.List(ctx, f)
+		if err != nil {
+			return err
+		}
+		for _, r := range rowsOf(page.Writes) { // the token of what is no transaction is not looked for
+			if r.Order == l.Find || receipt(r.Record) == l.Find {
+				l.Rows = append(l.Rows, r)
+			}
+		}
+		l.Unreadable += page.Unreadable
+	}
+	slices.SortStableFunc(l.Rows, func(x, y row) int {
+		return cmp.Or(y.Written.Compare(x.Written), cmp.Compare(x.ID, y.ID))
+	})
+	l.Rows = slices.CompactFunc(l.Rows, func(x, y row) bool { return x.ID == y.ID })
+	return nil
+}
+
+// customers is the page of one customer.
+type customers struct {
+	Reference string
+	Rows      []row
+	More      bool
+}
+
+// customer shows what was written for a customer.
+func (c *console[TTx]) customer(q request) { c.showCustomer(q, q.form("reference"), "", false) }
+
+func (c *console[TTx]) showCustomer(q request, reference, notice string, done bool) {
+	content := customers{Reference: reference}
+	if reference != "" {
+		page, err := c.engine.List(q.Context(), durable.Filter{CustomerReferenceNumber: reference, Limit: mostFound})
+		if err != nil {
+			c.fail(q, err)
+			return
+		}
+		content.Rows, content.More = rowsOf(page.Writes), page.Next != ""
+	}
+	status := http.StatusOK
+	if notice != "" && !done {
+		status = http.StatusUnprocessableEntity
+	}
+	c.show(q, status, page{Name: "customer", Title: "Customer", Notice: notice, Done: done, Content: content})
+}

@@ -1,0 +1,183 @@
+package console
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/resolve"
+)
+
+// view is a write as its page shows it.
+type view struct {
+	durable.Details
+	row
+
+	Method, Meaning, Problem string
+	Taken, Back, Pending     decimal.Decimal // of a payment; Back was refunded, voided or returned
+	Timeline                 []entry
+	Below, Others            []row // what follows it, and what else there is of its order
+	Evidence, Raw            string
+	Offer                    offer
+}
+
+// Net is what is left of what was taken.
+func (v view) Net() decimal.Decimal { return v.Taken.Sub(v.Back) }
+
+// offer is what can be done about a write now.
+type offer struct {
+	Write   string // the id of what is made by the form, so that a second click makes nothing
+	Void    bool   // nothing of it was refunded
+	Refund  bool
+	LookUp  bool
+	Decide  []durable.Verdict
+	Receipt bool   // a decision that it was approved needs one
+	Why     string // nothing can be decided now
+	Again   bool
+	Notify  bool
+}
+
+// Mark changes when something else is offered.
+func (v view) Mark() string { return fmt.Sprint(v.Version, v.Offer.Decide, v.Offer.Why, v.Offer.Again) }
+
+func (c *console[TTx]) payment(q request) {
+	id := q.URL.Query().Get("id")
+	notices := map[string]string{
+		"refund": "It is stored, and sent by itself. What becomes of it is shown here.", "decide": "Decided.",
+		"pay-again": "Another payment is stored, and sent by itself.", "look-up": "The service was asked. What it said is in the timeline.",
+		"notify": "The shop's program has accepted the outcome.",
+	}
+	notice := notices[q.URL.Query().Get("done")]
+	c.showPayment(q, http.StatusOK, id, notice, notice != "")
+}
+
+func (c *console[TTx]) showPayment(q request, status int, id, notice string, done bool) {
+	v, err := c.view(q.Context(), id)
+	if err != nil {
+		c.fail(q, err)
+		return
+	}
+	c.show(q, status, page{Name: "payment", Title: v.What, Notice: notice, Done: done, Address: "payment?id=" + url.QueryEscape(id), Content: v})
+}
+
+func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) {
+	if v.Details, err = c.engine.Details(ctx, id); err != nil {
+		return v, err
+	}
+	v.row = rowOf(v.Write)
+	r := v.Record
+	v.Meaning, v.Problem, v.Evidence = meaning(r, v.Refused > 0), problem(r), c.evidence(v.Details)
+	v.Method = method(v.Source, r.Seen.AccountType)
+	v.Timeline = entries(r, v.Events)
+	for _, f := range v.FollowUps {
+		v.Below = append(v.Below, rowOf(f))
+		events, err := c.engine.Events(ctx, f.ID)
+		if err != nil {
+			return v, err
+		}
+		v.Timeline = append(v.Timeline, entries(f.Record, events)...)
+	}
+	slices.SortStableFunc(v.Timeline, func(x, y entry) int { return x.At.Compare(y.At) })
+	all, err := c.engine.Writes(ctx, r.Order)
+	if err != nil {
+		return v, err
+	}
+	v.Others = slices.DeleteFunc(rowsOf(all), func(other row) bool {
+		return r.Order == "" || other.ID == r.ID || slices.ContainsFunc(v.Below, func(f row) bool { return f.ID == other.ID })
+	})
+	v.count()
+	v.Offer = c.offer(v)
+	v.Raw, err = raw(r, v.Events)
+	return v, err
+}
+
+// count adds up what was taken and refunded.
+func (v *view) count() {
+	if v.Approved() {
+		v.Taken = v.Amount
+	}
+	for _, f := range v.FollowUps {
+		refunds := f.Operation == quickstream.OperationRefund || f.Operation == durable.OperationReverse && what(f.Record) != "Void"
+		switch {
+		case !refunds || !f.Blocks():
+		case f.Approved():
+			v.Back = v.Back.Add(f.Amount)
+		default:
+			v.Pending = v.Pending.Add(f.Amount)
+		}
+	}
+	if v.Approved() && !v.Paid() {
+		v.Back = v.Taken
+	}
+}
+
+// method is what the customer paid with.
+func method(kind durable.SourceKind, account quickstream.AccountType) string {
+	names := map[durable.SourceKind]string{
+		durable.SourceToken: "card or account, entered for this payment", durable.SourceAccount: "stored card or account", durable.SourceAgreement: "PayTo agreement",
+	}
+	if account != "" {
+		return names[kind] + " (" + words(account) + ")"
+	}
+	return names[kind]
+}
+
+// offer is what durable allows now, and nothing else.
+func (c *console[TTx]) offer(v view) offer {
+	r := v.Record
+	takes := r.Operation == quickstream.OperationPay || r.Operation == quickstream.OperationCapture
+	o := offer{Write: "console-" + rand.Text(), Refund: v.Left.IsPositive(), Void: takes && v.Paid() && v.Left.GreaterThanOrEqual(v.Amount)}
+	o.LookUp = r.State == durable.StateResolving || r.State == durable.StateNotFound || r.State == durable.StateEscalated || r.State == durable.StateSending
+	o.Notify = v.Refused > 0
+	sending, until := errors.AsType[*durable.StillSendingError](v.NotDecidable)
+	switch {
+	case v.NotDecidable == nil:
+		o.Decide = verdicts(r, follows(v.Write) != "")
+		o.Receipt = r.ReceiptNumber == "" && r.Operation != quickstream.OperationVoid
+		o.Again = r.State == durable.StateNotFound && r.ReplacedBy == "" && takes && v.Follows == "" && c.opts.PayAgain != nil
+	case until:
+		o.LookUp = o.LookUp && r.State != durable.StateSending
+		o.Why = "A process may still be sending it, until " + c.stamp(sending.Until) + "."
+	case errors.Is(v.NotDecidable, durable.ErrLookUpFirst):
+		o.Why = "The last look-up is older than a minute. Look it up now: then you can decide."
+	}
+	return o
+}
+
+// verdicts are what can have become of a write: what the service has shown was sent, and what follows a payment is
+// done or not.
+func verdicts(r durable.Record, followUp bool) []durable.Verdict {
+	all := []durable.Verdict{durable.VerdictApproved, durable.VerdictDeclined}
+	shown := func(look resolve.Lookup) bool {
+		return look.Result == resolve.LookupPending || look.Result == resolve.LookupSettled || len(look.Matches) > 0
+	}
+	if r.ReceiptNumber == "" && !slices.ContainsFunc(r.Evidence, shown) {
+		all = append(all, durable.VerdictNotSent)
+	}
+	if r.Operation == quickstream.OperationPay && !followUp {
+		all = append(all, durable.VerdictVoided, durable.VerdictReturned)
+	}
+	return all
+}
+
+// raw are the stored events, for the merchant's developers. Of what is no transaction it leaves out what was seen,
+// which can name tokens.
+func raw(r durable.Record, events []durable.Event) (string, error) {
+	events = slices.Clone(events)
+	for i := range events {
+		if !isTransaction(r) {
+			events[i].Seen = resolve.Observation{Result: events[i].Seen.Result}
+		}
+	}
+	text, err := json.MarshalIndent(events, "", "  ")
+	return string(text), err
+}
