@@ -3,6 +3,7 @@ package enginetest
 import (
 	"database/sql"
 	"errors"
+	"html"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -78,7 +79,7 @@ type reply struct {
 // send makes a request as a person, and follows no redirect.
 func (o *office) send(person, method, path string, form url.Values, headers ...string) reply {
 	o.Helper()
-	r, err := http.NewRequestWithContext(o.Context(), method, o.server.URL+"/pay/desk/"+path, strings.NewReader(form.Encode()))
+	r, err := http.NewRequestWithContext(o.Context(), method, o.server.URL+"/pay/desk/"+strings.TrimPrefix(path, "./"), strings.NewReader(form.Encode()))
 	require.NoError(o, err)
 	if form != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -109,7 +110,7 @@ func (p reply) form(action string) url.Values {
 	rest, _, _ = strings.Cut(rest, "</form>")
 	values := url.Values{}
 	for _, field := range regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`).FindAllStringSubmatch(rest, -1) {
-		values.Set(field[1], field[2])
+		values.Set(field[1], html.UnescapeString(field[2]))
 	}
 	return values
 }

@@ -1,0 +1,261 @@
+package enginetest
+
+import (
+	"context"
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/console"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// A refund is made once, however often its form is sent, and by one of two people who see the same page.
+func TestConsoleRefund(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	p := o.paid("A")
+	jo, kim := o.page("jo", p.ID), o.page("kim", p.ID)
+	first := o.submit("jo", jo, "refund", "how", "part", "amount", "4.00", "note", "a torn page")
+	require.Contains(t, first.body, "It is stored, and sent by itself.")
+	assert.Contains(t, first.body, "Refund: asked for: a torn page")
+	assert.Contains(t, first.body, `by Jo`)
+	again := o.submit("jo", jo, "refund", "how", "part", "amount", "4.00", "note", "a torn page")
+	assert.Equal(t, http.StatusOK, again.status, "a second click is the same refund")
+	other := o.submit("jo", jo, "refund", "how", "part", "amount", "5.00", "note", "a torn page")
+	assert.Equal(t, http.StatusUnprocessableEntity, other.status)
+	assert.Contains(t, other.body, "Your form was sent before")
+	second := o.submit("kim", kim, "refund", "how", "all", "note", "a torn page")
+	assert.Equal(t, http.StatusUnprocessableEntity, second.status)
+	assert.Contains(t, second.body, "Something has happened to the payment since your page was shown")
+	assert.Contains(t, second.body, "by Jo", "the second person is shown the first")
+	d := o.details(p.ID)
+	require.Len(t, d.FollowUps, 1)
+	assert.Equal(t, "8.34", d.Left.String())
+	kim = o.page("kim", p.ID)
+	assert.Contains(t, kim.body, "All that is left, $8.34")
+	assert.Contains(t, kim.body, "Being refunded")
+	assert.NotContains(t, kim.body, "Void only", "a part is refunded")
+	for name, wrong := range map[string][]string{
+		"too much": {"how", "part", "amount", "9.00", "note", "x"}, "no amount": {"how", "part", "note", "x"}, "no reason": {"how", "all"},
+		"two lines": {"how", "all", "note", "x\ny"}, "nothing chosen": {"note", "x"}, "no version": {"how", "all", "note", "x", "version", "0"},
+		"cents of cents": {"how", "part", "amount", "1.001", "note", "x"}, "below zero": {"how", "part", "amount", "-1", "note", "x"},
+		"an id of their own": {"how", "all", "note", "x", "write", "mine"},
+	} {
+		answer := o.submit("kim", o.page("kim", p.ID), "refund", wrong...)
+		assert.Equal(t, http.StatusUnprocessableEntity, answer.status, name)
+		assert.Contains(t, answer.body, "Not done.", name)
+	}
+	require.Len(t, o.details(p.ID).FollowUps, 1)
+	o.submit("kim", o.page("kim", p.ID), "refund", "how", "all", "note", "the rest")
+	assert.False(t, o.page("jo", p.ID).offers("refund"), "nothing is left")
+}
+
+// All of a payment is voided on its day.
+func TestConsoleReverse(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	for _, how := range []string{"all", "void"} {
+		p := o.paid(how)
+		answer := o.submit("jo", o.page("jo", p.ID), "refund", "how", how, "note", "changed their mind")
+		require.Equal(t, http.StatusOK, answer.status)
+		o.reaches(p.ID, voided, time.Minute)
+		page := o.page("jo", p.ID)
+		assert.Contains(t, page.body, "The customer has the money.")
+		assert.Contains(t, page.body, "<strong>$0.00</strong>", "net")
+		assert.False(t, page.offers("refund"))
+	}
+}
+
+// Nothing can be decided before a look-up of the last minute, and then only once, about the version that was seen.
+func TestConsoleDecide(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	p := o.lost("A")
+	page := o.page("jo", p.ID)
+	assert.Contains(t, page.body, "That is no proof that no money was taken")
+	assert.False(t, page.offers("decide"))
+	assert.Contains(t, page.body, "older than a minute")
+	page = o.submit("jo", page, "look-up")
+	require.True(t, page.offers("decide"), page.body)
+	kim := o.page("kim", p.ID)
+	other := o.paid("B")
+	for name, wrong := range map[string][]string{
+		"no result": {"note", "x"}, "no receipt": {"verdict", "approved", "note", "x"}, "no reason": {"verdict", "declined"},
+		"no receipt number": {"verdict", "approved", "receipt", "?", "note", "x"}, "not there": {"verdict", "approved", "receipt", "1234567890", "note", "x"},
+	} {
+		answer := o.submit("jo", page, "decide", wrong...)
+		assert.Equal(t, http.StatusUnprocessableEntity, answer.status, name)
+		page = o.submit("jo", answer, "look-up")
+	}
+	answer := o.submit("jo", page, "decide", "verdict", "declined", "note", "support says so")
+	assert.Contains(t, answer.body, "Decided.")
+	assert.Contains(t, answer.body, "decided: declined. support says so")
+	second := o.submit("kim", kim, "decide", "verdict", "not_sent", "note", "x")
+	assert.Equal(t, http.StatusUnprocessableEntity, second.status)
+	assert.Contains(t, second.body, "Something has happened")
+	assert.Contains(t, second.body, "by Jo")
+	assert.Equal(t, declined, o.read(p.ID).Text())
+	assert.False(t, o.page("jo", other.ID).offers("decide"), "it is settled")
+	assert.False(t, o.page("jo", other.ID).offers("look-up"))
+}
+
+// A look-up is old after a minute, also in a form that was shown before.
+func TestConsoleDecideLate(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	p := o.lost("A")
+	page := o.submit("jo", o.page("jo", p.ID), "look-up")
+	require.True(t, page.offers("decide"))
+	o.clock.Advance(2 * time.Minute)
+	answer := o.submit("jo", page, "decide", "verdict", "declined", "note", "x")
+	assert.Equal(t, http.StatusUnprocessableEntity, answer.status)
+	assert.Equal(t, notFound, o.read(p.ID).Text())
+	assert.False(t, answer.offers("decide"))
+}
+
+// The receipt of another payment, and of another amount, is refused.
+func TestConsoleReceipt(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	p := o.lost("A")
+	larger := o.card(sandbox.CardAttempted)
+	larger.PrincipalAmount = decimal.New(1300, -2)
+	another, more := o.paid("B"), o.settled(o.pay("C", larger))
+	o.clock.Advance(time.Hour)
+	for receipt, text := range map[string]string{another.ReceiptNumber: "the receipt is that of another write", more.ReceiptNumber: "has another amount"} {
+		page := o.submit("jo", o.page("jo", p.ID), "look-up")
+		answer := o.submit("jo", page, "decide", "verdict", "approved", "receipt", receipt, "note", "x")
+		assert.Contains(t, answer.body, text)
+	}
+	assert.Equal(t, notFound, o.read(p.ID).Text())
+}
+
+// Another payment instead of one that is not found is offered if the merchant can make one.
+func TestConsolePayAgain(t *testing.T) {
+	t.Parallel()
+	var o *office
+	o = openOffice(t, func(opts *console.Options) {
+		opts.PayAgain = func(context.Context, durable.Payment) (quickstream.TransactionParams, error) { return o.card(sandbox.CardAttempted), nil }
+	})
+	p := o.lost("A")
+	page := o.submit("jo", o.page("jo", p.ID), "look-up")
+	answer := o.submit("jo", page, "pay-again", "note", "the customer agrees")
+	require.Contains(t, answer.body, "Another payment is stored")
+	current := o.paymentOf("A")
+	require.NotEqual(t, p.ID, current.ID)
+	o.settled(current.ID)
+	assert.Equal(t, 1, o.charged())
+	answer = o.submit("kim", page, "pay-again", "note", "x")
+	assert.Equal(t, 1, o.charged(), answer.status)
+	assert.False(t, o.page("jo", p.ID).offers("pay-again"))
+	assert.Contains(t, o.page("jo", p.ID).body, "Instead of it there is")
+}
+
+// Who pauses, goes on and tries again stands in the history of the installation.
+func TestConsoleInstallation(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	page := o.get("jo", "installation")
+	assert.Contains(t, page.body, "All is well.")
+	assert.Equal(t, http.StatusUnprocessableEntity, o.submit("jo", page, "pause").status, "no reason")
+	page = o.submit("jo", page, "pause", "note", "the bank asks for it")
+	assert.Contains(t, page.body, "Jo has paused the installation")
+	assert.Contains(t, page.body, "the bank asks for it")
+	assert.False(t, page.offers("pause"))
+	for _, other := range []string{"", "attention"} {
+		assert.Contains(t, o.get("reader", other).body, "Jo has paused the installation")
+	}
+	page = o.submit("kim", page, "unpause", "note", "done")
+	assert.Contains(t, page.body, "All is well.")
+	assert.Zero(t, o.status().Paused)
+	for _, absent := range []string{"confirm-history", "end-restoring", "confirm-facility"} {
+		assert.False(t, page.offers(absent))
+	}
+}
+
+// What OnOutcome refuses is for a person, and is notified again from its page.
+func TestConsoleNotify(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	refuse := func(err error) {
+		o.shop.mu.Lock()
+		defer o.shop.mu.Unlock()
+		o.refuse = err
+	}
+	refuse(assert.AnError)
+	id := o.pay("A", o.card(sandbox.CardAttempted))
+	o.until(0, func(h durable.Health) bool { return h.Refused == 1 })
+	assert.Contains(t, o.get("jo", "attention").body, "The shop's program refuses the outcome")
+	answer := o.submit("jo", o.page("jo", id), "notify", "note", "mended")
+	assert.Equal(t, http.StatusUnprocessableEntity, answer.status)
+	assert.Contains(t, answer.body, "refuses the outcome again")
+	refuse(nil)
+	if page := o.page("jo", id); page.offers("notify") { // unless the engine was first
+		o.submit("jo", page, "notify", "note", "mended")
+	}
+	assert.Equal(t, approved, o.settled(id).Text())
+}
+
+// What people and others have written is shown as text, and tokens are not shown.
+func TestConsoleEscapes(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	const hostile = `"><b id=hostile>'/../?&#`
+	o.people["jo"] = console.Person{Name: hostile, Read: true, Act: true}
+	p := o.paid(hostile)
+	answer := o.submit("jo", o.page("jo", p.ID), "refund", "how", "all", "note", hostile)
+	require.Equal(t, http.StatusOK, answer.status)
+	o.submit("jo", o.get("jo", "installation"), "pause", "note", hostile)
+	for _, path := range []string{"", "payment?id=" + url.QueryEscape(p.ID), "installation", "attention", "?find=" + url.QueryEscape(hostile), "?amount=" + url.QueryEscape(hostile)} {
+		page := o.get("jo", path)
+		assert.Contains(t, page.body, "b id=hostile", path)
+		assert.NotContains(t, page.body, "<b id=hostile", path)
+	}
+	found := o.get("jo", "?find="+url.QueryEscape(hostile))
+	require.Contains(t, found.orders(), hostile)
+	assert.Equal(t, http.StatusOK, o.get("jo", found.link("&#34;&gt;&lt;b id=hostile")).status, "its page is linked")
+}
+
+// The console does what it does by the public API alone.
+func TestConsoleImports(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../console/*.go")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	allowed := []string{"github.com/quickstream-go/quickstream", "github.com/quickstream-go/quickstream/durable", "github.com/quickstream-go/quickstream/resolve", "github.com/shopspring/decimal"}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(gotoken.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, spec := range parsed.Imports {
+			path := strings.Trim(spec.Path.Value, `"`)
+			assert.NotContains(t, path, "internal", file)
+			assert.NotContains(t, path, "database/sql", file)
+			if strings.Contains(path, ".") {
+				assert.Contains(t, allowed, path, file)
+			}
+		}
+		for node := range ast.Preorder(parsed) {
+			switch n := node.(type) {
+			case *ast.BasicLit:
+				assert.NotRegexp(t, `\b(SELECT|INSERT|UPDATE|DELETE)\b`, n.Value, file)
+			case *ast.SelectorExpr: // of a transaction; that of an address is another one
+				of, isSelector := n.X.(*ast.SelectorExpr)
+				address := isSelector && of.Sel.Name == "URL"
+				assert.False(t, n.Sel.Name == "Exec" || n.Sel.Name == "Query" && !address, "%s: %s", file, n.Sel.Name)
+			}
+		}
+	}
+}
