@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -26,7 +25,7 @@ func (c *console[TTx]) actsOnPayments() map[string]act {
 func (c *console[TTx]) actOnPayment(q request, do act) {
 	id, err := q.form("id"), error(nil)
 	if !oneLine(q.form("note")) {
-		err = errForm("Say why, in one line of up to 200 characters.")
+		err = errForm(noReason)
 	} else {
 		err = do(q, id)
 	}
@@ -40,8 +39,11 @@ func (c *console[TTx]) actOnPayment(q request, do act) {
 		c.fail(q, err)
 		return
 	}
-	c.showPayment(q, http.StatusUnprocessableEntity, id, "Not done. "+notice, false)
+	c.showPayment(q, id, "Not done. "+notice, false)
 }
+
+// noReason is said of a form without one.
+const noReason = "Say why, in one line of up to 200 characters."
 
 // oneLine reports whether a text is one that durable takes.
 func oneLine(text string) bool {
@@ -50,36 +52,34 @@ func oneLine(text string) bool {
 
 // notice says why something was not done; "" if that is not known.
 func (c *console[TTx]) notice(err error) string {
-	sending, isSending := errors.AsType[*durable.StillSendingError](err)
-	wrong, isForm := errors.AsType[errForm](err)
-	switch {
-	case isForm:
+	if wrong, isForm := errors.AsType[errForm](err); isForm {
 		return wrong.Error()
-	case errors.Is(err, durable.ErrStale):
-		return "Something has happened to the payment since your page was shown, perhaps by somebody else. Here it is now."
-	case errors.Is(err, durable.ErrIDReused):
-		return "Your form was sent before, with something else in it. What was stored then is below. Here is a new form."
-	case errors.Is(err, durable.ErrLookUpFirst):
-		return "The last look-up is older than a minute: look it up now, and decide then."
-	case isSending:
-		return "A process may still be sending it, until " + c.stamp(sending.Until) + "."
-	case errors.Is(err, durable.ErrTooMuch):
-		return "That is more than is left of the payment, or its money has come back already."
-	case errors.Is(err, durable.ErrOrderOpen):
-		return "Another payment of the order was taken, or may be."
-	case errors.Is(err, durable.ErrInProgress):
-		return "There is no outcome yet that the shop's program could be notified of."
-	case errors.Is(err, durable.ErrNotAllowed):
-		return strings.ToUpper(durable.ErrNotAllowed.Error()[9:10]) + strings.TrimPrefix(err.Error(), "durable: ")[1:] + "."
-	case errors.Is(err, quickstream.ErrNotFound):
-		return "The service has no transaction with that receipt number."
-	case errors.Is(err, quickstream.ErrInvalid):
-		return "The service would not take what was filled in."
-	case strings.Contains(err.Error(), "OnOutcome"):
-		return "The shop's program refuses the outcome again: " + err.Error()
-	default:
-		return ""
 	}
+	if sending, isSending := errors.AsType[*durable.StillSendingError](err); isSending {
+		return "A process may still be sending it, until " + c.stamp(sending.Until) + "."
+	}
+	for _, known := range []struct {
+		err  error
+		text string
+	}{
+		{durable.ErrStale, "Something has happened to the payment since your page was shown, perhaps by somebody else. Here it is now."},
+		{durable.ErrIDReused, "Your form was sent before, with something else in it. What was stored then is below. Here is a new form."},
+		{durable.ErrLookUpFirst, "The last look-up is older than a minute. Look it up now: then you can decide."},
+		{durable.ErrTooMuch, "That is more than is left of the payment, or its money has come back already."},
+		{durable.ErrOrderOpen, "Another payment of the order was taken, or may be."},
+		{durable.ErrInProgress, "There is no outcome yet that the shop's program could be notified of."},
+		{durable.ErrNotAllowed, "It cannot be done: " + strings.TrimPrefix(err.Error(), "durable: ") + "."},
+		{quickstream.ErrNotFound, "The service has no transaction with that receipt number."},
+		{quickstream.ErrInvalid, "The service would not take what was filled in."},
+	} {
+		if errors.Is(err, known.err) {
+			return known.text
+		}
+	}
+	if strings.Contains(err.Error(), "OnOutcome") {
+		return "The shop's program refuses the outcome again: " + err.Error() + "."
+	}
+	return ""
 }
 
 // newWrite is what a form makes: under the id of the form, and about the version that it shows.
@@ -203,37 +203,36 @@ func (c *console[TTx]) actsOnInstallation() map[string]func(ctx context.Context,
 
 func (c *console[TTx]) actOnInstallation(q request, do func(ctx context.Context, by, note string) error) {
 	if !oneLine(q.form("note")) {
-		c.showInstallation(q, http.StatusUnprocessableEntity, "Not done. Say why, in one line of up to 200 characters.")
+		c.showInstallation(q, page{Name: "installation", Title: "Installation", Notice: "Not done. " + noReason, Address: "installation"})
 		return
 	}
-	err := do(q.Context(), q.person.Name, q.form("note"))
-	c.forget()
-	if err != nil {
+	if err := do(q.Context(), q.person.Name, q.form("note")); err != nil {
 		c.fail(q, err)
 		return
 	}
+	c.forget()
 	redirect(q, "installation?done=yes")
 }
 
 // retry has a notification confirmed now.
 func (c *console[TTx]) retry(q request) {
-	err := c.engine.RetryNotification(q.Context(), q.form("id"), q.form("digest"), q.person.Name, "tried again in the console")
-	c.forget()
-	switch {
-	case errors.Is(err, durable.ErrNoWrite):
-		redirect(q, "notifications?done=gone")
-	case err != nil:
-		c.fail(q, err)
-	default:
-		redirect(q, "notifications?done=yes")
+	err, done := c.engine.RetryNotification(q.Context(), q.form("id"), q.form("digest"), q.person.Name, "tried again in the console"), "yes"
+	if errors.Is(err, durable.ErrNoWrite) {
+		err, done = nil, "gone"
 	}
+	if err != nil {
+		c.fail(q, err)
+		return
+	}
+	c.forget()
+	redirect(q, "attention?done="+done)
 }
 
 // erase removes the personal data of a customer.
 func (c *console[TTx]) erase(q request) {
 	reference, note := q.form("reference"), q.form("note")
 	if reference == "" || !oneLine(note) || q.form("sure") == "" {
-		c.showCustomer(q, reference, "Not done. Say why, in one line of up to 200 characters, and that you are sure.", false)
+		c.showCustomer(q, reference, "Not done. Say that you are sure. "+noReason, false)
 		return
 	}
 	erased, err := c.engine.Erase(q.Context(), reference, q.person.Name, note)

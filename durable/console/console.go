@@ -114,17 +114,15 @@ type route struct {
 // allRoutes are the pages and the forms. All are in one folder, so that their links need no prefix.
 func (c *console[TTx]) allRoutes() map[string]route {
 	all := map[string]route{
-		"GET /":              {c.payments, mayRead},
-		"GET /payment":       {c.payment, mayRead},
-		"GET /attention":     {c.attention, mayRead},
-		"GET /notifications": {c.notifications, mayRead},
-		"GET /installation":  {c.installation, mayRead},
-		"GET /customer":      {c.customer, mayRead},
-		"POST /customer":     {c.customer, mayRead}, // the number is personal, and stays out of addresses
-		"GET /stream":        {c.stream, mayRead},
-		"POST /export":       {c.export, mayExport},
-		"POST /erase":        {c.erase, mayAct},
-		"POST /retry":        {c.retry, mayAct},
+		"GET /":             {c.payments, mayRead},
+		"GET /payment":      {c.payment, mayRead},
+		"GET /attention":    {c.attention, mayRead},
+		"GET /installation": {c.installation, mayRead},
+		"POST /customer":    {c.customer, mayRead},
+		"GET /stream":       {c.stream, mayRead},
+		"POST /export":      {c.export, mayExport},
+		"POST /erase":       {c.erase, mayAct},
+		"POST /retry":       {c.retry, mayAct},
 	}
 	for name, act := range c.actsOnPayments() {
 		all["POST /"+name] = route{func(q request) { c.actOnPayment(q, act) }, mayAct}
@@ -192,7 +190,7 @@ var templates embed.FS
 // loadPages reads the templates: each file is a page, together with those that begin with an underscore.
 func (c *console[TTx]) loadPages() error {
 	shared, err := template.New("").Funcs(template.FuncMap{
-		"money": money, "stamp": c.stamp, "day": c.day, "span": span, "words": words, "receipt": receipt, "receives": receives, "held": heldOf,
+		"money": money, "stamp": c.stamp, "day": c.day, "span": span, "words": words, "receipt": receipt, "consequence": consequence,
 	}).ParseFS(templates, "templates/_*.html")
 	if err != nil {
 		return err
@@ -221,8 +219,16 @@ type page struct {
 	Content     any
 }
 
-// show writes a page.
-func (c *console[TTx]) show(q request, status int, p page) {
+// show writes a page: with 422 if it says that something was not done.
+func (c *console[TTx]) show(q request, p page) {
+	status := http.StatusOK
+	if p.Notice != "" && !p.Done {
+		status = http.StatusUnprocessableEntity
+	}
+	c.write(q, status, p)
+}
+
+func (c *console[TTx]) write(q request, status int, p page) {
 	p.Person = q.person
 	var err error
 	if q.person.Read {
@@ -248,7 +254,7 @@ func (c *console[TTx]) message(q request, status int, title, text string) {
 	if status == http.StatusInternalServerError {
 		q.person = Person{} // what the header would show cannot be read either
 	}
-	c.show(q, status, page{Name: "message", Title: title, Content: text})
+	c.write(q, status, page{Name: "message", Title: title, Content: text})
 }
 
 // fail says that something could not be read or done.

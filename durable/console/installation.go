@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -139,57 +138,26 @@ type people struct {
 }
 
 func (c *console[TTx]) attention(q request) {
+	content := people{}
 	g, err := c.glance(q.Context())
+	content.Charged, content.Alarms = g.Charged, g.Alarms()
+	for rows, f := range map[*[]row]durable.Filter{
+		&content.Unknown: {States: []durable.State{durable.StateNotFound, durable.StateEscalated}}, &content.Refused: {Refused: true},
+	} {
+		found, failed := c.engine.List(q.Context(), f)
+		*rows, content.More, err = rowsOf(found.Writes), content.More || found.Next != "", errors.Join(err, failed)
+	}
+	for next, more := durable.Cursor(""), true; more && err == nil && len(content.Held) < mostFound; more = next != "" {
+		var waiting []durable.Notification
+		waiting, next, err = c.engine.Notifications(q.Context(), next, 1000)
+		content.Held = append(content.Held, slices.DeleteFunc(waiting, func(n durable.Notification) bool { return n.Failures == 0 })...)
+	}
 	if err != nil {
 		c.fail(q, err)
 		return
 	}
-	content := people{Charged: g.Charged, Alarms: g.Alarms()}
-	for rows, f := range map[*[]row]durable.Filter{
-		&content.Unknown: {States: []durable.State{durable.StateNotFound, durable.StateEscalated}}, &content.Refused: {Refused: true},
-	} {
-		page, err := c.engine.List(q.Context(), f)
-		if err != nil {
-			c.fail(q, err)
-			return
-		}
-		*rows, content.More = rowsOf(page.Writes), content.More || page.Next != ""
-	}
-	if content.Held, _, err = c.engine.Notifications(q.Context(), "", mostFound); err != nil {
-		c.fail(q, err)
-		return
-	}
-	content.Held = slices.DeleteFunc(content.Held, func(n durable.Notification) bool { return n.Failures == 0 })
-	c.show(q, http.StatusOK, page{Name: "attention", Title: "For a person", Address: "attention", Content: content})
-}
-
-// held are notifications, and whether the person may have them tried again.
-type held struct {
-	List []durable.Notification
-	Act  bool
-}
-
-func heldOf(list []durable.Notification, act bool) held { return held{list, act} }
-
-func (c *console[TTx]) notifications(q request) {
-	var content struct {
-		List []durable.Notification
-		Next durable.Cursor
-	}
-	var err error
-	after := durable.Cursor(q.URL.Query().Get("after"))
-	if content.List, content.Next, err = c.engine.Notifications(q.Context(), after, 50); err != nil {
-		c.fail(q, err)
-		return
-	}
-	p := page{Name: "notifications", Title: "Notifications", Address: "notifications?after=" + string(after), Content: content}
-	switch q.URL.Query().Get("done") {
-	case "yes":
-		p.Notice, p.Done = "It is tried again now. If it stays here it has failed again.", true
-	case "gone":
-		p.Notice, p.Done = "It does not wait any more: it was confirmed meanwhile.", true
-	}
-	c.show(q, http.StatusOK, p)
+	notice := map[string]string{"yes": "It is tried again now. If it stays here it has failed again.", "gone": "It does not wait any more: it was confirmed meanwhile."}[q.URL.Query().Get("done")]
+	c.show(q, page{Name: "attention", Title: "For a person", Notice: notice, Done: notice != "", Address: "attention", Content: content})
 }
 
 // service is the page of the installation.
@@ -201,19 +169,22 @@ type service struct {
 	History []entry
 }
 
-func (c *console[TTx]) installation(q request) { c.showInstallation(q, http.StatusOK, "") }
-
-func (c *console[TTx]) showInstallation(q request, status int, notice string) {
-	p := page{Name: "installation", Title: "Installation", Notice: notice, Address: "installation"}
-	if q.URL.Query().Get("done") != "" {
-		p.Notice, p.Done = "Done.", true
+func (c *console[TTx]) installation(q request) {
+	p := page{Name: "installation", Title: "Installation", Address: "installation", Done: q.URL.Query().Get("done") != ""}
+	if p.Done {
+		p.Notice = "Done."
 	}
+	c.showInstallation(q, p)
+}
+
+func (c *console[TTx]) showInstallation(q request, p page) {
 	g, err := c.glance(q.Context())
-	if err != nil {
+	events, failed := c.engine.Events(q.Context(), "")
+	if err := errors.Join(err, failed); err != nil {
 		c.fail(q, err)
 		return
 	}
-	content := service{Health: g.Health, Alarms: g.Alarms()}
+	content := service{Health: g.Health, Alarms: g.Alarms(), History: entries(durable.Record{}, events)}
 	for state, n := range g.Health.Writes {
 		content.States = append(content.States, fmt.Sprintf("%d %s", n, words(state)))
 	}
@@ -221,14 +192,8 @@ func (c *console[TTx]) showInstallation(q request, status int, notice string) {
 	if err := c.engine.Ready(q.Context()); err != nil {
 		content.Ready = strings.TrimPrefix(err.Error(), "durable: ")
 	}
-	events, err := c.engine.Events(q.Context(), "")
-	if err != nil && !errors.Is(err, durable.ErrNoWrite) {
-		c.fail(q, err)
-		return
-	}
-	content.History = entries(durable.Record{}, events)
 	slices.Reverse(content.History)
 	content.History = content.History[:min(len(content.History), 100)]
 	p.Content = content
-	c.show(q, status, p)
+	c.show(q, p)
 }

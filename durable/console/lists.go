@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -130,6 +129,7 @@ func amountIn(text string) (decimal.Decimal, error) {
 type list struct {
 	search
 
+	Customer   string // whose payments they are; they have no tabs
 	Tabs       []tab
 	Rows       []row
 	Unreadable int
@@ -139,29 +139,17 @@ type list struct {
 }
 
 func (c *console[TTx]) payments(q request) {
-	s := searchOf(q.URL.Query().Get)
-	l, glance := list{search: s}, glance{}
-	var err error
-	if glance, err = c.glance(q.Context()); err != nil {
+	s, after := searchOf(q.URL.Query().Get), durable.Cursor(q.URL.Query().Get("after"))
+	glance, err := c.glance(q.Context())
+	if err != nil {
 		c.fail(q, err)
 		return
 	}
-	after := durable.Cursor(q.URL.Query().Get("after"))
-	p := page{Name: "payments", Title: "Payments", Address: s.address(s.Tab, after)}
+	l := list{search: s}
 	f, note, err := c.filter(s, glance.now())
-	if f.After = after; err == nil {
+	if f.After, l.Note = after, note; err == nil {
 		err = c.read(q.Context(), &l, f)
 	}
-	status := http.StatusOK
-	wrong, isForm := errors.AsType[errForm](err)
-	switch {
-	case isForm:
-		status, p.Notice = http.StatusUnprocessableEntity, wrong.Error()
-	case err != nil:
-		c.fail(q, err)
-		return
-	}
-	l.Note = note
 	if after != "" {
 		l.First = s.address(s.Tab, "")
 	}
@@ -172,8 +160,30 @@ func (c *console[TTx]) payments(q request) {
 		t.Address, t.Current = s.address(t.Name, ""), t.Name == s.Tab
 		l.Tabs = append(l.Tabs, t)
 	}
-	p.Content = l
-	c.show(q, status, p)
+	p := page{Name: "payments", Title: "Payments", Address: s.address(s.Tab, after), Content: l}
+	if wrong, isForm := errors.AsType[errForm](err); isForm {
+		p.Notice = wrong.Error()
+	} else if err != nil {
+		c.fail(q, err)
+		return
+	}
+	c.show(q, p)
+}
+
+// customer shows the payments of a customer. Their reference number is personal, and stays out of addresses.
+func (c *console[TTx]) customer(q request) { c.showCustomer(q, q.form("reference"), "", false) }
+
+func (c *console[TTx]) showCustomer(q request, reference, notice string, done bool) {
+	found, err := c.engine.List(q.Context(), durable.Filter{CustomerReferenceNumber: reference, Limit: mostFound})
+	if err != nil {
+		c.fail(q, err)
+		return
+	}
+	l := list{Customer: reference, Rows: rowsOf(found.Writes), Unreadable: found.Unreadable}
+	if found.Next != "" {
+		l.Note = "These are the newest."
+	}
+	c.show(q, page{Name: "payments", Title: "Payments of a customer", Notice: notice, Done: done, Content: l})
 }
 
 // mostFound is how many writes of an order or a customer are shown.
@@ -216,31 +226,4 @@ func (c *console[TTx]) read(ctx context.Context, l *list, f durable.Filter) erro
 	})
 	l.Rows = slices.CompactFunc(l.Rows, func(x, y row) bool { return x.ID == y.ID })
 	return nil
-}
-
-// customers is the page of one customer.
-type customers struct {
-	Reference string
-	Rows      []row
-	More      bool
-}
-
-// customer shows what was written for a customer.
-func (c *console[TTx]) customer(q request) { c.showCustomer(q, q.form("reference"), "", false) }
-
-func (c *console[TTx]) showCustomer(q request, reference, notice string, done bool) {
-	content := customers{Reference: reference}
-	if reference != "" {
-		page, err := c.engine.List(q.Context(), durable.Filter{CustomerReferenceNumber: reference, Limit: mostFound})
-		if err != nil {
-			c.fail(q, err)
-			return
-		}
-		content.Rows, content.More = rowsOf(page.Writes), page.Next != ""
-	}
-	status := http.StatusOK
-	if notice != "" && !done {
-		status = http.StatusUnprocessableEntity
-	}
-	c.show(q, status, page{Name: "customer", Title: "Customer", Notice: notice, Done: done, Content: content})
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 
@@ -57,16 +56,16 @@ func (c *console[TTx]) payment(q request) {
 		"notify": "The shop's program has accepted the outcome.",
 	}
 	notice := notices[q.URL.Query().Get("done")]
-	c.showPayment(q, http.StatusOK, id, notice, notice != "")
+	c.showPayment(q, id, notice, notice != "")
 }
 
-func (c *console[TTx]) showPayment(q request, status int, id, notice string, done bool) {
+func (c *console[TTx]) showPayment(q request, id, notice string, done bool) {
 	v, err := c.view(q.Context(), id)
 	if err != nil {
 		c.fail(q, err)
 		return
 	}
-	c.show(q, status, page{Name: "payment", Title: v.What, Notice: notice, Done: done, Address: "payment?id=" + url.QueryEscape(id), Content: v})
+	c.show(q, page{Name: "payment", Title: v.What, Notice: notice, Done: done, Address: "payment?id=" + url.QueryEscape(id), Content: v})
 }
 
 func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) {
@@ -75,7 +74,7 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 	}
 	v.row = rowOf(v.Write)
 	r := v.Record
-	v.Meaning, v.Problem, v.Evidence = meaning(r, v.Refused > 0), problem(r), c.evidence(v.Details)
+	v.Meaning, v.Problem, v.Evidence = meaning(r), problem(r), c.evidence(v.Details)
 	v.Method = method(v.Source, r.Seen.AccountType)
 	v.Timeline = entries(r, v.Events)
 	for _, f := range v.FollowUps {
@@ -138,17 +137,14 @@ func (c *console[TTx]) offer(v view) offer {
 	o := offer{Write: "console-" + rand.Text(), Refund: v.Left.IsPositive(), Void: takes && v.Paid() && v.Left.GreaterThanOrEqual(v.Amount)}
 	o.LookUp = r.State == durable.StateResolving || r.State == durable.StateNotFound || r.State == durable.StateEscalated || r.State == durable.StateSending
 	o.Notify = v.Refused > 0
-	sending, until := errors.AsType[*durable.StillSendingError](v.NotDecidable)
+	_, sending := errors.AsType[*durable.StillSendingError](v.NotDecidable)
 	switch {
 	case v.NotDecidable == nil:
 		o.Decide = verdicts(r, follows(v.Write) != "")
 		o.Receipt = r.ReceiptNumber == "" && r.Operation != quickstream.OperationVoid
 		o.Again = r.State == durable.StateNotFound && r.ReplacedBy == "" && takes && v.Follows == "" && c.opts.PayAgain != nil
-	case until:
-		o.LookUp = o.LookUp && r.State != durable.StateSending
-		o.Why = "A process may still be sending it, until " + c.stamp(sending.Until) + "."
-	case errors.Is(v.NotDecidable, durable.ErrLookUpFirst):
-		o.Why = "The last look-up is older than a minute. Look it up now: then you can decide."
+	case sending || errors.Is(v.NotDecidable, durable.ErrLookUpFirst):
+		o.Why, o.LookUp = c.notice(v.NotDecidable), o.LookUp && !(sending && r.State == durable.StateSending)
 	}
 	return o
 }

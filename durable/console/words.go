@@ -27,16 +27,12 @@ func (c *console[TTx]) day(t time.Time) string { return t.In(c.sydney).Format(ti
 
 // span is how long something has lasted.
 func span(d time.Duration) string {
-	switch {
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%d seconds", int(d.Seconds()))
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d minutes", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d hours", int(d.Hours()))
-	default:
-		return fmt.Sprintf("%d days", int(d.Hours()/24))
+	for i, unit := range []time.Duration{24 * time.Hour, time.Hour, time.Minute} {
+		if d >= 2*unit {
+			return fmt.Sprintf("%d %s", d/unit, []string{"days", "hours", "minutes"}[i])
+		}
 	}
+	return fmt.Sprintf("%d seconds", d/time.Second)
 }
 
 // money is an amount as people write it.
@@ -106,36 +102,22 @@ func tone(r durable.Record) string {
 }
 
 // meaning is a sentence on where a write is.
-func meaning(r durable.Record, refusedByHook bool) string {
-	if refusedByHook {
-		return "More is known than the shop's program has accepted: it refuses the outcome. Its developers have to mend that. Nothing is lost."
-	}
-	switch r.Name() {
-	case "queued":
-		return "It waits to be sent. Nothing has happened to the money yet."
-	case "sending":
-		return "It is being sent, or was sent and the answer is not here yet."
-	case "resolving":
-		return "It was sent, and its outcome is not known yet. The service is asked again by itself. Do not take the money another way."
-	case "approved":
-		return "The service has done it."
-	case "declined", "rejected":
-		return "The service or the customer's bank said no. No money was taken, and the order can be paid again."
-	case "refused":
-		return "The service did not accept the request. No money was taken, and the order can be paid again."
-	case "not_sent":
-		return "It was given up before it was sent. No money was taken, and the order can be paid again."
-	case "not_found":
-		return "The service shows nothing that may be it. That is no proof that no money was taken: ask its support. The order cannot be paid again until a person decides."
-	case "escalated":
-		return "What became of it cannot be found out by asking. Give the evidence below to the service's support, and then decide."
-	case "double_charged":
-		return "The customer was charged twice for one order. Refund one of the two payments, once: nothing does that by itself."
-	case "voided":
-		return "It was cancelled before settlement. The customer has the money."
-	default: // returned
-		return "The bank has returned the money after it was approved. The order is not paid."
-	}
+func meaning(r durable.Record) string {
+	return map[string]string{
+		"queued":         "It waits to be sent. Nothing has happened to the money yet.",
+		"sending":        "It is being sent, or was sent and the answer is not here yet.",
+		"resolving":      "It was sent, and its outcome is not known yet. The service is asked again by itself. Do not take the money another way.",
+		"approved":       "The service has done it.",
+		"declined":       "The service or the customer's bank said no. No money was taken, and the order can be paid again.",
+		"rejected":       "The service or the customer's bank said no. No money was taken, and the order can be paid again.",
+		"refused":        "The service did not accept the request. No money was taken, and the order can be paid again.",
+		"not_sent":       "It was given up before it was sent. No money was taken, and the order can be paid again.",
+		"not_found":      "The service shows nothing that may be it. That is no proof that no money was taken: ask its support. The order cannot be paid again until a person decides.",
+		"escalated":      "What became of it cannot be found out by asking. Give the evidence below to the service's support, and then decide.",
+		"double_charged": "The customer was charged twice for one order. Refund one of the two payments, once: nothing does that by itself.",
+		"voided":         "It was cancelled before settlement. The customer has the money.",
+		"returned":       "The bank has returned the money after it was approved. The order is not paid.",
+	}[r.Name()]
 }
 
 // seen is what an answer or a look-up showed.
@@ -159,40 +141,24 @@ type entry struct {
 
 // entries are the lines of a history.
 func entries(r durable.Record, events []durable.Event) (list []entry) {
-	follows := what(r)
+	texts := map[durable.EventKind]string{
+		durable.EventQueued: "accepted, and stored to be sent", durable.EventClaimed: "being sent to the service", durable.EventRefused: "the service refused the request",
+		durable.EventNotExecuted: "the service did not carry it out: it is sent again", durable.EventExpired: "given up before it was sent",
+		durable.EventReturned: "the bank returned the money", durable.EventAnswered: "the answer did not come, or says nothing final: it is looked up",
+		durable.EventLookedUp: "the money was released", durable.EventAsked: "asked for", durable.EventDecided: "decided", durable.EventNotified: "the shop's program knows",
+	}
 	for _, event := range events {
-		e := entry{At: event.At, Kind: string(event.Kind), What: follows, By: event.By}
-		switch event.Kind {
-		case durable.EventQueued:
-			e.Text = "accepted, and stored to be sent"
-		case durable.EventClaimed:
-			e.Text = "being sent to the service"
-		case durable.EventAnswered:
+		e := entry{At: event.At, Kind: string(event.Kind), What: what(r), By: event.By, Text: cmp.Or(texts[event.Kind], words(event.Kind))}
+		switch {
+		case event.Kind == durable.EventAnswered && event.Seen.Outcome != "":
 			e.Text = "the service answered: " + seen(event.Seen)
-			if event.Seen.Outcome == "" {
-				e.Text = "the answer did not come, or says nothing final: it is looked up"
-			}
-		case durable.EventRefused:
-			e.Text = "the service refused the request"
-		case durable.EventNotExecuted:
-			e.Text = "the service did not carry it out: it is sent again"
-		case durable.EventExpired:
-			e.Text = "given up before it was sent"
-		case durable.EventLookedUp:
+		case event.Kind == durable.EventLookedUp && event.Seen.Result != "":
 			e.Text = "the service was asked: " + seen(event.Seen)
-			if event.Seen.Result == "" {
-				e.Text = "the money was released"
-			}
-		case durable.EventReturned:
-			e.Text = "the bank returned the money"
-		case durable.EventDecided:
-			e.Text = fmt.Sprintf("decided: %s. %s", event.Standing.Text(), event.Note)
-		case durable.EventNotified:
-			e.Text = "the shop's program knows: " + event.Standing.Text()
-		case durable.EventAsked:
-			e.Text = "asked for: " + event.Note
-		default:
-			e.Text = words(event.Kind) + ". " + event.Note
+		case event.Kind == durable.EventDecided || event.Kind == durable.EventNotified:
+			e.Text += ": " + event.Standing.Text()
+		}
+		if event.Note != "" {
+			e.Text += ": " + event.Note
 		}
 		list = append(list, e)
 	}
@@ -262,18 +228,13 @@ func follows(w durable.Write) string {
 	return f.Follows
 }
 
-// receives says of a decision what follows from it, before it is made.
-func receives(v durable.Verdict) string {
-	switch v {
-	case durable.VerdictApproved:
-		return "The money was taken. The shop's program is notified, and the order counts as paid. The receipt is read from the service first."
-	case durable.VerdictDeclined:
-		return "The service got it, and no money was taken. The order can be paid again at once. If it was taken after all, the customer pays twice."
-	case durable.VerdictNotSent:
-		return "It never reached the service. The order can be paid again at once. If it was taken after all, the customer pays twice."
-	case durable.VerdictVoided:
-		return "It was taken, and cancelled before settlement. The order can be paid again at once."
-	default: // returned
-		return "It was taken, and the bank has returned the money. The order can be paid again at once."
-	}
+// consequence says of a decision what follows from it, before it is made.
+func consequence(v durable.Verdict) string {
+	return map[durable.Verdict]string{
+		durable.VerdictApproved: "The money was taken. The shop's program is notified, and the order counts as paid. The receipt is read from the service first.",
+		durable.VerdictDeclined: "The service got it, and no money was taken. The order can be paid again at once. If it was taken after all, the customer pays twice.",
+		durable.VerdictNotSent:  "It never reached the service. The order can be paid again at once. If it was taken after all, the customer pays twice.",
+		durable.VerdictVoided:   "It was taken, and cancelled before settlement. The order can be paid again at once.",
+		durable.VerdictReturned: "It was taken, and the bank has returned the money. The order can be paid again at once.",
+	}[v]
 }

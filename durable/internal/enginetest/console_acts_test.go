@@ -102,7 +102,7 @@ func TestConsoleDecide(t *testing.T) {
 	}
 	answer := o.submit("jo", page, "decide", "verdict", "declined", "note", "support says so")
 	assert.Contains(t, answer.body, "Decided.")
-	assert.Contains(t, answer.body, "decided: declined. support says so")
+	assert.Contains(t, answer.body, "decided: declined: support says so")
 	second := o.submit("kim", kim, "decide", "verdict", "not_sent", "note", "x")
 	assert.Equal(t, http.StatusUnprocessableEntity, second.status)
 	assert.Contains(t, second.body, "Something has happened")

@@ -159,7 +159,7 @@ func TestConsolePeople(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	p := o.paid("A")
-	pages := []string{"", "payment?id=" + url.QueryEscape(p.ID), "attention", "notifications", "installation", "customer"}
+	pages := []string{"", "payment?id=" + url.QueryEscape(p.ID), "attention", "installation"}
 	for _, path := range pages {
 		for _, person := range []string{"nobody", "unknown"} {
 			answer := o.get(person, path)
