@@ -225,7 +225,7 @@ func (s *server) collectNext(ctx context.Context, a agreement) error {
 	if a.Collected > 0 {
 		o.ID = fmt.Sprintf("%s-%d", a.OrderID, a.Collected+1)
 	}
-	ctx, span := s.telemetry.tracer.Start(forOrder(ctx, o.ID), "collect")
+	ctx, span := s.telemetry.tracer.Start(ctx, "collect")
 	defer span.End()
 	return s.within(ctx, func(tx *sql.Tx) error {
 		counted, err := tx.ExecContext(ctx, "UPDATE shop_agreement SET collected = collected + 1 WHERE reference = ? AND collected = ?", a.Reference, a.Collected)

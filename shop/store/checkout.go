@@ -153,7 +153,7 @@ func (s *server) byCard(r *http.Request, o order, source quickstream.CardSource,
 // commit stores the payment, which is sent from then on whatever happens, gives it a
 // moment, and shows the order.
 func (s *server) commit(w http.ResponseWriter, r *http.Request, o order, params quickstream.PayParams) {
-	ctx := forOrder(r.Context(), o.ID)
+	ctx := r.Context()
 	err := s.within(ctx, func(tx *sql.Tx) error {
 		_, created, err := s.engine.Pay(ctx, tx, durable.NewWrite{ID: o.Payment, Order: o.ID}, params)
 		if err != nil || !created {

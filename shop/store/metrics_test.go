@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,10 +12,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -92,27 +93,21 @@ func TestTraceOfAnEarlierPayment(t *testing.T) {
 	b.get("/checkout/" + id)
 	b.pay(id, visa)
 	b.becomes("/orders/"+id, approved, 0)
-	came := func() (names []string, notified, noted int) {
+	came := func() (names []string, notified int) {
 		names = w.traceWith("POST /orders/{order}/pay", "POST /webhooks")
 		for _, name := range names {
 			if name == "POST /webhooks" {
 				notified++
 			}
 		}
-		for _, line := range w.lines(id) {
-			if strings.HasPrefix(line, kindEvent+": ") {
-				noted++
-			}
-		}
-		return names, notified, noted
+		return names, notified
 	}
-	_, before, _ := came()
+	_, before := came()
 	for i, ago := range []time.Duration{0, 10 * time.Minute} {
 		require.Equal(t, http.StatusOK, w.deliver(t.Context(), declined.Body, ago))
-		names, notified, noted := came()
+		names, notified := came()
 		assert.NotContains(t, names, "SingleUseTokens.Authenticate", "the card's")
 		assert.Equal(t, before+i+1, notified, "signed %s ago", ago)
-		assert.Equal(t, before+i+1, noted, "signed %s ago", ago)
 	}
 }
 
@@ -184,9 +179,6 @@ func TestMetrics(t *testing.T) {
 	} {
 		assert.Contains(t, body, line)
 	}
-	page := w.staff().get("/office/figures").body
-	assert.Contains(t, page, "1 of 2 payments")
-	assert.Contains(t, page, "<strong>50 %</strong>")
 
 	for name, change := range map[string]func(*http.Request){
 		"another machine":          func(r *http.Request) { r.RemoteAddr = "192.0.2.1:1" },
@@ -204,18 +196,17 @@ func TestMetrics(t *testing.T) {
 // What is not known is counted, and for how long.
 func TestUnknownIsCounted(t *testing.T) {
 	w := newWorld(t)
-	customer, b := w.browser(), w.staff()
+	customer := w.browser()
 	w.box.NextTransaction(sandbox.Erred().ThenAfter(36*time.Hour, sandbox.Approved()))
 	id := customer.order("pot")
 	customer.pay(id, visa)
 	customer.becomes("/orders/"+id, "unknown", 0)
-	page := b.until("/office/figures", `id="unknown"><dt>Unknown now</dt><dd><strong>1</strong>`)
-	assert.Contains(t, page.body, `<div class="box open" id="oldest">`)
 	w.clock.Jump(3 * time.Hour)
-	b.until("/office/figures", "<strong>3 h</strong>")
+	w.shopFollows()
+	assert.Regexp(t, `shop_unknown_oldest_seconds 1\d{4}\b`, w.scrape())
 	assert.Contains(t, w.scrape(), `shop_payments{state="resolving"} 1`)
 	customer.becomes("/orders/"+id, approved, time.Hour)
-	b.until("/office/figures", "The outcome of everything that was sent is known.")
+	assert.Contains(t, w.scrape(), "shop_unknown_oldest_seconds 0\n")
 }
 
 // shopFollows waits until the shop knows how late it is.
@@ -229,18 +220,21 @@ func (w *world) shopFollows() {
 // refund that waits until the payment has settled.
 func TestOldestIsOneOfTheUnknown(t *testing.T) {
 	w := newWorld(t)
-	customer, b := w.browser(), w.staff()
+	customer := w.browser()
 	id := customer.paid("pot")
-	b.get("/office/orders/" + id)
-	b.post("/office/orders/"+id+"/give-back", "amount", "10", "id", id+"-back-1")
+	p, err := w.shop.engine.PaymentOf(t.Context(), id)
+	require.NoError(t, err)
+	require.NoError(t, w.shop.within(t.Context(), func(tx *sql.Tx) error {
+		ten := quickstream.RefundParams{PrincipalAmount: decimal.New(1000, -2), Currency: quickstream.CurrencyAUD}
+		_, _, err := w.shop.engine.Refund(t.Context(), tx, durable.NewWrite{ID: "refund"}, p.ID, ten)
+		return err
+	}))
 	w.clock.Jump(3 * time.Hour)
 	w.shopFollows()
 	id = customer.order("pot")
 	w.box.NextTransactionFor(id, sandbox.Erred().ThenAfter(36*time.Hour, sandbox.Approved())) // the refund may be made meanwhile
 	customer.pay(id, visa)
 	customer.becomes("/orders/"+id, "unknown", 0)
-	page := b.until("/office/figures", `id="unknown"><dt>Unknown now</dt><dd><strong>1</strong>`)
-	assert.NotContains(t, page.body, "<strong>3 h</strong>")
 	f, err := w.shop.figures(t.Context())
 	require.NoError(t, err)
 	assert.Less(t, f.Health.UnknownFor, time.Hour)
@@ -278,7 +272,7 @@ func TestNoValuesInTelemetry(t *testing.T) {
 	require.NoError(t, err)
 	metrics := w.scrape()
 	pages := ""
-	for _, path := range []string{"/office/", "/office/orders/" + id, "/office/person", "/office/figures"} {
+	for _, path := range []string{"/office/", "/office/payment?id=" + p.ID, "/office/attention", "/office/installation"} {
 		pages += b.get(path).body
 	}
 	w.close()
@@ -294,31 +288,4 @@ func TestNoValuesInTelemetry(t *testing.T) {
 	}
 	assert.NotContains(t, everything, visa)
 	assert.NotContains(t, everything, w.config.SecretKey)
-}
-
-// The pages of the back office change by themselves, and no longer than the login.
-func TestOfficeEvents(t *testing.T) {
-	w := newWorld(t)
-	customer, b := w.browser(), w.staff()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.web.URL+"/office/events", nil)
-	require.NoError(t, err)
-	answer, err := b.http.Do(r)
-	require.NoError(t, err)
-	defer answer.Body.Close()
-	lines := bufio.NewScanner(answer.Body)
-	lines.Buffer(nil, 1<<20)
-	require.True(t, lines.Scan())
-	assert.Contains(t, lines.Text(), "There are no payments yet")
-	id := customer.order("pot")
-	customer.pay(id, visa)
-	for lines.Scan() && !strings.Contains(lines.Text(), id) {
-		continue
-	}
-	assert.Contains(t, lines.Text(), id)
-	b.get("/office/")
-	b.post("/office/logout")
-	for lines.Scan() {
-		continue
-	}
-	assert.NoError(t, lines.Err(), "the stream has ended")
 }

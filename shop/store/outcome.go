@@ -57,7 +57,7 @@ func (s *server) keepCard(ctx context.Context, tx *sql.Tx, p durable.Payment) er
 	if err != nil {
 		return err
 	}
-	_, _, err = s.engine.Register(forOrder(ctx, p.Order), tx, durable.NewWrite{ID: p.ID + "-card", Order: p.Order}, customer,
+	_, _, err = s.engine.Register(ctx, tx, durable.NewWrite{ID: p.ID + "-card", Order: p.Order}, customer,
 		quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromReceipt(p.ReceiptNumber)})
 	if errors.Is(err, durable.ErrIDReused) {
 		return nil // by another receipt of the payment: the card is the same

@@ -19,7 +19,7 @@ var templates embed.FS
 type pages map[string]*template.Template
 
 func loadPages() (pages, error) {
-	shared, err := template.New("").Funcs(template.FuncMap{"money": money, "time": shownTime, "span": shownSpan, "did": did, "tone": tone, "words": words, "pair": pair}).ParseFS(templates, "templates/_*.html")
+	shared, err := template.New("").Funcs(template.FuncMap{"money": money, "time": shownTime}).ParseFS(templates, "templates/_*.html")
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func (s *server) payByPayTo(w http.ResponseWriter, r *http.Request, o order) {
 	params.Source = quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{
 		Purpose: quickstream.PayToPurposeRetail, Description: o.Item, Payer: payer(r, o),
 	})
-	err := s.soon(forOrder(r.Context(), o.ID), func(ctx context.Context) error {
+	err := s.soon(r.Context(), func(ctx context.Context) error {
 		_, err := s.db.ExecContext(ctx, "UPDATE shop_order SET state = ? WHERE id = ? AND "+payable, statePaying, o.ID)
 		if err == nil {
 			err = s.begun(ctx, s.db, o.ID)
@@ -101,7 +101,7 @@ func (s *server) askToAgree(w http.ResponseWriter, r *http.Request) {
 	}
 	if !there {
 		payer := payer(r, o)
-		err = s.soon(forOrder(r.Context(), o.ID), func(ctx context.Context) error { return s.sendAgreement(ctx, a, payer) })
+		err = s.soon(r.Context(), func(ctx context.Context) error { return s.sendAgreement(ctx, a, payer) })
 	}
 	if errors.Is(err, quickstream.ErrInvalid) {
 		back(w, r, o, "bank-gone")

@@ -33,17 +33,6 @@ CREATE TABLE IF NOT EXISTS shop_order (
 	created  integer NOT NULL
 );
 CREATE INDEX IF NOT EXISTS shop_order_visitor ON shop_order (visitor, created);
-CREATE TABLE IF NOT EXISTS shop_timeline (
-	number   integer PRIMARY KEY AUTOINCREMENT,
-	order_id text NOT NULL,
-	at       integer NOT NULL,
-	kind     text NOT NULL, -- attempt, look-up or event
-	name     text NOT NULL, -- the route, or the type of the event
-	result   text NOT NULL DEFAULT '', -- the status of the answer, or what broke
-	took     text NOT NULL DEFAULT '', -- such as 12ms
-	try      integer NOT NULL DEFAULT 0 -- above 1 if the request was sent again
-);
-CREATE INDEX IF NOT EXISTS shop_timeline_order ON shop_timeline (order_id, number);
 CREATE TABLE IF NOT EXISTS shop_card (
 	id      text PRIMARY KEY,
 	visitor text NOT NULL,

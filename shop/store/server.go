@@ -16,6 +16,7 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/console"
 	"github.com/quickstream-go/quickstream/durable/sqlite"
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/webhooks"
@@ -35,11 +36,11 @@ type server struct {
 	engine   *durable.Engine[*sql.Tx]
 	verifier *webhooks.Verifier
 	inbox    http.Handler
+	office   *console.Handler
 	sydney   *time.Location
 	pages    pages
 
 	telemetry *telemetry
-	comparing sync.Mutex
 
 	ending  context.Context // ends when the shop does
 	end     context.CancelFunc
@@ -62,7 +63,6 @@ func open(ctx context.Context, config Config, logger *slog.Logger) (*server, err
 	}
 	s.running.Go(func() { s.clock.follow(s.ending) })
 	s.running.Go(func() { s.collect(s.ending) })
-	s.running.Go(func() { s.nightly(s.ending) })
 	return s, nil
 }
 
@@ -87,7 +87,7 @@ func (s *server) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	observer := s.observer(s.telemetry.observer)
+	observer := s.telemetry.observer
 	keys := quickstream.Keys{Secret: quickstream.NewSecretKey(s.config.SecretKey), Publishable: quickstream.NewPublishableKey(s.config.PublishableKey)}
 	s.client, err = quickstream.NewClient(quickstream.CustomURL(s.config.Service+"/rest/v1"), keys,
 		quickstream.WithHTTPClient(s.clock.client()), quickstream.WithObserver(observer),
@@ -98,13 +98,16 @@ func (s *server) prepare(ctx context.Context) (err error) {
 	off := resolve.ServiceRetriesOff() // a setting of the facility
 	s.engine, err = durable.New(ctx, sqlite.DB(s.db), s.client, durable.Options[*sql.Tx]{
 		Installation: "shop",
-		OnOutcome:    s.onOutcome, OnEvent: s.onEvent, OnDifference: s.onDifference, ServiceRetries: &off, Clock: s.clock.Now, Logger: s.logger,
+		OnOutcome:    s.onOutcome, OnEvent: s.onEvent, CompareAt: &resolve.TimeOfDay{Hour: 4}, ServiceRetries: &off, Clock: s.clock.Now, Logger: s.logger,
 		SweepEvery: 200 * time.Millisecond, Carrier: observer.Carrier, Continue: observer.Continue,
 	})
 	if err != nil {
 		return err
 	}
 	s.inbox = s.engine.Inbox(s.verifier)
+	if s.office, err = console.New(s.engine, sqlite.DB(s.db), console.Options{Authorize: s.person, Logger: s.logger}); err != nil {
+		return err
+	}
 	if err = s.gauges(); err != nil {
 		return err
 	}
@@ -151,6 +154,7 @@ func (s *server) serve(ctx context.Context, listener net.Listener) error {
 	case <-ctx.Done():
 	}
 	s.end() // pages that wait for an outcome are let go
+	s.office.Close()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if web.Shutdown(ending) != nil {

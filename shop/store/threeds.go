@@ -37,7 +37,7 @@ func (s *server) authenticated(w http.ResponseWriter, r *http.Request) {
 // the answer says.
 func (s *server) authenticate(w http.ResponseWriter, r *http.Request, o order) {
 	amount := decimal.New(o.Amount, -2)
-	ctx, cancel := context.WithTimeout(forOrder(r.Context(), o.ID), patience)
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	result, err := s.client.SingleUseTokens.Authenticate(ctx, o.Token, quickstream.AuthenticateParams{
 		MessageCategory: quickstream.ThreeDSMessageCategoryPayment,

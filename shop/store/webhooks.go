@@ -10,8 +10,8 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
-// webhook takes the service's notifications. What a notification says is written into the
-// timeline, each time that it comes; what it means durable asks the service.
+// webhook takes the service's notifications, in the trace of what they are about. What a notification means durable
+// asks the service.
 func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -26,12 +26,12 @@ func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
 		s.telemetry.notified(w, r, "", s.inbox)
 		return
 	}
-	s.telemetry.notified(w, r, s.noteEvent(r.Context(), n), s.inbox)
+	s.telemetry.notified(w, r, s.traceOf(r.Context(), n), s.inbox)
 }
 
-// noteEvent returns the trace of the payment, or the agreement, that a notification is
+// traceOf returns the trace of the payment, or the agreement, that a notification is
 // about; "" where none is known.
-func (s *server) noteEvent(ctx context.Context, n *webhooks.Notification) (carrier string) {
+func (s *server) traceOf(ctx context.Context, n *webhooks.Notification) (carrier string) {
 	event, err := n.Event()
 	if err != nil {
 		return ""
@@ -45,9 +45,6 @@ func (s *server) noteEvent(ctx context.Context, n *webhooks.Notification) (carri
 	}
 	if orderID == "" {
 		return ""
-	}
-	if err := s.note(ctx, orderID, kindEvent, string(n.EventType), "", "", 0); err != nil {
-		s.logger.WarnContext(ctx, "an event is missing in the timeline", "error", err)
 	}
 	return s.traceAbout(ctx, orderID, receipt)
 }
