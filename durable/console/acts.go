@@ -1,9 +1,9 @@
 package console
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -14,32 +14,38 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 )
 
-// act does what a form asks for about a write. Each is one call of durable.
-type act func(q request, id string) error
+// act does what a form asks for. Each is one call of durable.
+type act func(q request) error
 
-func (c *console[TTx]) actsOnPayments() map[string]act {
-	return map[string]act{"refund": c.refund, "decide": c.decide, "pay-again": c.payAgain, "look-up": c.lookUp, "notify": c.notifyAgain}
+// act acts, and leads to a page with what came of it.
+func (c *console[TTx]) act(do act, name string, show handler) handler {
+	return func(q request, _ string) {
+		err := error(errForm(noReason))
+		if oneLine(q.field("note")) {
+			err = do(q)
+		}
+		c.forget()
+		if err == nil { // the address stays relative: the prefix is not known here
+			q.w.Header().Set("Location", name+"?"+url.Values{"id": {q.field("id")}, "done": {strings.TrimPrefix(q.URL.Path, "/")}}.Encode())
+			q.w.WriteHeader(http.StatusSeeOther)
+			return
+		}
+		if notice := c.notice(err); notice != "" {
+			show(q, "Not done. "+notice)
+			return
+		}
+		c.fail(q, err)
+	}
 }
 
-// actOnPayment acts, and shows the payment with what came of it.
-func (c *console[TTx]) actOnPayment(q request, do act) {
-	id, err := q.form("id"), error(nil)
-	if !oneLine(q.form("note")) {
-		err = errForm(noReason)
-	} else {
-		err = do(q, id)
-	}
-	c.forget()
-	if err == nil {
-		redirect(q, "payment?"+url.Values{"id": {id}, "done": {strings.TrimPrefix(q.URL.Path, "/")}}.Encode())
-		return
-	}
-	notice := c.notice(err)
-	if notice == "" {
-		c.fail(q, err)
-		return
-	}
-	c.showPayment(q, id, "Not done. "+notice, false)
+// done says what was done.
+func done(name string) string {
+	return map[string]string{
+		"refund": "It is stored, and sent by itself. What becomes of it is shown here.", "decide": "Decided.", "pay-again": "Another payment is stored, and sent by itself.",
+		"look-up": "The service was asked. What it said is in the timeline.", "notify": "The shop's program has accepted the outcome.",
+		"retry": "It is tried again now. If it stays here it has failed again.", "pause": "Paused.", "unpause": "It goes on.",
+		"confirm-history": "Done.", "end-restoring": "Done.", "confirm-facility": "Done.",
+	}[name]
 }
 
 // noReason is said of a form without one.
@@ -84,7 +90,7 @@ func (c *console[TTx]) notice(err error) string {
 
 // newWrite is what a form makes: under the id of the form, and about the version that it shows.
 func newWrite(q request) (w durable.NewWrite, err error) {
-	w = durable.NewWrite{ID: q.form("write"), By: q.person.Name, Note: q.form("note")}
+	w = durable.NewWrite{ID: q.field("write"), By: q.person.Name, Note: q.field("note")}
 	if w.Version, err = version(q); err == nil && !strings.HasPrefix(w.ID, "console-") {
 		err = errForm("The form is not one of this page.")
 	}
@@ -93,33 +99,33 @@ func newWrite(q request) (w durable.NewWrite, err error) {
 
 // version is that of the write which the person has seen.
 func version(q request) (int64, error) {
-	seen, err := strconv.ParseInt(q.form("version"), 10, 64)
+	seen, err := strconv.ParseInt(q.field("version"), 10, 64)
 	if err != nil || seen <= 0 {
 		return 0, errForm("The form is not one of this page.")
 	}
 	return seen, nil
 }
 
-func (c *console[TTx]) refund(q request, id string) error {
+func (c *console[TTx]) refund(q request) error {
 	w, err := newWrite(q)
 	if err != nil {
 		return err
 	}
-	params := quickstream.RefundParams{Currency: quickstream.Currency(q.form("currency"))}
-	how := q.form("how")
+	params := quickstream.RefundParams{Currency: quickstream.Currency(q.field("currency"))}
+	how := q.field("how")
 	if how == "part" {
-		if params.PrincipalAmount, err = amountIn(q.form("amount")); err != nil {
+		if params.PrincipalAmount, err = amountIn(q.field("amount")); err != nil {
 			return err
 		}
 	}
 	return c.within(q.Context(), func(tx TTx) (err error) {
 		switch how {
 		case "all":
-			_, _, err = c.engine.Reverse(q.Context(), tx, w, id)
+			_, _, err = c.engine.Reverse(q.Context(), tx, w, q.field("id"))
 		case "part":
-			_, _, err = c.engine.Refund(q.Context(), tx, w, id, params)
+			_, _, err = c.engine.Refund(q.Context(), tx, w, q.field("id"), params)
 		case "void":
-			_, _, err = c.engine.Void(q.Context(), tx, w, id)
+			_, _, err = c.engine.Void(q.Context(), tx, w, q.field("id"))
 		default:
 			err = errForm("Choose how much.")
 		}
@@ -127,13 +133,13 @@ func (c *console[TTx]) refund(q request, id string) error {
 	})
 }
 
-func (c *console[TTx]) decide(q request, id string) error {
-	d := durable.Decision{Verdict: durable.Verdict(q.form("verdict")), ReceiptNumber: q.form("receipt"), By: q.person.Name, Note: q.form("note")}
+func (c *console[TTx]) decide(q request) error {
+	d := durable.Decision{Verdict: durable.Verdict(q.field("verdict")), ReceiptNumber: q.field("receipt"), By: q.person.Name, Note: q.field("note")}
 	var err error
 	if d.Version, err = version(q); err != nil {
 		return err
 	}
-	v, err := c.view(q.Context(), id)
+	v, err := c.view(q.Context(), q.field("id"))
 	if err != nil {
 		return err
 	}
@@ -150,7 +156,7 @@ func (c *console[TTx]) decide(q request, id string) error {
 	case d.Verdict == durable.VerdictApproved && d.ReceiptNumber == "" && v.Offer.Receipt:
 		return errForm("What was approved has a receipt number: ask support for it.")
 	case d.ReceiptNumber != "" && isTransaction(v.Record):
-		if err := c.engine.CheckReceipt(q.Context(), id, d.ReceiptNumber); err != nil {
+		if err := c.engine.CheckReceipt(q.Context(), q.field("id"), d.ReceiptNumber); err != nil {
 			if c.notice(err) == "" {
 				c.opts.Logger.WarnContext(q.Context(), "console: a receipt could not be read", "error", err)
 				err = errForm("The service cannot be asked about the receipt now. Try again.")
@@ -158,15 +164,15 @@ func (c *console[TTx]) decide(q request, id string) error {
 			return err
 		}
 	}
-	return c.within(q.Context(), func(tx TTx) error { return c.engine.Decide(q.Context(), tx, id, d) })
+	return c.within(q.Context(), func(tx TTx) error { return c.engine.Decide(q.Context(), tx, q.field("id"), d) })
 }
 
-func (c *console[TTx]) payAgain(q request, id string) error {
+func (c *console[TTx]) payAgain(q request) error {
 	w, err := newWrite(q)
 	if err != nil {
 		return err
 	}
-	found, err := c.engine.Write(q.Context(), id)
+	found, err := c.engine.Write(q.Context(), q.field("id"))
 	if err != nil {
 		return err
 	}
@@ -180,59 +186,34 @@ func (c *console[TTx]) payAgain(q request, id string) error {
 	}
 	w.Order = p.Order
 	return c.within(q.Context(), func(tx TTx) error {
-		_, _, err := c.engine.PayAgain(q.Context(), tx, w, id, w.By, w.Note, params)
+		_, _, err := c.engine.PayAgain(q.Context(), tx, w, q.field("id"), w.By, w.Note, params)
 		return err
 	})
 }
 
-func (c *console[TTx]) lookUp(q request, id string) error {
-	_, err := c.engine.LookUp(q.Context(), id, q.person.Name, q.form("note"))
+func (c *console[TTx]) lookUp(q request) error {
+	_, err := c.engine.LookUp(q.Context(), q.field("id"), q.person.Name, q.field("note"))
 	return err
 }
 
-func (c *console[TTx]) notifyAgain(q request, id string) error {
-	return c.engine.NotifyAgain(q.Context(), id, q.person.Name, q.form("note"))
+func (c *console[TTx]) notifyAgain(q request) error {
+	return c.engine.NotifyAgain(q.Context(), q.field("id"), q.person.Name, q.field("note"))
 }
 
-func (c *console[TTx]) actsOnInstallation() map[string]func(ctx context.Context, by, note string) error {
-	return map[string]func(ctx context.Context, by, note string) error{
-		"pause": c.engine.Pause, "unpause": c.engine.Unpause, "confirm-history": c.engine.ConfirmHistory,
-		"end-restoring": c.engine.EndRestoring, "confirm-facility": c.engine.ConfirmFacility,
-	}
-}
-
-func (c *console[TTx]) actOnInstallation(q request, do func(ctx context.Context, by, note string) error) {
-	if !oneLine(q.form("note")) {
-		c.showInstallation(q, page{Name: "installation", Title: "Installation", Notice: "Not done. " + noReason, Address: "installation"})
-		return
-	}
-	if err := do(q.Context(), q.person.Name, q.form("note")); err != nil {
-		c.fail(q, err)
-		return
-	}
-	c.forget()
-	redirect(q, "installation?done=yes")
-}
-
-// retry has a notification confirmed now.
-func (c *console[TTx]) retry(q request) {
-	err, done := c.engine.RetryNotification(q.Context(), q.form("id"), q.form("digest"), q.person.Name, "tried again in the console"), "yes"
+// retry has a notification confirmed now. One that waits no more was confirmed meanwhile.
+func (c *console[TTx]) retry(q request) error {
+	err := c.engine.RetryNotification(q.Context(), q.field("id"), q.field("digest"), q.person.Name, q.field("note"))
 	if errors.Is(err, durable.ErrNoWrite) {
-		err, done = nil, "gone"
+		return nil
 	}
-	if err != nil {
-		c.fail(q, err)
-		return
-	}
-	c.forget()
-	redirect(q, "attention?done="+done)
+	return err
 }
 
 // erase removes the personal data of a customer.
-func (c *console[TTx]) erase(q request) {
-	reference, note := q.form("reference"), q.form("note")
-	if reference == "" || !oneLine(note) || q.form("sure") == "" {
-		c.showCustomer(q, reference, "Not done. Say that you are sure. "+noReason, false)
+func (c *console[TTx]) erase(q request, _ string) {
+	reference, note := q.field("reference"), q.field("note")
+	if reference == "" || !oneLine(note) || q.field("sure") == "" {
+		c.customer(q, "Not done. Say that you are sure. "+noReason)
 		return
 	}
 	erased, err := c.engine.Erase(q.Context(), reference, q.person.Name, note)
@@ -241,9 +222,6 @@ func (c *console[TTx]) erase(q request) {
 		c.fail(q, err)
 		return
 	}
-	notice := fmt.Sprintf("The personal data of %d writes was erased, and %d notifications.", erased.Writes, erased.Notifications)
-	if erased.Left > 0 {
-		notice += fmt.Sprintf(" %d are not over and were left: erase again when they are.", erased.Left)
-	}
-	c.showCustomer(q, "", notice, true)
+	c.message(q, http.StatusOK, "Erased", fmt.Sprintf("The personal data of %d writes was erased, and %d notifications. %d of the customer are not over, and were left: erase again when they are.",
+		erased.Writes, erased.Notifications, erased.Left))
 }

@@ -65,7 +65,7 @@ func New[TTx any](engine *durable.Engine[TTx], db durable.Database[TTx], opts Op
 	if c.opts.Logger == nil {
 		c.opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	if err := c.loadPages(); err != nil {
+	if err := c.parse(); err != nil {
 		return nil, err
 	}
 	c.routes = c.allRoutes()
@@ -79,7 +79,7 @@ type console[TTx any] struct {
 	opts    Options
 	sydney  *time.Location
 	origins *http.CrossOriginProtection
-	pages   map[string]*template.Template
+	pages   *template.Template
 	routes  map[string]route
 	streams streams
 	ending  context.Context
@@ -96,8 +96,8 @@ type request struct {
 	person Person
 }
 
-// form is a field of a form, without blanks around it.
-func (q request) form(name string) string { return strings.TrimSpace(q.PostForm.Get(name)) }
+// field is one of a form or of the address, without blanks around it.
+func (q request) field(name string) string { return strings.TrimSpace(q.Form.Get(name)) }
 
 // may is what a person needs for a route.
 type may func(Person) bool
@@ -106,8 +106,11 @@ func mayRead(p Person) bool   { return p.Read }
 func mayAct(p Person) bool    { return p.Read && p.Act }
 func mayExport(p Person) bool { return p.Read && p.Export }
 
+// handler shows a page, or does something. notice is why something was not done.
+type handler func(q request, notice string)
+
 type route struct {
-	handle func(request)
+	handle handler
 	may    may
 }
 
@@ -118,17 +121,22 @@ func (c *console[TTx]) allRoutes() map[string]route {
 		"GET /payment":      {c.payment, mayRead},
 		"GET /attention":    {c.attention, mayRead},
 		"GET /installation": {c.installation, mayRead},
-		"POST /customer":    {c.customer, mayRead},
 		"GET /stream":       {c.stream, mayRead},
+		"POST /customer":    {c.customer, mayRead}, // their number is personal, and stays out of addresses
 		"POST /export":      {c.export, mayExport},
 		"POST /erase":       {c.erase, mayAct},
-		"POST /retry":       {c.retry, mayAct},
+		"POST /retry":       {c.act(c.retry, "attention", c.attention), mayAct},
 	}
-	for name, act := range c.actsOnPayments() {
-		all["POST /"+name] = route{func(q request) { c.actOnPayment(q, act) }, mayAct}
+	for name, do := range map[string]act{
+		"refund": c.refund, "decide": c.decide, "pay-again": c.payAgain, "look-up": c.lookUp, "notify": c.notifyAgain,
+	} {
+		all["POST /"+name] = route{c.act(do, "payment", c.payment), mayAct}
 	}
-	for name, act := range c.actsOnInstallation() {
-		all["POST /"+name] = route{func(q request) { c.actOnInstallation(q, act) }, mayAct}
+	for name, do := range map[string]func(ctx context.Context, by, note string) error{
+		"pause": c.engine.Pause, "unpause": c.engine.Unpause, "confirm-history": c.engine.ConfirmHistory,
+		"end-restoring": c.engine.EndRestoring, "confirm-facility": c.engine.ConfirmFacility,
+	} {
+		all["POST /"+name] = route{c.act(func(q request) error { return do(q.Context(), q.person.Name, q.field("note")) }, "installation", c.installation), mayAct}
 	}
 	return all
 }
@@ -167,43 +175,27 @@ func (c *console[TTx]) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	at, there := c.routes[method+" "+r.URL.Path]
+	r.Body = http.MaxBytesReader(w, r.Body, longestForm)
 	switch {
 	case !there:
 		c.message(q, http.StatusNotFound, "Not found", "There is nothing at this address.")
 	case !at.may(q.person):
 		c.message(q, http.StatusForbidden, "Not allowed", "You may see this, and not do it.")
-	case method == http.MethodPost:
-		r.Body = http.MaxBytesReader(w, r.Body, longestForm)
-		if r.ParseForm() != nil {
-			c.message(q, http.StatusBadRequest, "Refused", "The form is too long, or cannot be read. Nothing was done.")
-			return
-		}
-		at.handle(q)
+	case r.ParseForm() != nil:
+		c.message(q, http.StatusBadRequest, "Refused", "The form is too long, or cannot be read. Nothing was done.")
 	default:
-		at.handle(q)
+		at.handle(q, "")
 	}
 }
 
-//go:embed all:templates
+//go:embed templates
 var templates embed.FS
 
-// loadPages reads the templates: each file is a page, together with those that begin with an underscore.
-func (c *console[TTx]) loadPages() error {
-	shared, err := template.New("").Funcs(template.FuncMap{
-		"money": money, "stamp": c.stamp, "day": c.day, "span": span, "words": words, "receipt": receipt, "consequence": consequence,
-	}).ParseFS(templates, "templates/_*.html")
-	if err != nil {
-		return err
-	}
-	files, err := fs.Glob(templates, "templates/[^_]*.html")
-	c.pages = map[string]*template.Template{}
-	for _, file := range files {
-		page, failed := shared.Clone()
-		if failed == nil {
-			page, failed = page.ParseFS(templates, file)
-		}
-		c.pages[strings.TrimSuffix(path.Base(file), ".html")], err = page, errors.Join(err, failed)
-	}
+// parse reads the templates, of which each page is one.
+func (c *console[TTx]) parse() (err error) {
+	c.pages, err = template.New("").Funcs(template.FuncMap{
+		"money": money, "stamp": c.stamp, "span": span, "words": words, "receipt": receipt, "what": what, "consequence": consequence,
+	}).ParseFS(templates, "templates/*.html")
 	return err
 }
 
@@ -219,11 +211,14 @@ type page struct {
 	Content     any
 }
 
-// show writes a page: with 422 if it says that something was not done.
+// show writes a page: with 422 if it says that something was not done, and with what was done before a redirect.
 func (c *console[TTx]) show(q request, p page) {
 	status := http.StatusOK
 	if p.Notice != "" && !p.Done {
 		status = http.StatusUnprocessableEntity
+	}
+	if text := done(q.URL.Query().Get("done")); text != "" && p.Notice == "" {
+		p.Notice, p.Done = text, true
 	}
 	c.write(q, status, p)
 }
@@ -239,7 +234,7 @@ func (c *console[TTx]) write(q request, status int, p page) {
 		p.At = p.Glance.now()
 	}
 	var out bytes.Buffer
-	if err := c.pages[p.Name].ExecuteTemplate(&out, "page", p); err != nil {
+	if err := c.pages.ExecuteTemplate(&out, p.Name, p); err != nil {
 		c.opts.Logger.ErrorContext(q.Context(), "console: a page cannot be shown", "page", p.Name, "error", err)
 		http.Error(q.w, "The page cannot be shown.", http.StatusInternalServerError)
 		return
@@ -272,12 +267,6 @@ func (c *console[TTx]) fail(q request, err error) {
 		text = "It could not be done, or it is not known whether it was. Look at the payment before you try again: a form that is sent twice does nothing twice."
 	}
 	c.message(q, http.StatusInternalServerError, "Something went wrong", text)
-}
-
-// redirect leads to a page of the console. The address stays relative: the prefix is not known here.
-func redirect(q request, to string) {
-	q.w.Header().Set("Location", to)
-	q.w.WriteHeader(http.StatusSeeOther)
 }
 
 // within runs an act in a transaction, and again if another one was in its way.

@@ -14,8 +14,8 @@ const mayTake = time.Minute
 
 // export follows a list from its beginning, and writes it as CSV page by page. Nothing that commits meanwhile is
 // skipped; the last seconds are left out.
-func (c *console[TTx]) export(q request) {
-	s := searchOf(q.PostForm.Get)
+func (c *console[TTx]) export(q request, _ string) {
+	s := searchOf(q)
 	g, err := c.glance(q.Context())
 	if err != nil {
 		c.fail(q, err)
@@ -28,7 +28,7 @@ func (c *console[TTx]) export(q request) {
 	}
 	f.OldestFirst, f.Limit = true, 500
 	q.w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	q.w.Header().Set("Content-Disposition", `attachment; filename="payments-`+c.day(g.now())+`.csv"`)
+	q.w.Header().Set("Content-Disposition", `attachment; filename="payments-`+g.now().In(c.sydney).Format(time.DateOnly)+`.csv"`)
 	control, out := http.NewResponseController(q.w), csv.NewWriter(q.w)
 	_ = out.Write([]string{"written", "changed", "id", "order", "what", "state", "amount", "currency", "receipt", "reference", "follows", "settles on", "business", "response code"})
 	for asked := time.Now(); ; {

@@ -78,26 +78,19 @@ func (c *console[TTx]) charged(ctx context.Context, h durable.Health) (open []ro
 		return nil, err
 	}
 	for _, w := range page.Writes {
-		r := w.Common()
-		all, err := c.engine.Writes(ctx, r.Order)
+		all, err := c.engine.Writes(ctx, w.Common().Order)
+		mended := false
+		for _, other := range all {
+			if p, isPayment := other.(durable.Payment); isPayment && p.Approved() && err == nil {
+				var d durable.Details
+				d, err = c.engine.Details(ctx, p.ID)
+				mended = mended || !d.Left.IsPositive()
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
-		approved, taken := 0, 0
-		for _, other := range all {
-			p, isPayment := other.(durable.Payment)
-			if !isPayment || !p.Approved() {
-				continue
-			}
-			d, err := c.engine.Details(ctx, p.ID)
-			if err != nil {
-				return nil, err
-			}
-			if approved++; d.Left.IsPositive() {
-				taken++
-			}
-		}
-		if taken > 1 || taken == 1 && approved == 1 { // one payment of two transactions
+		if !mended {
 			open = append(open, rowOf(w))
 		}
 	}
@@ -137,7 +130,7 @@ type people struct {
 	More                      bool
 }
 
-func (c *console[TTx]) attention(q request) {
+func (c *console[TTx]) attention(q request, notice string) {
 	content := people{}
 	g, err := c.glance(q.Context())
 	content.Charged, content.Alarms = g.Charged, g.Alarms()
@@ -156,28 +149,18 @@ func (c *console[TTx]) attention(q request) {
 		c.fail(q, err)
 		return
 	}
-	notice := map[string]string{"yes": "It is tried again now. If it stays here it has failed again.", "gone": "It does not wait any more: it was confirmed meanwhile."}[q.URL.Query().Get("done")]
-	c.show(q, page{Name: "attention", Title: "For a person", Notice: notice, Done: notice != "", Address: "attention", Content: content})
+	c.show(q, page{Name: "attention", Title: "For a person", Notice: notice, Address: "attention", Content: content})
 }
 
 // service is the page of the installation.
 type service struct {
 	Health  durable.Health
-	States  []string
 	Alarms  []alarm
 	Ready   string
 	History []entry
 }
 
-func (c *console[TTx]) installation(q request) {
-	p := page{Name: "installation", Title: "Installation", Address: "installation", Done: q.URL.Query().Get("done") != ""}
-	if p.Done {
-		p.Notice = "Done."
-	}
-	c.showInstallation(q, p)
-}
-
-func (c *console[TTx]) showInstallation(q request, p page) {
+func (c *console[TTx]) installation(q request, notice string) {
 	g, err := c.glance(q.Context())
 	events, failed := c.engine.Events(q.Context(), "")
 	if err := errors.Join(err, failed); err != nil {
@@ -185,15 +168,10 @@ func (c *console[TTx]) showInstallation(q request, p page) {
 		return
 	}
 	content := service{Health: g.Health, Alarms: g.Alarms(), History: entries(durable.Record{}, events)}
-	for state, n := range g.Health.Writes {
-		content.States = append(content.States, fmt.Sprintf("%d %s", n, words(state)))
-	}
-	slices.Sort(content.States)
 	if err := c.engine.Ready(q.Context()); err != nil {
 		content.Ready = strings.TrimPrefix(err.Error(), "durable: ")
 	}
 	slices.Reverse(content.History)
 	content.History = content.History[:min(len(content.History), 100)]
-	p.Content = content
-	c.show(q, p)
+	c.show(q, page{Name: "installation", Title: "Installation", Notice: notice, Address: "installation", Content: content})
 }

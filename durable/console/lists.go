@@ -19,12 +19,12 @@ import (
 type row struct {
 	durable.Record
 
-	What, Tone, Follows string
+	What, Follows string
 }
 
 func rowOf(w durable.Write) row {
 	r := w.Common()
-	return row{r, what(r), tone(r), follows(w)}
+	return row{r, what(r), follows(w)}
 }
 
 func rowsOf(writes []durable.Write) (rows []row) {
@@ -63,9 +63,8 @@ type search struct {
 	Tab, Find, Amount, From, To string
 }
 
-func searchOf(get func(name string) string) search {
-	field := func(name string) string { return strings.TrimSpace(get(name)) }
-	return search{field("tab"), field("find"), field("amount"), field("from"), field("to")}
+func searchOf(q request) search {
+	return search{q.field("tab"), q.field("find"), q.field("amount"), q.field("from"), q.field("to")}
 }
 
 // address is the list at another place, or of another tab.
@@ -138,8 +137,8 @@ type list struct {
 	Note       string
 }
 
-func (c *console[TTx]) payments(q request) {
-	s, after := searchOf(q.URL.Query().Get), durable.Cursor(q.URL.Query().Get("after"))
+func (c *console[TTx]) payments(q request, _ string) {
+	s, after := searchOf(q), durable.Cursor(q.field("after"))
 	glance, err := c.glance(q.Context())
 	if err != nil {
 		c.fail(q, err)
@@ -170,10 +169,9 @@ func (c *console[TTx]) payments(q request) {
 	c.show(q, p)
 }
 
-// customer shows the payments of a customer. Their reference number is personal, and stays out of addresses.
-func (c *console[TTx]) customer(q request) { c.showCustomer(q, q.form("reference"), "", false) }
-
-func (c *console[TTx]) showCustomer(q request, reference, notice string, done bool) {
+// customer shows the payments of a customer.
+func (c *console[TTx]) customer(q request, notice string) {
+	reference := q.field("reference")
 	found, err := c.engine.List(q.Context(), durable.Filter{CustomerReferenceNumber: reference, Limit: mostFound})
 	if err != nil {
 		c.fail(q, err)
@@ -183,7 +181,7 @@ func (c *console[TTx]) showCustomer(q request, reference, notice string, done bo
 	if found.Next != "" {
 		l.Note = "These are the newest."
 	}
-	c.show(q, page{Name: "payments", Title: "Payments of a customer", Notice: notice, Done: done, Content: l})
+	c.show(q, page{Name: "payments", Title: "Payments of a customer", Notice: notice, Content: l})
 }
 
 // mostFound is how many writes of an order or a customer are shown.

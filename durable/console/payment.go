@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/shopspring/decimal"
 
@@ -48,24 +49,14 @@ type offer struct {
 // Mark changes when something else is offered.
 func (v view) Mark() string { return fmt.Sprint(v.Version, v.Offer.Decide, v.Offer.Why, v.Offer.Again) }
 
-func (c *console[TTx]) payment(q request) {
-	id := q.URL.Query().Get("id")
-	notices := map[string]string{
-		"refund": "It is stored, and sent by itself. What becomes of it is shown here.", "decide": "Decided.",
-		"pay-again": "Another payment is stored, and sent by itself.", "look-up": "The service was asked. What it said is in the timeline.",
-		"notify": "The shop's program has accepted the outcome.",
-	}
-	notice := notices[q.URL.Query().Get("done")]
-	c.showPayment(q, id, notice, notice != "")
-}
-
-func (c *console[TTx]) showPayment(q request, id, notice string, done bool) {
+func (c *console[TTx]) payment(q request, notice string) {
+	id := q.field("id")
 	v, err := c.view(q.Context(), id)
 	if err != nil {
 		c.fail(q, err)
 		return
 	}
-	c.show(q, page{Name: "payment", Title: v.What, Notice: notice, Done: done, Address: "payment?id=" + url.QueryEscape(id), Content: v})
+	c.show(q, page{Name: "payment", Title: v.What, Notice: notice, Address: "payment?id=" + url.QueryEscape(id), Content: v})
 }
 
 func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) {
@@ -121,13 +112,8 @@ func (v *view) count() {
 
 // method is what the customer paid with.
 func method(kind durable.SourceKind, account quickstream.AccountType) string {
-	names := map[durable.SourceKind]string{
-		durable.SourceToken: "card or account, entered for this payment", durable.SourceAccount: "stored card or account", durable.SourceAgreement: "PayTo agreement",
-	}
-	if account != "" {
-		return names[kind] + " (" + words(account) + ")"
-	}
-	return names[kind]
+	how := map[durable.SourceKind]string{durable.SourceToken: "entered for this payment", durable.SourceAccount: "stored", durable.SourceAgreement: "by an agreement"}[kind]
+	return strings.Trim(strings.ToLower(words(account))+", "+how, ", ")
 }
 
 // offer is what durable allows now, and nothing else.

@@ -49,7 +49,7 @@ func (s *streams) leave(person string) {
 
 // stream says when something has changed, and every few seconds that it is still here. What has changed the pages
 // read themselves.
-func (c *console[TTx]) stream(q request) {
+func (c *console[TTx]) stream(q request, _ string) {
 	if !c.streams.enter(q.person.Name) {
 		http.Error(q.w, "There are too many streams.", http.StatusTooManyRequests)
 		return

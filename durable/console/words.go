@@ -22,9 +22,6 @@ func (c *console[TTx]) stamp(t time.Time) string {
 	return t.In(c.sydney).Format("2 Jan 2006, 15:04:05 MST")
 }
 
-// day is a day in Sydney, as fields of forms have it.
-func (c *console[TTx]) day(t time.Time) string { return t.In(c.sydney).Format(time.DateOnly) }
-
 // span is how long something has lasted.
 func span(d time.Duration) string {
 	for i, unit := range []time.Duration{24 * time.Hour, time.Hour, time.Minute} {
@@ -85,29 +82,13 @@ func problem(r durable.Record) string {
 	return "the service's answer needs a person; support can see it by the reference"
 }
 
-// tone is how a current state is coloured.
-func tone(r durable.Record) string {
-	switch name := r.Name(); {
-	case name == "approved":
-		return "good"
-	case r.State == durable.StateNotFound || r.State == durable.StateEscalated || r.State == durable.StateDoubleCharged:
-		return "person"
-	case r.Reversal == durable.ReversalVoided || r.Reversal == durable.ReversalReturned:
-		return "back"
-	case r.State.InProgress():
-		return "open"
-	default:
-		return "bad"
-	}
-}
-
 // meaning is a sentence on where a write is.
 func meaning(r durable.Record) string {
 	return map[string]string{
 		"queued":         "It waits to be sent. Nothing has happened to the money yet.",
 		"sending":        "It is being sent, or was sent and the answer is not here yet.",
 		"resolving":      "It was sent, and its outcome is not known yet. The service is asked again by itself. Do not take the money another way.",
-		"approved":       "The service has done it.",
+		"approved":       map[bool]string{true: "The money was taken.", false: "The service has done it."}[r.Operation == quickstream.OperationPay],
 		"declined":       "The service or the customer's bank said no. No money was taken, and the order can be paid again.",
 		"rejected":       "The service or the customer's bank said no. No money was taken, and the order can be paid again.",
 		"refused":        "The service did not accept the request. No money was taken, and the order can be paid again.",

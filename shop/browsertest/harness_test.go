@@ -109,6 +109,24 @@ func (p *tab) another() *tab {
 	return second
 }
 
+// elsewhere opens a tab of another browser, which shares no cookies.
+func (p *tab) elsewhere() *tab {
+	p.Helper()
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	p.Cleanup(cancel)
+	second := &tab{p.T, p.bench, ctx}
+	second.watch()
+	return second
+}
+
+// address is the path and the query of the page.
+func (p *tab) address() string {
+	p.Helper()
+	at, err := chromedp.Run(p.ctx, chromedp.Evaluate[string]("location.pathname + location.search"))
+	require.NoError(p, err)
+	return at
+}
+
 // watch notes errors on the console, violations of the policy and requests elsewhere.
 func (p *tab) watch() {
 	p.Helper()
