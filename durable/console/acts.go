@@ -89,22 +89,16 @@ func (c *console[TTx]) notice(err error) string {
 }
 
 // newWrite is what a form makes: under the id of the form, and about the version that it shows.
-func newWrite(q request) (w durable.NewWrite, err error) {
-	w = durable.NewWrite{ID: q.field("write"), By: q.person.Name, Note: q.field("note")}
-	if w.Version, err = version(q); err == nil && !strings.HasPrefix(w.ID, "console-") {
-		err = errForm("The form is not one of this page.")
+func newWrite(q request) (durable.NewWrite, error) {
+	version, err := strconv.ParseInt(q.field("version"), 10, 64)
+	if err != nil || version <= 0 || !strings.HasPrefix(q.field("write"), formPrefix) {
+		return durable.NewWrite{}, errForm("The form is not one of this page.")
 	}
-	return w, err
+	return durable.NewWrite{ID: q.field("write"), By: q.person.Name, Note: q.field("note"), Version: version}, nil
 }
 
-// version is that of the write which the person has seen.
-func version(q request) (int64, error) {
-	seen, err := strconv.ParseInt(q.field("version"), 10, 64)
-	if err != nil || seen <= 0 {
-		return 0, errForm("The form is not one of this page.")
-	}
-	return seen, nil
-}
+// formPrefix begins the ids that forms have.
+const formPrefix = "console-"
 
 func (c *console[TTx]) refund(q request) error {
 	w, err := newWrite(q)
@@ -134,11 +128,11 @@ func (c *console[TTx]) refund(q request) error {
 }
 
 func (c *console[TTx]) decide(q request) error {
-	d := durable.Decision{Verdict: durable.Verdict(q.field("verdict")), ReceiptNumber: q.field("receipt"), By: q.person.Name, Note: q.field("note")}
-	var err error
-	if d.Version, err = version(q); err != nil {
+	w, err := newWrite(q)
+	if err != nil {
 		return err
 	}
+	d := durable.Decision{Verdict: durable.Verdict(q.field("verdict")), ReceiptNumber: q.field("receipt"), By: w.By, Note: w.Note, Version: w.Version}
 	v, err := c.view(q.Context(), q.field("id"))
 	if err != nil {
 		return err

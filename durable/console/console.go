@@ -194,7 +194,7 @@ var templates embed.FS
 // parse reads the templates, of which each page is one.
 func (c *console[TTx]) parse() (err error) {
 	c.pages, err = template.New("").Funcs(template.FuncMap{
-		"money": money, "stamp": c.stamp, "span": span, "words": words, "receipt": receipt, "what": what, "consequence": consequence,
+		"money": money, "stamp": c.stamp, "span": span, "words": words, "receipt": receipt, "consequence": consequence, "isTransaction": isTransaction, "takes": takes,
 	}).ParseFS(templates, "templates/*.html")
 	return err
 }

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -132,7 +131,6 @@ type list struct {
 	Tabs       []tab
 	Rows       []row
 	Unreadable int
-	First      string // where the list begins, if this is not its first page
 	Next       string
 	Note       string
 }
@@ -148,9 +146,6 @@ func (c *console[TTx]) payments(q request, _ string) {
 	f, note, err := c.filter(s, glance.now())
 	if f.After, l.Note = after, note; err == nil {
 		err = c.read(q.Context(), &l, f)
-	}
-	if after != "" {
-		l.First = s.address(s.Tab, "")
 	}
 	for _, t := range tabs() {
 		for _, state := range t.states {
@@ -187,7 +182,7 @@ func (c *console[TTx]) customer(q request, notice string) {
 // mostFound is how many writes of an order or a customer are shown.
 const mostFound = 200
 
-// read reads a page of a list, or what has an order number, a receipt or an id.
+// read reads a page of a list, or what has an id, an order number or a receipt.
 func (c *console[TTx]) read(ctx context.Context, l *list, f durable.Filter) error {
 	if l.Find == "" {
 		page, err := c.engine.List(ctx, f)
@@ -198,30 +193,21 @@ func (c *console[TTx]) read(ctx context.Context, l *list, f durable.Filter) erro
 		return err
 	}
 	w, err := c.engine.Write(ctx, l.Find)
-	switch {
-	case err == nil:
-		l.Rows = append(l.Rows, rowOf(w))
-	case !errors.Is(err, durable.ErrNoWrite):
+	if err == nil {
+		l.Rows = rowsOf([]durable.Write{w})
+	}
+	if !errors.Is(err, durable.ErrNoWrite) {
 		return err
 	}
+	f.After, f.Limit = "", mostFound
 	byOrder, byReceipt := f, f
 	byOrder.Order, byReceipt.ReceiptNumber = l.Find, l.Find
 	for _, f := range []durable.Filter{byOrder, byReceipt} {
-		f.After, f.Limit = "", mostFound
 		page, err := c.engine.List(ctx, f)
-		if err != nil {
+		l.Rows = slices.DeleteFunc(rowsOf(page.Writes), func(r row) bool { return r.Order != l.Find && !isTransaction(r.Record) }) // a token finds nothing
+		if err != nil || len(l.Rows) > 0 {
 			return err
 		}
-		for _, r := range rowsOf(page.Writes) { // the token of what is no transaction is not looked for
-			if r.Order == l.Find || receipt(r.Record) == l.Find {
-				l.Rows = append(l.Rows, r)
-			}
-		}
-		l.Unreadable += page.Unreadable
 	}
-	slices.SortStableFunc(l.Rows, func(x, y row) int {
-		return cmp.Or(y.Written.Compare(x.Written), cmp.Compare(x.ID, y.ID))
-	})
-	l.Rows = slices.CompactFunc(l.Rows, func(x, y row) bool { return x.ID == y.ID })
 	return nil
 }

@@ -26,7 +26,7 @@ type view struct {
 	Taken, Back, Pending     decimal.Decimal // of a payment; Back was refunded, voided or returned
 	Timeline                 []entry
 	Below, Others            []row // what follows it, and what else there is of its order
-	Evidence, Raw            string
+	Raw                      string
 	Offer                    offer
 }
 
@@ -65,7 +65,7 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 	}
 	v.row = rowOf(v.Write)
 	r := v.Record
-	v.Meaning, v.Problem, v.Evidence = meaning(r), problem(r), c.evidence(v.Details)
+	v.Meaning, v.Problem = meaning(r), problem(r)
 	v.Method = method(v.Source, r.Seen.AccountType)
 	v.Timeline = entries(r, v.Events)
 	for _, f := range v.FollowUps {
@@ -92,7 +92,7 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 
 // count adds up what was taken and refunded.
 func (v *view) count() {
-	if v.Approved() {
+	if takes(v.Record) && v.Approved() {
 		v.Taken = v.Amount
 	}
 	for _, f := range v.FollowUps {
@@ -119,16 +119,16 @@ func method(kind durable.SourceKind, account quickstream.AccountType) string {
 // offer is what durable allows now, and nothing else.
 func (c *console[TTx]) offer(v view) offer {
 	r := v.Record
-	takes := r.Operation == quickstream.OperationPay || r.Operation == quickstream.OperationCapture
-	o := offer{Write: "console-" + rand.Text(), Refund: v.Left.IsPositive(), Void: takes && v.Paid() && v.Left.GreaterThanOrEqual(v.Amount)}
+	o := offer{Write: formPrefix + rand.Text(), Refund: v.Left.IsPositive(), Void: takes(r) && v.Paid() && v.Left.GreaterThanOrEqual(v.Amount)}
 	o.LookUp = r.State == durable.StateResolving || r.State == durable.StateNotFound || r.State == durable.StateEscalated || r.State == durable.StateSending
-	o.Notify = v.Refused > 0
+	o.Notify = v.Refused > 0 || !r.State.InProgress()
 	_, sending := errors.AsType[*durable.StillSendingError](v.NotDecidable)
 	switch {
 	case v.NotDecidable == nil:
 		o.Decide = verdicts(r, follows(v.Write) != "")
 		o.Receipt = r.ReceiptNumber == "" && r.Operation != quickstream.OperationVoid
-		o.Again = r.State == durable.StateNotFound && r.ReplacedBy == "" && takes && v.Follows == "" && c.opts.PayAgain != nil
+		_, isPayment := v.Write.(durable.Payment)
+		o.Again = r.State == durable.StateNotFound && r.ReplacedBy == "" && isPayment && c.opts.PayAgain != nil
 	case sending || errors.Is(v.NotDecidable, durable.ErrLookUpFirst):
 		o.Why, o.LookUp = c.notice(v.NotDecidable), o.LookUp && !(sending && r.State == durable.StateSending)
 	}

@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -82,13 +81,27 @@ func problem(r durable.Record) string {
 	return "the service's answer needs a person; support can see it by the reference"
 }
 
+// takes reports whether a write takes money.
+func takes(r durable.Record) bool {
+	return r.Operation == quickstream.OperationPay || r.Operation == quickstream.OperationCapture
+}
+
 // meaning is a sentence on where a write is.
 func meaning(r durable.Record) string {
+	const notDone = "It was not done, and can be asked for again."
+	other := map[string]string{
+		"approved": "The service has done it.", "declined": notDone, "rejected": notDone, "refused": notDone, "not_sent": notDone,
+		"resolving": "It was sent, and its outcome is not known yet. The service is asked again by itself. Do not do it another way.",
+		"not_found": "The service shows nothing that may be it. That is no proof that it was not done: ask its support.",
+	}[r.Name()]
+	if other != "" && !takes(r) {
+		return other
+	}
 	return map[string]string{
 		"queued":         "It waits to be sent. Nothing has happened to the money yet.",
 		"sending":        "It is being sent, or was sent and the answer is not here yet.",
 		"resolving":      "It was sent, and its outcome is not known yet. The service is asked again by itself. Do not take the money another way.",
-		"approved":       map[bool]string{true: "The money was taken.", false: "The service has done it."}[r.Operation == quickstream.OperationPay],
+		"approved":       "The money was taken.",
 		"declined":       "The service or the customer's bank said no. No money was taken, and the order can be paid again.",
 		"rejected":       "The service or the customer's bank said no. No money was taken, and the order can be paid again.",
 		"refused":        "The service did not accept the request. No money was taken, and the order can be paid again.",
@@ -146,63 +159,6 @@ func entries(r durable.Record, events []durable.Event) (list []entry) {
 	return list
 }
 
-// evidence says in plain text what is known of a write, for the service's support. It has no tokens.
-func (c *console[TTx]) evidence(d durable.Details) string {
-	var b strings.Builder
-	line := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(&b, "%-14s %s\n", name+":", value)
-		}
-	}
-	r := d.Write.Common()
-	line("What", what(r)+" ("+string(r.Operation)+")")
-	line("State", r.Text())
-	if r.Amount.IsPositive() {
-		line("Amount", r.Amount.StringFixed(2)+" "+string(r.Currency))
-	}
-	line("Receipt", receipt(r))
-	line("Reference", r.Reference)
-	line("Order", r.Order)
-	line("Id", r.ID)
-	line("Business", r.Business)
-	line("Follows", follows(d.Write))
-	line("Written", c.stamp(r.Written))
-	line("Changed", c.stamp(r.Changed))
-	if !r.Due.IsZero() {
-		line("Next step", c.stamp(r.Due))
-	}
-	line("Problem", problem(r))
-	line("Replaced by", r.ReplacedBy)
-	for i, look := range r.Evidence {
-		line(fmt.Sprintf("Look-up %d", i+1), c.looked(r, look))
-	}
-	return b.String()
-}
-
-// looked is a line of evidence.
-func (c *console[TTx]) looked(r durable.Record, look resolve.Lookup) string {
-	parts := []string{c.stamp(look.At)}
-	if look.Count > 1 {
-		parts[0] = fmt.Sprintf("%s to %s, %d times", parts[0], c.stamp(look.Last), look.Count)
-	}
-	parts = append(parts, cmp.Or(look.Result.Text(), "no answer"), words(look.Outcome))
-	named := func(name, value string) {
-		if value != "" {
-			parts = append(parts, name+" "+value)
-		}
-	}
-	named("code", look.ResponseCode)
-	named("next step", look.NextStep.Text())
-	if isTransaction(r) {
-		named("receipt", look.ReceiptNumber)
-		named("candidates", strings.Join(look.Candidates, " "))
-	}
-	if !look.SettlementDate.IsZero() {
-		named("settles on", look.SettlementDate.String())
-	}
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
-}
-
 // follows is the id of what a follow-up follows.
 func follows(w durable.Write) string {
 	f, _ := w.(durable.FollowUp)
@@ -210,12 +166,19 @@ func follows(w durable.Write) string {
 }
 
 // consequence says of a decision what follows from it, before it is made.
-func consequence(v durable.Verdict) string {
+func consequence(v durable.Verdict, r durable.Record) string {
+	const again, twice = "The order can be paid again at once. ", "If it was taken after all, the customer pays twice."
+	switch {
+	case !takes(r) && v == durable.VerdictApproved:
+		return "It was done as it was asked for. The shop's program is notified."
+	case !takes(r):
+		return "It was not done, and can be asked for again. If it was done after all, it is done twice."
+	}
 	return map[durable.Verdict]string{
 		durable.VerdictApproved: "The money was taken. The shop's program is notified, and the order counts as paid. The receipt is read from the service first.",
-		durable.VerdictDeclined: "The service got it, and no money was taken. The order can be paid again at once. If it was taken after all, the customer pays twice.",
-		durable.VerdictNotSent:  "It never reached the service. The order can be paid again at once. If it was taken after all, the customer pays twice.",
-		durable.VerdictVoided:   "It was taken, and cancelled before settlement. The order can be paid again at once.",
-		durable.VerdictReturned: "It was taken, and the bank has returned the money. The order can be paid again at once.",
+		durable.VerdictDeclined: "The service got it, and no money was taken. " + again + twice,
+		durable.VerdictNotSent:  "It never reached the service. " + again + twice,
+		durable.VerdictVoided:   "It was taken, and cancelled before settlement. " + again,
+		durable.VerdictReturned: "It was taken, and the bank has returned the money. " + again,
 	}[v]
 }

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"database/sql"
 	"go/ast"
 	"go/parser"
 	gotoken "go/token"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/durable/console"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/webhooks"
 )
 
 // A refund is made once, however often its form is sent, and by one of two people who see the same page.
@@ -148,7 +151,9 @@ func TestConsolePayAgain(t *testing.T) {
 	t.Parallel()
 	var o *office
 	o = openOffice(t, func(opts *console.Options) {
-		opts.PayAgain = func(context.Context, durable.Payment) (quickstream.TransactionParams, error) { return o.card(sandbox.CardAttempted), nil }
+		opts.PayAgain = func(context.Context, durable.Payment) (quickstream.TransactionParams, error) {
+			return o.card(sandbox.CardAttempted), nil
+		}
 	})
 	p := o.lost("A")
 	page := o.submit("jo", o.page("jo", p.ID), "look-up")
@@ -258,4 +263,53 @@ func TestConsoleImports(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A notification that is held is for a person, and is tried again from there.
+func TestConsoleHeld(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	var mended atomic.Bool
+	require.NoError(t, o.engine.Stop(t.Context()))
+	o.engine = o.start(func(opts *durable.Options[*sql.Tx]) {
+		opts.OnEvent = func(context.Context, *sql.Tx, *webhooks.Notification) error {
+			if mended.Load() {
+				return nil
+			}
+			return assert.AnError
+		}
+	})
+	o.listen()
+	o.mandate()
+	require.NoError(t, o.box.Flush(t.Context()))
+	o.until(0, func(h durable.Health) bool { return h.Held > 0 })
+	held := o.get("jo", "attention")
+	assert.Contains(t, held.body, "Held notifications")
+	assert.Contains(t, held.body, "It has failed")
+	assert.False(t, o.get("reader", "attention").offers("retry"))
+	mended.Store(true)
+	assert.Contains(t, o.submit("jo", held, "retry").body, "It is tried again now.")
+	o.until(time.Minute, func(h durable.Health) bool { return h.Held == 0 })
+	assert.Equal(t, http.StatusOK, o.submit("jo", held, "retry").status, "it was confirmed meanwhile")
+	assert.Contains(t, o.get("jo", "attention").body, "Nothing waits for a person.")
+}
+
+// The page of a refund says nothing of money that was taken, and nobody refunds it.
+func TestConsoleFollowUp(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	p := o.paid("A")
+	o.submit("jo", o.page("jo", p.ID), "refund", "how", "all", "note", "x")
+	o.reaches(p.ID, voided, time.Minute)
+	void := o.page("jo", o.details(p.ID).FollowUps[0].ID)
+	assert.NotContains(t, void.body, "<dt>Taken</dt>")
+	assert.Contains(t, void.body, "It follows <a")
+	assert.False(t, void.offers("refund"))
+	o.shop.mu.Lock()
+	before := len(o.changes)
+	o.shop.mu.Unlock()
+	assert.Contains(t, o.submit("jo", o.page("jo", p.ID), "notify", "note", "its row was lost").body, "has accepted the outcome")
+	o.shop.mu.Lock()
+	defer o.shop.mu.Unlock()
+	assert.Len(t, o.changes, before+1)
 }
