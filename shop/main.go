@@ -23,8 +23,8 @@ Then open http://127.0.0.1:8080/ and buy something with a public test card. http
 for what goes wrong: try to be charged twice, and read in the ledger beside them that you were not.
 
 The back office is at http://127.0.0.1:8080/office/. Its password is printed at the start, and is another one each time
-unless -password says which; there is no user name. It shows payments as they change, what is known of each, and four
-figures to watch, which are for Prometheus at http://127.0.0.1:8080/metrics, too. A wrong password is answered after a
+unless -password says which; the name is anybody's. It is durable's console: payments as they change, what is known of each,
+and what needs a person. Figures are for Prometheus at http://127.0.0.1:8080/metrics. A wrong password is answered after a
 second, and locks nobody out. A login lasts for 12 hours.
 
 `

@@ -241,7 +241,7 @@ func (c *console[TTx]) write(q request, status int, p page) {
 	}
 	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	q.w.WriteHeader(status)
-	_, _ = q.w.Write(out.Bytes())
+	_, _ = q.w.Write(out.Bytes()) //nolint:gosec // html/template has escaped it
 }
 
 // message shows a page that says one thing.

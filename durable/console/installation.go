@@ -52,9 +52,9 @@ func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
 	h := g.Health // without what changes by itself
 	h.At, h.UnknownFor, h.Overdue, h.DatabaseAhead, h.ServiceAhead, h.ServiceAt = time.Time{}, 0, 0, 0, 0, time.Time{}
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%+v %d", h, len(g.Charged))
+	_, _ = fmt.Fprintf(sum, "%+v %d", h, len(g.Charged))
 	for _, w := range newest.Writes {
-		fmt.Fprintf(sum, " %s %d", w.Common().ID, w.Common().Version)
+		_, _ = fmt.Fprintf(sum, " %s %d", w.Common().ID, w.Common().Version)
 	}
 	g.mark = fmt.Sprintf("%x", sum.Sum(nil))
 	c.glanced = g

@@ -167,7 +167,7 @@ func follows(w durable.Write) string {
 
 // consequence says of a decision what follows from it, before it is made.
 func consequence(v durable.Verdict, r durable.Record) string {
-	const again, twice = "The order can be paid again at once. ", "If it was taken after all, the customer pays twice."
+	const again, twice = "The order can be paid again at once. ", "If this is wrong, the customer pays twice."
 	switch {
 	case !takes(r) && v == durable.VerdictApproved:
 		return "It was done as it was asked for. The shop's program is notified."
@@ -178,7 +178,7 @@ func consequence(v durable.Verdict, r durable.Record) string {
 		durable.VerdictApproved: "The money was taken. The shop's program is notified, and the order counts as paid. The receipt is read from the service first.",
 		durable.VerdictDeclined: "The service got it, and no money was taken. " + again + twice,
 		durable.VerdictNotSent:  "It never reached the service. " + again + twice,
-		durable.VerdictVoided:   "It was taken, and cancelled before settlement. " + again,
-		durable.VerdictReturned: "It was taken, and the bank has returned the money. " + again,
+		durable.VerdictVoided:   "It was taken, and cancelled before settlement. " + again + twice,
+		durable.VerdictReturned: "It was taken, and the bank has returned the money. " + again + twice,
 	}[v]
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -20,19 +19,6 @@ func (w *world) staff() *browser {
 	require.Equal(w, "/office/", page.path, page.body)
 	b.get("/office/")
 	return b
-}
-
-// until waits until a page says something.
-func (b *browser) until(path, text string) shown {
-	b.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; {
-		page := b.get(path)
-		if strings.Contains(page.body, text) {
-			return page
-		}
-		require.Less(b, time.Now(), deadline, "%s does not say %q: %s", path, text, page.body)
-		<-time.After(50 * time.Millisecond)
-	}
 }
 
 // Nothing of the back office is shown or done without the password.
