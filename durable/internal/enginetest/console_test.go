@@ -145,13 +145,20 @@ func (o *office) paid(order string) durable.Record {
 	return o.settled(o.pay(order, o.card(sandbox.CardAttempted)))
 }
 
-// lost is a payment that is not found.
+// lost is a payment that is not found, and is looked up by itself neither in the last minute nor in the next hour.
 func (o *office) lost(order string) durable.Record {
 	o.Helper()
 	require.NoError(o, o.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.ResetBeforeCommit(), Times: 4}))
 	p := o.reaches(o.pay(order, o.card(sandbox.CardAttempted)), notFound, time.Hour)
-	o.clock.Advance(2 * time.Minute)
-	return p
+	require.Eventually(o, func() bool {
+		d := o.details(p.ID)
+		if errors.Is(d.NotDecidable, durable.ErrLookUpFirst) && d.Write.Common().Due.After(d.At.Add(time.Hour)) {
+			return true
+		}
+		o.clock.Advance(10 * time.Minute)
+		return false
+	}, 20*time.Second, 50*time.Millisecond)
+	return o.read(p.ID)
 }
 
 // Who may do what is asked on each request, and each page says whom it was made for and when.
