@@ -35,6 +35,8 @@ type Options struct {
 	// PayAgain returns the parameters of another payment instead of one that is not found, as by the customer's
 	// stored account. Without it the console does not offer that.
 	PayAgain func(ctx context.Context, p durable.Payment) (quickstream.TransactionParams, error)
+	// Login is the address of the merchant's page where people log out; none is linked if it is empty.
+	Login string
 	// Logger gets what went wrong. It gets no handles.
 	Logger *slog.Logger
 }
@@ -203,6 +205,7 @@ func (c *console[TTx]) parse() (err error) {
 type page struct {
 	Name, Title string
 	Person      Person
+	Login       string
 	Notice      string // what came of a form
 	Done        bool   // it was done
 	Address     string // where the page is read anew; empty if it does not change by itself
@@ -224,7 +227,7 @@ func (c *console[TTx]) show(q request, p page) {
 }
 
 func (c *console[TTx]) write(q request, status int, p page) {
-	p.Person = q.person
+	p.Person, p.Login = q.person, c.opts.Login
 	var err error
 	if q.person.Read {
 		if p.Glance, err = c.glance(q.Context()); err != nil {

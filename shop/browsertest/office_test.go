@@ -251,7 +251,7 @@ func TestConsoleLook(t *testing.T) {
 	staff.look("console-person")
 	staff.visit("/office/nothing")
 	staff.look("console-nothing")
-	staff.visit("/office/login")
+	staff.submit("footer a")
 	staff.submit("form[action='/office/logout'] button")
 	staff.visit("/office/")
 	staff.waitFor("location.pathname === '/office/login'")

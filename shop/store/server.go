@@ -105,7 +105,7 @@ func (s *server) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	s.inbox = s.engine.Inbox(s.verifier)
-	if s.office, err = console.New(s.engine, sqlite.DB(s.db), console.Options{Authorize: s.person, Logger: s.logger}); err != nil {
+	if s.office, err = console.New(s.engine, sqlite.DB(s.db), console.Options{Authorize: s.person, Login: "/office/login", Logger: s.logger}); err != nil {
 		return err
 	}
 	if err = s.gauges(); err != nil {
