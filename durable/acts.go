@@ -66,7 +66,7 @@ func (e *Engine[TTx]) CheckReceipt(ctx context.Context, id, receipt string) erro
 	if err != nil {
 		return fmt.Errorf("durable: the transaction of the receipt: %w", err)
 	}
-	differs := ""
+	var differs string
 	switch {
 	case !approved(t):
 		differs = "was not approved"

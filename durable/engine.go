@@ -215,14 +215,16 @@ func (e *engine) prepare(ctx context.Context) error {
 	river.AddWorker(workers, &worker[writeJob]{work: e.workWrite})
 	river.AddWorker(workers, &worker[notificationJob]{work: e.workNotification})
 	queue, err := e.db.Queue(&river.Config{
-		Queues:               map[string]river.QueueConfig{newQueue: {MaxWorkers: e.workers}, sweptQueue: {MaxWorkers: e.workers}},
+		Queues: map[string]river.QueueConfig{
+			newQueue: {MaxWorkers: e.workers}, sweptQueue: {MaxWorkers: e.workers, FetchCooldown: 20 * time.Millisecond, FetchPollInterval: 200 * time.Millisecond},
+		},
 		Workers:              workers,
 		JobTimeout:           e.jobTimeout(),
 		RescueStuckJobsAfter: e.jobTimeout() + jobMargin,
 		MaxAttempts:          1, // what is to be done again stands in the rows
 		Middleware:           []rivertype.Middleware{&runImmediately{}},
-		FetchCooldown:        20 * time.Millisecond,
-		FetchPollInterval:    200 * time.Millisecond,
+		FetchCooldown:        5 * time.Millisecond, // River tells of no job that comes sooner after another one
+		FetchPollInterval:    100 * time.Millisecond,
 		Logger:               e.logger,
 	})
 	if err != nil {

@@ -182,59 +182,54 @@ func states() []State {
 	}
 }
 
+// conditions are those of a filter, with their arguments. indexed means that an index finds the writes.
+type conditions struct {
+	where   []string
+	args    []any
+	indexed bool
+}
+
+func (c *conditions) argument(value any) string {
+	c.args = append(c.args, value)
+	return "$" + strconv.Itoa(len(c.args))
+}
+
+func (c *conditions) add(condition string, value any) {
+	c.where = append(c.where, condition+c.argument(value))
+}
+
+func (f Filter) conditions() *conditions {
+	c := &conditions{indexed: f.Order != "" || f.ReceiptNumber != "" || f.CustomerReferenceNumber != "" || f.Refused}
+	if f.Order != "" {
+		c.add("order_id = ", f.Order)
+	}
+	if f.ReceiptNumber != "" {
+		c.add("receipt <> '' AND receipt = ", f.ReceiptNumber)
+	}
+	if f.CustomerReferenceNumber != "" {
+		c.add("customer <> '' AND customer = ", digest(f.CustomerReferenceNumber))
+	}
+	if f.Refused {
+		c.where = append(c.where, "pending <> ''")
+	}
+	if f.Outcome != "" {
+		c.add("outcome = ", f.Outcome)
+	}
+	if !f.Amount.IsZero() {
+		c.add("amount = ", f.Amount)
+	}
+	if !f.From.IsZero() {
+		c.add("written_at >= ", f.From)
+	}
+	if !f.To.IsZero() {
+		c.add("written_at < ", f.To)
+	}
+	return c
+}
+
 // statement selects one write more than the page has. It reads so many of each state by the index of
 // states, and no more of the others.
 func (f Filter) statement() (text string, args []any, err error) {
-	argument := func(value any) string {
-		args = append(args, value)
-		return "$" + strconv.Itoa(len(args))
-	}
-	var where []string
-	compare := func(column, operator string, value any) {
-		where = append(where, column+operator+argument(value))
-	}
-	indexed := f.Order != "" || f.ReceiptNumber != "" || f.CustomerReferenceNumber != ""
-	if f.Order != "" {
-		compare("order_id", " = ", f.Order)
-	}
-	if f.ReceiptNumber != "" {
-		where = append(where, "receipt <> ''")
-		compare("receipt", " = ", f.ReceiptNumber)
-	}
-	if f.CustomerReferenceNumber != "" {
-		where = append(where, "customer <> ''")
-		compare("customer", " = ", digest(f.CustomerReferenceNumber))
-	}
-	if f.Refused {
-		where, indexed = append(where, "pending <> ''"), true
-	}
-	if f.Outcome != "" {
-		compare("outcome", " = ", f.Outcome)
-	}
-	if !f.Amount.IsZero() {
-		compare("amount", " = ", f.Amount)
-	}
-	if !f.From.IsZero() {
-		compare("written_at", " >= ", f.From)
-	}
-	if !f.To.IsZero() {
-		compare("written_at", " < ", f.To)
-	}
-	direction, next := "DESC", " < "
-	if f.OldestFirst {
-		direction, next = "ASC", " > "
-	}
-	if f.After != "" {
-		after, err := f.After.position()
-		if err != nil {
-			return "", nil, err
-		}
-		where = append(where, "(written_at, id)"+next+"("+argument(after.written)+", "+argument(after.id)+")")
-	}
-	order := " ORDER BY written_at " + direction + ", id " + direction + " LIMIT " + strconv.Itoa(f.Limit+1)
-	of := func(states ...State) string {
-		return "SELECT id, written_at FROM quickstream.write WHERE " + strings.Join(append(slices.Clone(where), sqlIn("state", states...)), " AND ")
-	}
 	wanted := f.States
 	if len(wanted) == 0 {
 		wanted = states()
@@ -244,12 +239,28 @@ func (f Filter) statement() (text string, args []any, err error) {
 			return "", nil, fmt.Errorf("%q is no state", state)
 		}
 	}
-	if indexed {
-		return of(wanted...) + order, args, nil
+	direction, next := "DESC", " < "
+	if f.OldestFirst {
+		direction, next = "ASC", " > "
+	}
+	c := f.conditions()
+	if f.After != "" {
+		after, err := f.After.position()
+		if err != nil {
+			return "", nil, err
+		}
+		c.where = append(c.where, "(written_at, id)"+next+"("+c.argument(after.written)+", "+c.argument(after.id)+")")
+	}
+	order := " ORDER BY written_at " + direction + ", id " + direction + " LIMIT " + strconv.Itoa(f.Limit+1)
+	of := func(states ...State) string {
+		return "SELECT id, written_at FROM quickstream.write WHERE " + strings.Join(append(slices.Clone(c.where), sqlIn("state", states...)), " AND ")
+	}
+	if c.indexed {
+		return of(wanted...) + order, c.args, nil
 	}
 	var parts []string
 	for _, state := range wanted {
 		parts = append(parts, "SELECT id, written_at FROM ("+of(state)+order+") AS of_"+string(state))
 	}
-	return strings.Join(parts, " UNION ALL ") + order, args, nil
+	return strings.Join(parts, " UNION ALL ") + order, c.args, nil
 }

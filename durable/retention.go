@@ -175,8 +175,9 @@ func (e *engine) erase(ctx context.Context, reference, by, note string) (done Er
 
 // eraseNotifications removes the notifications that hold one of some texts as a member.
 func (e *engine) eraseNotifications(ctx context.Context, texts []string, done *Erased) error {
-	names := func(raw string) bool {
-		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(raw, strconv.Quote(text)) })
+	names := func(raw, id string) bool {
+		kept, err := e.unseal(raw, id) // what cannot be read cannot be judged
+		return err == nil && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(kept, strconv.Quote(text)) })
 	}
 	for id, digest, more := "", "", true; more; {
 		err := within(ctx, e.db, func(tx tx) error {
@@ -189,8 +190,8 @@ func (e *engine) eraseNotifications(ctx context.Context, texts []string, done *E
 					return err
 				}
 				read++
-				switch text, err := e.unseal(raw, id); {
-				case err != nil || !names(text): // what cannot be read cannot be judged
+				switch {
+				case !names(raw, id):
 				case state == "done":
 					found = append(found, key{id, digest})
 				default:

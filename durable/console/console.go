@@ -63,7 +63,7 @@ func New[TTx any](engine *durable.Engine[TTx], db durable.Database[TTx], opts Op
 		return nil, err
 	}
 	c := &console[TTx]{engine: engine, db: db, opts: opts, sydney: sydney, origins: http.NewCrossOriginProtection()}
-	c.ending, c.end = context.WithCancel(context.Background())
+	c.ending, c.end = context.WithCancel(context.Background()) //nolint:gosec // Close calls it
 	if c.opts.Logger == nil {
 		c.opts.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -162,7 +162,7 @@ func (c *console[TTx]) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	method := strings.Replace(r.Method, http.MethodHead, http.MethodGet, 1)
 	if _, err := fs.Stat(static, "static"+r.URL.Path); err == nil && path.Ext(r.URL.Path) != "" { // there is nothing to protect in it
-		http.ServeFileFS(w, r, static, "static"+r.URL.Path)
+		http.ServeFileFS(w, r, static, "static"+r.URL.Path) //nolint:gosec // of an embed.FS
 		return
 	}
 	q := request{Request: r, w: w}
@@ -244,7 +244,7 @@ func (c *console[TTx]) write(q request, status int, p page) {
 	}
 	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	q.w.WriteHeader(status)
-	_, _ = q.w.Write(out.Bytes()) //nolint:gosec // html/template has escaped it
+	_, _ = q.w.Write(out.Bytes())
 }
 
 // message shows a page that says one thing.

@@ -98,6 +98,7 @@ func (*sqliteDatabase) Check(ctx context.Context, joined database.Tx) error {
 }
 
 func (d *sqliteDatabase) Queue(config *river.Config) (database.Queue, error) {
+	config.FetchPollInterval = 25 * time.Millisecond // nothing tells of new jobs here
 	client, err := river.NewClient(riversqlite.New(d.db), config)
 	if err != nil {
 		return nil, err

@@ -97,9 +97,10 @@ func report[TTx any](ctx context.Context, name string, s subject[TTx], rows, rou
 	failed := kept.rows(name)
 	var few time.Duration
 	if !bytesOnly {
+		failed = errors.Join(failed, s.settledRows(ctx, name, client)) // before there is a backlog
 		var missed error
 		few, missed = s.acceptRows(ctx, name, engine, rounds)
-		failed = errors.Join(failed, missed, s.settledRows(ctx, name, client))
+		failed = errors.Join(failed, missed)
 	}
 	failed = errors.Join(failed, s.inboxRow(ctx, name, box, engine), s.healthRow(ctx, name, engine, rows))
 	if bytesOnly {
