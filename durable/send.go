@@ -67,10 +67,8 @@ func (e *engine) send(ctx context.Context, r *row) error {
 	switch {
 	case errors.Is(err, errPaused):
 		return nil // it is enqueued again
-	case err != nil:
+	case err != nil || h.stops(): // it is another process's, or comes after the pause
 		return err
-	case h.stops():
-		return nil // it is another process's, or comes after the pause
 	}
 	now := e.clock()
 	if pause := h.waits(r, e.time); pause > 0 {

@@ -55,14 +55,9 @@ func overload(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	off, mu, ended := resolve.ServiceRetriesOff(), sync.Mutex{}, map[string]time.Time{}
+	off, ended := resolve.ServiceRetriesOff(), &outcomes{at: map[string]time.Time{}}
 	engine, err := durable.New(ctx, s.Database, client, durable.Options[*sql.Tx]{
-		Installation: "bench", ServiceRetries: &off, OnOutcome: func(_ context.Context, _ *sql.Tx, change durable.OutcomeChange) error {
-			mu.Lock()
-			defer mu.Unlock()
-			ended[change.Write.Common().ID] = time.Now()
-			return nil
-		},
+		Installation: "bench", ServiceRetries: &off, OnOutcome: ended.told,
 	})
 	if err != nil {
 		return err
@@ -78,18 +73,8 @@ func overload(ctx context.Context, file string) error {
 	for i := range run {
 		service.Hang(i >= hangsFrom && i < hangsFrom+hangsFor)
 		before := len(service.Begun())
-		came[i] = map[string]time.Time{}
-		for range 10 {
-			<-tick.C
-			w := newWrite()
-			came[i][w.ID] = time.Now()
-			err := s.commit(ctx, func(tx database.Tx) error {
-				_, _, err := engine.Pay(ctx, s.Leave(tx), w, payment(rand.Text()))
-				return err
-			})
-			if err != nil {
-				return err
-			}
+		if came[i], err = s.sellTen(ctx, engine, tick.C); err != nil {
+			return err
 		}
 		health, err := engine.Health(ctx)
 		if err != nil {
@@ -97,25 +82,61 @@ func overload(ctx context.Context, file string) error {
 		}
 		run[i].sent, run[i].unknown, run[i].waiting = float64(len(service.Begun())-before), float64(health.Unknown), float64(health.Writes[durable.StateQueued])
 	}
-	mu.Lock()
-	defer mu.Unlock()
 	for i := range run {
-		var waits []time.Duration
-		for id, at := range came[i] {
-			end, known := ended[id]
-			if !known {
-				end = time.Now()
-			}
-			waits = append(waits, end.Sub(at))
-		}
-		slices.Sort(waits)
-		run[i].wait = quantile(waits, 0.5).Seconds()
+		run[i].wait = ended.wait(came[i]).Seconds()
 	}
 	unknown, err := s.value(ctx, "SELECT count(DISTINCT write_id) FROM quickstream.event WHERE state = 'resolving'")
 	if err != nil {
 		return err
 	}
 	return errors.Join(os.WriteFile(file, []byte(plot(run)), 0o600), figures(run, unknown))
+}
+
+// sellTen stores ten payments, one at each tick, and returns when each came.
+func (s subject[TTx]) sellTen(ctx context.Context, engine *durable.Engine[TTx], tick <-chan time.Time) (map[string]time.Time, error) {
+	came := map[string]time.Time{}
+	for range 10 {
+		<-tick
+		w := newWrite()
+		came[w.ID] = time.Now()
+		err := s.commit(ctx, func(tx database.Tx) error {
+			_, _, err := engine.Pay(ctx, s.Leave(tx), w, payment(rand.Text()))
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return came, nil
+}
+
+// outcomes are when OnOutcome was notified of each payment.
+type outcomes struct {
+	mu sync.Mutex
+	at map[string]time.Time
+}
+
+func (o *outcomes) told(_ context.Context, _ *sql.Tx, change durable.OutcomeChange) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.at[change.Write.Common().ID] = time.Now()
+	return nil
+}
+
+// wait is how long half of some payments have waited at most.
+func (o *outcomes) wait(came map[string]time.Time) time.Duration {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var waits []time.Duration
+	for id, at := range came {
+		end, known := o.at[id]
+		if !known {
+			end = time.Now()
+		}
+		waits = append(waits, end.Sub(at))
+	}
+	slices.Sort(waits)
+	return quantile(waits, 0.5)
 }
 
 // figures prints what counts of the run.
