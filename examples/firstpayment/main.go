@@ -5,51 +5,27 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"net/netip"
-
-	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+	"github.com/shopspring/decimal"
 )
 
 func main() {
-	if err := pay(context.Background()); err != nil {
-		log.Fatal(err)
-	}
-}
-
-func pay(ctx context.Context) error {
 	box := sandbox.New() // the service, simulated in this process
-	defer box.Close()
-	// For the real service: quickstream.NewClient(quickstream.TestAU, quickstream.KeysFromEnv())
 	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()))
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	token, err := sandboxtest.CardToken(ctx, client, "4242424242424242") // stands in for the customer's browser
+	payment, err := quickstream.RequireApproved(client.Transactions.Pay(context.Background(), quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, CustomerReferenceNumber: "ORDER-1042", ECI: quickstream.ECIPhone,
+		Source:          quickstream.FromCard(sandboxtest.Card("4242424242424242")), // on the web: a token from the customer's browser
+		PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
+		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+	}))
 	if err != nil {
-		return err
+		log.Fatal(err) // not approved is not the same as not paid: see below
 	}
-	payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
-		SupplierBusinessCode:    sandbox.DefaultBusiness,
-		Source:                  quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard),
-		PrincipalAmount:         decimal.RequireFromString("49.95"),
-		Currency:                quickstream.CurrencyAUD,
-		ECI:                     quickstream.ECIInternet,
-		IPAddress:               netip.MustParseAddr("203.0.113.10"), // the customer's
-		StoredCredential:        &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
-		CustomerReferenceNumber: "ORDER-1042",
-		PaymentReferenceNumber:  "ORDER-1042-1", // unique; for look-ups, prevents no second payment
-	})
-	if err != nil {
-		return err // the customer may have been charged: see "Unknown outcomes"
-	}
-	outcome, err := payment.Outcome()
-	if err != nil {
-		return err // not final: hold the order
-	}
-	fmt.Println(outcome, payment.ReceiptNumber) // approved or declined; a decline is not an error
-	return nil
+	fmt.Println("paid", payment.TotalAmount)
 }

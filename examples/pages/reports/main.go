@@ -1,0 +1,76 @@
+// Command reports is the program of docs/reports.md.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/csvreport"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// line is a record of the report. The names of its columns are the sandbox's: take those of your
+// own reports.
+type line struct {
+	Receipt string                        `csv:"Receipt Number"`
+	Status  quickstream.TransactionStatus `csv:"Status"`
+	Total   decimal.Decimal               `csv:"Total Amount"`
+}
+
+func run(ctx context.Context) error {
+	clock := sandbox.NewClock(time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC)) // 10:00 in Sydney
+	box := sandbox.New(sandbox.WithClock(clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ReportGeneration, a.LookupLag = 0, 0 }))
+	defer box.Close()
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()))
+	if err != nil {
+		return err
+	}
+	var date quickstream.Date
+	for _, card := range []string{"4242424242424242", "4111111111444496"} { // the second has no funds
+		payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
+			SupplierBusinessCode: sandbox.DefaultBusiness, ECI: quickstream.ECIPhone, Source: quickstream.FromCard(sandboxtest.Card(card)),
+			PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
+			StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+		})
+		if err != nil {
+			return err
+		}
+		date = payment.SettlementDate // Sydney's; after the cut-off it is a later day
+	}
+	reader, writer := io.Pipe() // the report is read while it arrives
+	go func() {
+		_, err := client.Transactions.AwaitReport(ctx, writer, quickstream.ReportParams{
+			SettlementDate: date, SupplierBusinessCode: sandbox.DefaultBusiness,
+		}, quickstream.ReportWait{})
+		writer.CloseWithError(err) // nil is the end of the report
+	}()
+	defer reader.Close() // an early return ends the download
+	report, err := csvreport.NewReader(reader, csvreport.WithStrictSeparators())
+	if err != nil {
+		return err
+	}
+	settled := decimal.Zero
+	for line, err := range csvreport.Decode[line](report) {
+		if err != nil {
+			return err // what was added so far is not the day
+		}
+		if line.Status == quickstream.TransactionStatusApproved {
+			settled = settled.Add(line.Total)
+		}
+	}
+	fmt.Println(report.Records(), "records, settled", settled)
+	return nil
+}
