@@ -106,7 +106,7 @@ func wordsFolder(file string) string {
 		return file
 	case !nested:
 		return "core"
-	case slices.Contains([]string{"webhooks", "resolve", "csvreport", "internal", "sandbox"}, first):
+	case slices.Contains([]string{"webhooks", "resolve", "csvreport", "internal", "sandbox", "docs"}, first):
 		return first
 	default:
 		return ""
