@@ -57,7 +57,7 @@ func run(ctx context.Context) error {
 		}, quickstream.ReportWait{})
 		writer.CloseWithError(err) // nil is the end of the report
 	}()
-	defer reader.Close() // an early return ends the download
+	defer reader.CloseWithError(nil) // an early return ends the download
 	report, err := csvreport.NewReader(reader, csvreport.WithStrictSeparators())
 	if err != nil {
 		return err

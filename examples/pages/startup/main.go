@@ -25,7 +25,8 @@ func run(ctx context.Context) error {
 		quickstream.CustomURL(box.URL()), // quickstream.EnvironmentFromEnv() in production
 		quickstream.Keys{}, quickstream.WithKeySource(vault), quickstream.WithHTTPClient(box.HTTPClient()),
 		quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) error {
-			return nil // INSERT: every write of this client, whoever calls it
+			fmt.Println("store", intent.Reference) // INSERT; it runs for writes of this client, whoever calls it
+			return nil
 		}),
 	)
 	if err != nil {
