@@ -58,12 +58,15 @@ func (e *engine) forget(ctx context.Context) error {
 		return tx.Exec(ctx, `DELETE FROM quickstream.notification WHERE (id, digest) IN (SELECT id, digest FROM quickstream.notification
 			WHERE state = 'done' AND changed_at < $1 LIMIT `+strconv.Itoa(forgottenAtOnce)+`)`, now.Add(-e.kept.Notifications))
 	})
-	for kind, keep := range map[kind]time.Duration{kindPayment: e.kept.Payments, kindFollowUp: e.kept.FollowUps, kindOther: e.kept.Others} {
-		if err != nil || keep == 0 {
+	for _, of := range []struct {
+		kind kind
+		keep time.Duration
+	}{{kindOther, e.kept.Others}, {kindFollowUp, e.kept.FollowUps}, {kindPayment, e.kept.Payments}} {
+		if err != nil || of.keep == 0 {
 			continue
 		}
 		err = e.inParts(ctx, func(tx tx, now time.Time) (int64, error) {
-			return e.emptied(ctx, tx, "kind = $1 AND changed_at < $2 AND database_at < $2 AND "+isOver(), kind, now.Add(-keep))
+			return e.emptied(ctx, tx, "kind = $1 AND changed_at < $2 AND database_at < $2 AND "+isOver(), of.kind, now.Add(-of.keep))
 		})
 	}
 	return err
