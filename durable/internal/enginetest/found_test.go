@@ -94,6 +94,7 @@ func TestFoundWhilePaid(t *testing.T) {
 	t.Parallel()
 	s := open(t, onServer(t, emptyDatabase(t)))
 	first := s.lost("A")
+	s.corrupt("next_at = $2, due_at = $2", first, s.clock.Now().Add(24*time.Hour)) // it is not found before the decline
 	s.box.ClearFaults()
 	s.box.NextTransaction(sandbox.Declined(""))
 	second, err := s.payAgain("A", first, s.card(sandbox.CardAttempted))
