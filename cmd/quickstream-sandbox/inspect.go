@@ -104,7 +104,7 @@ func unescaped(path string) string {
 var longNumber = regexp.MustCompile(`[0-9](?:(?:[ -]|%20)?[0-9]){11,18}`)
 
 // masked is a text from outside without keys, and with numbers that may be those of cards
-// masked as the service masks them, wherever somebody put them.
+// masked as the service masks them, wherever they stand.
 func (p *pages) masked(text string) string {
 	keys := p.box.Keys()
 	text = strings.NewReplacer(keys.Secret, "...", keys.Publishable, "...").Replace(text)

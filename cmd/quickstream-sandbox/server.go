@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/liveclock"
@@ -66,12 +65,7 @@ func (s *settings) serve(ctx context.Context, stdout io.Writer, logger *slog.Log
 	if err := announce(stdout, box, origin, s.token); err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(ctx)
-	var ticking sync.WaitGroup
-	ticking.Go(func() { clock.Run(ctx) })
 	err = serve(ctx, l, store.after(handler, logger), box, logger)
-	stop()
-	ticking.Wait()
 	return errors.Join(err, store.save())
 }
 

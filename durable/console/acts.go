@@ -68,7 +68,7 @@ func (c *console[TTx]) notice(err error) string {
 		err  error
 		text string
 	}{
-		{durable.ErrStale, "Something has happened to the payment since your page was shown, perhaps by somebody else. Here it is now."},
+		{durable.ErrStale, "Something has happened to the payment since your page was shown, perhaps by another person. Here it is now."},
 		{durable.ErrIDReused, "Your form was sent before, with something else in it. What was stored then is below. Here is a new form."},
 		{durable.ErrLookUpFirst, "The last look-up is older than a minute. Look it up now: then you can decide."},
 		{durable.ErrTooMuch, "That is more than is left of the payment, or its money has come back already."},

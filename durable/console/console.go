@@ -18,7 +18,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 )
 
-// Person is somebody whom the merchant's login has let in.
+// Person is one whom the merchant's login has let in.
 type Person struct {
 	// Name stands in the histories of what they have done: one line of up to 200 printable bytes.
 	Name string

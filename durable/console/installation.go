@@ -109,7 +109,7 @@ func (g glance) Alarms() (list []alarm) {
 		}
 	}
 	since := func(t time.Time) string { return span(g.now().Sub(t)) }
-	add(!h.Paused.IsZero() && h.PausedBy != "", "Paused", "%s has paused the installation, %s ago. Nothing is sent until somebody goes on.", h.PausedBy, since(h.Paused))
+	add(!h.Paused.IsZero() && h.PausedBy != "", "Paused", "%s has paused the installation, %s ago. Nothing is sent until a person goes on.", h.PausedBy, since(h.Paused))
 	add(!h.Paused.IsZero() && h.PausedBy == "", "Nothing is sent", "The service, or what stands in front of it, has refused a request %s ago. It is tried again by itself.", since(h.Paused))
 	add(h.Overdue > 2*time.Minute, "Late", "What is due has waited for %s.", span(h.Overdue))
 	add(h.Facility != nil, "Another facility", "The database belongs to another installation or facility: nothing is sent.")

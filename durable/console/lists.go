@@ -57,7 +57,7 @@ func tabs() []tab {
 	}
 }
 
-// search is what somebody looks for.
+// search is what a person looks for.
 type search struct {
 	Tab, Find, Amount, From, To string
 }

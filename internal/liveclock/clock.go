@@ -2,7 +2,6 @@
 package liveclock
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -18,9 +17,6 @@ type Clock struct {
 
 // New returns a clock that shows the real time.
 func New() *Clock { return &Clock{Clock: sandbox.NewRunningClock(time.Now())} }
-
-// Run returns when ctx ends. The clock runs by itself.
-func (*Clock) Run(ctx context.Context) { <-ctx.Done() }
 
 // Jump moves the clock forward by d. When it returns, everything due by then has happened.
 func (c *Clock) Jump(d time.Duration) {

@@ -95,7 +95,6 @@ func (m *Machine) start(ctx, living context.Context) error {
 	m.service = "http://" + inner.Addr().String()
 	options := append([]sandbox.Option{sandbox.WithClock(m.clock.Clock), sandbox.WithShop(m.origin)}, m.config.Sandbox...)
 	m.box = sandbox.New(options...)
-	m.running.Go(func() { m.clock.Run(living) })
 	secret := rand.Text()
 	m.child = newChild(m.config.Child, m.environment(secret), m.config.Log)
 	if m.trouble, err = newTrouble(m); err != nil {

@@ -48,7 +48,6 @@ func newWorld(t *testing.T, options ...sandbox.Option) *world {
 	t.Helper()
 	t.Parallel()
 	w := &world{T: t, clock: liveclock.New()}
-	go w.clock.Run(t.Context())
 	w.box, w.client = sandboxtest.New(t, append(options, sandbox.WithClock(w.clock.Clock))...)
 	base, err := w.box.Listen("127.0.0.1:0")
 	require.NoError(t, err)
