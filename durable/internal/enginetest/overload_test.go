@@ -203,7 +203,7 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// After an outage in which nothing was sent the service gets at most twice what comes, until the backlog has
+// After an outage in which nothing was sent the service gets twice what comes, until the backlog has
 // ended. It answers so fast that a few requests under way would be hundreds a second.
 func TestRamp(t *testing.T) {
 	t.Parallel()
@@ -219,7 +219,8 @@ func TestRamp(t *testing.T) {
 		newest, drained := s.waits(healed.Add(20*time.Second), time.Now().Add(-5*time.Second)), s.drained(healed).Sub(healed)
 		fastest := s.fastest(healed, time.Now())
 		t.Logf("at most %d were sent in a second; the newest customers waited %s, %s at most; drained after %s", fastest, quantile(newest, 0.5), quantile(newest, 1), drained)
-		assert.LessOrEqual(t, fastest, 2*int(time.Second/customersEach)+2)
+		// What is enqueued in two seconds may be sent in one.
+		assert.LessOrEqual(t, fastest, 3*int(time.Second/customersEach))
 		assert.LessOrEqual(t, quantile(newest, 1), 5*time.Second)
 		assert.LessOrEqual(t, drained, 100*time.Second)
 	})
