@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,18 +22,26 @@ func TestDiskFull(t *testing.T) {
 	v := newVillage(t, worlds.World{}, "", 1, 100)
 	p := v.start(func(c *workerConfig) { c.Pages, c.Pace = v.count("PRAGMA page_count")+20, 20*time.Millisecond })
 	p.ready()
-	for range 60 { // nothing fits any more
+	const patience = time.Minute
+	full := func() bool { return strings.Contains(p.stderr.String(), "full") }
+	for begun := time.Now(); !full() && time.Since(begun) < patience; <-time.After(50 * time.Millisecond) {
+		v.step(5 * time.Second)
+	}
+	require.True(t, full(), "the disk is never full: %d pages, %s", v.count("PRAGMA page_count"), &p.stderr)
+	for range 20 { // and nothing fits any more
 		v.step(5 * time.Second)
 		<-time.After(50 * time.Millisecond)
 	}
 	p.stop()
-	assert.Contains(t, p.stderr.String(), "full")
-	claims := v.count("SELECT count(*) FROM history WHERE after LIKE 'sending%'")
+	claims := func() int64 { return v.count("SELECT count(*) FROM history WHERE after LIKE 'sending%'") }
+	before := claims()
 	p = v.start()
 	p.ready()
-	<-time.After(time.Second)
+	for begun := time.Now(); claims() == before && time.Since(begun) < patience; {
+		<-time.After(50 * time.Millisecond)
+	}
 	p.stop()
-	assert.Greater(t, v.count("SELECT count(*) FROM history WHERE after LIKE 'sending%'"), claims, "all goes on")
+	assert.Greater(t, claims(), before, "all goes on")
 	v.judged(1)
 }
 

@@ -88,16 +88,22 @@ func runWorker(text string) error {
 		defer pool.Close()
 		return runMerchant[pgx.Tx](c, postgres.Pgx(pool))
 	}
-	db, err := sqlite.Open(c.Database)
+	open := sqlite.Open
+	if c.Pages > 0 { // of each connection: one that is replaced has the limit too
+		open = func(file string) (*sql.DB, error) {
+			db, err := sql.Open("sqlite", fmt.Sprintf("file:%s?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)"+
+				"&_pragma=foreign_keys(1)&_pragma=max_page_count(%d)&_txlock=immediate", file, c.Pages))
+			if err == nil {
+				db.SetMaxOpenConns(1)
+			}
+			return db, err
+		}
+	}
+	db, err := open(c.Database)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	if c.Pages > 0 {
-		if _, err := db.Exec(fmt.Sprint("PRAGMA max_page_count = ", c.Pages)); err != nil {
-			return err
-		}
-	}
 	return runMerchant[*sql.Tx](c, sqlite.DB(db))
 }
 

@@ -303,9 +303,27 @@ func (v *village) relay(w http.ResponseWriter, r *http.Request) {
 type process struct {
 	*exec.Cmd
 	v      *village
-	stderr bytes.Buffer
+	stderr said
 	ended  chan struct{}
 	err    error
+}
+
+// said is what a process has printed, which may be read while it runs.
+type said struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 // start starts a process.
