@@ -130,24 +130,27 @@
 //
 // # Retries
 //
-// "Payment POST" in this table is POST /transactions, 3D Secure authentication and single-use
-// tokens: for these the service documents its Idempotency-Key, or repeating is harmless.
+// In this table pay is POST /transactions, 3D Secure authentication and single-use tokens: for these
+// the service documents its Idempotency-Key, or repeating is harmless. POST is any other, and PUT
+// is PATCH too.
 //
-//	what happened                  GET           payment POST         other POST   PATCH, PUT
-//	answered with success          result        result               result       result
-//	never sent                     retry, N      retry, N             retry, N     retry, N
-//	lost after sending             retry, N      same key, then U     U            U
-//	context ended after sending    N             U                    U            U
-//	inconclusive answer            retry, A      U                    U            U
-//	503 in the service's words     retry, A      A                    A            A
-//	503 on 3D Secure               A             A                    A            A
-//	refused with 429               retry, A      A                    A            A
-//	refused                        A             A                    A            A
-//	3xx, never followed            A             U                    U            U
+//	what happened       GET  pay  POST  PUT
+//	success             ok   ok   ok    ok
+//	never sent          r N  r N  r N   r N
+//	lost after sending  r N  k U  U     U
+//	context ended       N    U    U     U
+//	inconclusive        r A  U    U     U
+//	503, own words      r A  A    A     A
+//	503 on 3D Secure    A    A    A     A
+//	refused with 429    r A  A    A     A
+//	refused             A    A    A     A
+//	3xx, not followed   A    U    U     U
 //
-// N is a [NetworkError], A an [APIError] (a [DecodeError] for an undecodable success), U an
-// [UnknownOutcomeError]. [BusinessesService.QueryCardSurcharge] counts as a GET. A POST of
-// [Client.Do] is an "other POST", and its DELETE counts as PATCH.
+// r retries, k sends again with the same key, and what follows is how the call ends when that does
+// not help: N is a [NetworkError], A an [APIError] (a [DecodeError] for an undecodable success), U
+// an [UnknownOutcomeError]. The context ended after something was sent; own words are the
+// service's. [BusinessesService.QueryCardSurcharge] counts as a GET. A POST of [Client.Do] counts
+// as any other, and its DELETE as PUT.
 //
 // A refusal has the status 400, 401, 403, 404, 405, 406, 409, 411, 413, 414, 415, 422 or 429. A
 // write is refused only in the service's own words, because a gateway may answer so after the

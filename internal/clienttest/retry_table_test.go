@@ -103,7 +103,7 @@ type row struct {
 func all(c cell) [4]cell { return [4]cell{c, c, c, c} }
 
 func tableRows() []row {
-	const neverSent, lost, inconclusive, refused, refused429 = "never sent", "lost after sending", "inconclusive answer", "refused", "refused with 429"
+	const neverSent, lost, inconclusive, refused, refused429 = "never sent", "lost after sending", "inconclusive", "refused", "refused with 429"
 	gone := [4]cell{{network, 3}, {unknown, 3}, {unknown, 1}, {unknown, 1}}
 	once := [4]cell{{succeeds, 2}, {succeeds, 2}, {unknown, 1}, {unknown, 1}}
 	unclear := [4]cell{{answered, 3}, {unknown, 1}, {unknown, 1}, {unknown, 1}}
@@ -113,7 +113,7 @@ func tableRows() []row {
 	forged := [4]cell{{answered, 1}, {unknown, 1}, {unknown, 1}, {unknown, 1}}
 	inFlight := [4]cell{{answered, 1}, {unknown, 1}, {answered, 1}, {answered, 1}}
 	rows := []row{
-		{when: "answered with success", name: "slowly", fault: sandbox.DelayAfterCommit(time.Second), cells: all(cell{succeeds, 1})},
+		{when: "success", name: "slowly", fault: sandbox.DelayAfterCommit(time.Second), cells: all(cell{succeeds, 1})},
 
 		{when: neverSent, name: "connection refused", fault: sandbox.Unreachable(sandbox.ConnectionRefused), cells: all(cell{network, 3}), kind: quickstream.NetworkKindConnectionRefused, unsent: true},
 		{when: neverSent, name: "connection refused once", fault: sandbox.Unreachable(sandbox.ConnectionRefused), times: 1, cells: all(cell{succeeds, 2})},
@@ -129,7 +129,7 @@ func tableRows() []row {
 		{when: lost, name: "time-out before commit", fault: sandbox.HangBeforeCommit(), cells: [4]cell{{network, 3}, {unknown, 2}, {unknown, 1}, {unknown, 1}}},
 		{when: lost, name: "time-out before commit once", fault: sandbox.HangBeforeCommit(), times: 1, cells: once},
 		{when: lost, name: "time-out after commit once", fault: sandbox.HangAfterCommit(), times: 1, cells: once},
-		{when: "context ended after sending", name: "time-out of the caller", fault: sandbox.HangAfterCommit(), patience: 5 * time.Second, cells: [4]cell{{network, 1}, {unknown, 1}, {unknown, 1}, {unknown, 1}}},
+		{when: "context ended", name: "time-out of the caller", fault: sandbox.HangAfterCommit(), patience: 5 * time.Second, cells: [4]cell{{network, 1}, {unknown, 1}, {unknown, 1}, {unknown, 1}}},
 
 		{when: inconclusive, name: "slow body", fault: sandbox.SlowBody(1), cells: [4]cell{{network, 3}, {unknown, 1}, {unknown, 1}, {unknown, 1}}},
 		{when: inconclusive, name: "truncated body", fault: sandbox.TruncatedBody(40), cells: [4]cell{{network, 3}, {unknown, 1}, {unknown, 1}, {unknown, 1}}},
@@ -145,15 +145,15 @@ func tableRows() []row {
 		// A key in flight is no refusal.
 		{when: inconclusive, name: "409", fault: sandbox.Status(409, sandbox.ServiceError), cells: inFlight},
 
-		{when: "503 in the service's words", name: "503", fault: sandbox.Status(503, sandbox.ServiceError), cells: later},
+		{when: "503, own words", name: "503", fault: sandbox.Status(503, sandbox.ServiceError), cells: later},
 		{when: refused429, name: "429", fault: sandbox.RateLimited("1"), cells: later},
 		{when: refused429, name: "429 without Retry-After", fault: sandbox.RateLimited(""), cells: later},
 		{when: refused429, name: "429 at the cap", fault: sandbox.RateLimited("8"), cells: later},
 		{when: refused429, name: "429 until a time", fault: sandbox.RateLimited("Sat, 01 Jan 2000 00:00:05 GMT"), cells: later},
 		{when: refused429, name: "429 beyond the cap", fault: sandbox.RateLimited("3600"), cells: all(cell{answered, 1})},
 		{when: refused429, name: "429 with an absurd Retry-After", fault: sandbox.RateLimited("99999999999999999999"), cells: later},
-		{when: "3xx, never followed", name: "300", fault: sandbox.Status(300, sandbox.Empty), cells: redirected},
-		{when: "3xx, never followed", name: "307 with a broken Location", fault: sandbox.Redirect(307, "http://[::"), cells: redirected},
+		{when: "3xx, not followed", name: "300", fault: sandbox.Status(300, sandbox.Empty), cells: redirected},
+		{when: "3xx, not followed", name: "307 with a broken Location", fault: sandbox.Redirect(307, "http://[::"), cells: redirected},
 	}
 	for _, code := range []int{402, 407, 408, 410, 412, 418, 423, 425, 426, 428, 431, 451, 460, 499, 500, 501, 502, 504, 520} {
 		for name, body := range map[string]sandbox.BodyKind{"service's body": sandbox.ServiceError, "HTML": sandbox.HTML, "empty": sandbox.Empty} {
@@ -174,7 +174,7 @@ func tableRows() []row {
 		}
 	}
 	for _, code := range []int{301, 302, 303, 304, 307, 308} {
-		rows = append(rows, row{when: "3xx, never followed", name: fmt.Sprintf("%d", code), fault: sandbox.Redirect(code, "http://elsewhere.localhost/x"), cells: redirected})
+		rows = append(rows, row{when: "3xx, not followed", name: fmt.Sprintf("%d", code), fault: sandbox.Redirect(code, "http://elsewhere.localhost/x"), cells: redirected})
 	}
 	return rows
 }

@@ -99,16 +99,16 @@ type Row struct {
 //
 //nolint:gochecknoglobals // the one table
 var Table = []Row{
-	{"answered with success", []Reason{Succeeded}, [classes]Step{{Never, Success}, {Never, Success}, {Never, Success}, {Never, Success}}},
+	{"success", []Reason{Succeeded}, [classes]Step{{Never, Success}, {Never, Success}, {Never, Success}, {Never, Success}}},
 	{"never sent", []Reason{NeverSent}, [classes]Step{{Temporary, NetworkFailed}, {Temporary, NetworkFailed}, {Temporary, NetworkFailed}, {Temporary, NetworkFailed}}},
 	{"lost after sending", []Reason{Lost}, [classes]Step{{Always, NetworkFailed}, {SameKey, Unknown}, {Never, Unknown}, {Never, Unknown}}},
-	{"context ended after sending", []Reason{ContextEnded}, [classes]Step{{Never, NetworkFailed}, {Never, Unknown}, {Never, Unknown}, {Never, Unknown}}},
-	{"inconclusive answer", []Reason{Inconclusive}, [classes]Step{{Always, Answered}, {Never, Unknown}, {Never, Unknown}, {Never, Unknown}}},
-	{"503 in the service's words", []Reason{Unavailable}, [classes]Step{{Always, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
+	{"context ended", []Reason{ContextEnded}, [classes]Step{{Never, NetworkFailed}, {Never, Unknown}, {Never, Unknown}, {Never, Unknown}}},
+	{"inconclusive", []Reason{Inconclusive}, [classes]Step{{Always, Answered}, {Never, Unknown}, {Never, Unknown}, {Never, Unknown}}},
+	{"503, own words", []Reason{Unavailable}, [classes]Step{{Always, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
 	{"503 on 3D Secure", []Reason{ThreeDSNotEnabled, ThreeDSUnavailable}, [classes]Step{{Never, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
 	{"refused with 429", []Reason{RateLimited}, [classes]Step{{Always, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
 	{"refused", []Reason{Invalid, Unauthorized, Forbidden, NotFound, Conflict, Refused}, [classes]Step{{Never, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
-	{"3xx, never followed", []Reason{Redirected}, [classes]Step{{Never, Answered}, {Never, Unknown}, {Never, Unknown}, {Never, Unknown}}},
+	{"3xx, not followed", []Reason{Redirected}, [classes]Step{{Never, Answered}, {Never, Unknown}, {Never, Unknown}, {Never, Unknown}}},
 }
 
 // step returns the cell for a reason and a class.
