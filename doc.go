@@ -81,11 +81,11 @@
 // Store the intent before you send. [WithBeforeSend] passes it to you right before the first byte,
 // so that a crash loses nothing:
 //
-//	          Pay            the first byte             the answer          Outcome
-//	           |                   |                        |                  |
-//	crash:     |  nothing was sent |   it may have arrived  |  it has arrived  |
-//	stored:    |  nothing          |   the intent           |  the intent      |  the outcome
-//	then:      |  pay              |   Resume, never pay    |  Resume          |  done
+//	crash when       stored   then
+//	nothing is sent  nothing  pay
+//	it may be sent   intent   Resume, not Pay
+//	it is answered   intent   Resume, not Pay
+//	its end is read  outcome  done
 //
 // A queue that stores its work first uses [TransactionsService.Plan], which sends nothing, and
 // [TransactionsService.Submit], which sends the plan once, after a claim. An unclaimed intent can
