@@ -42,7 +42,7 @@ func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
 		}
 	case sawConflict:
 		if r.State == StateQueued || r.neverClaimed() {
-			return r.ended(standing(StateEscalated))
+			return r.inConflict()
 		}
 	case sawReturn:
 		if r.Blocks() && r.State != StateQueued {
@@ -126,7 +126,8 @@ func (r row) ended(s Standing) row {
 // looked is a write after a transaction was read, or was not found.
 func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
 	found := o.found()
-	if !r.State.InProgress() && !found && r.lookups.NextLook.IsZero() || r.gone(o) {
+	over := !r.State.InProgress() && !found && r.lookups.NextLook.IsZero()
+	if over && r.State != StateNotFound && r.State != StateEscalated || r.gone(o) {
 		return r // weaker than what is known
 	}
 	if later, ok := r.reversedBy(o); ok {
@@ -147,6 +148,9 @@ func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
 			return r.reported(o)
 		}
 	}
+	if over && r.lookups.Outcome == "" { // a person looks, who decides by what was seen
+		r.lookups = stopped(r.lookups, r.State)
+	}
 	r.lookups = notAhead(r.lookups, now)
 	if r.lookups.Status.Final() {
 		was = r.standingOf(r.lookups)
@@ -157,6 +161,7 @@ func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
 	switch settled := r.lookups.Status == resolve.StatusSettled && r.lookups.Seen.ReceiptNumber != ""; {
 	case settled: // an older look-up may tell of the decline before a retry
 		r.ReceiptNumber = r.lookups.Seen.ReceiptNumber
+	case o.Seen.Result == resolve.LookupFailed: // the receipt of an unusable answer may be another's
 	case o.Receipt != "" && (r.ReceiptNumber == "" || found):
 		r.ReceiptNumber = o.Receipt
 	case r.ReceiptNumber == "":
@@ -176,6 +181,21 @@ func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
 		return r.chosenAgain(now)
 	}
 	return r
+}
+
+// inConflict is a write that a person has to look at. Look-ups that find nothing say nothing against that.
+func (r row) inConflict() row {
+	r = r.ended(standing(StateEscalated))
+	if r.lookups.Version != 0 {
+		r.lookups = stopped(r.lookups, r.State)
+	}
+	return r
+}
+
+// stopped is a case that has ended without an outcome, in the state of its write. Only a person looks up then.
+func stopped(c resolve.Case, s State) resolve.Case {
+	c.Status, c.Step, c.NextLook = resolve.Status(s), 0, time.Time{}
+	return c
 }
 
 // notAhead is a case without times that a wrong clock has written.

@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -278,4 +279,45 @@ func TestTimesAhead(t *testing.T) {
 	assert.Equal(t, "not found", r.Text())
 	assert.True(t, breaker{Since: now, Until: now.Add(time.Minute)}.rests(now))
 	assert.False(t, breaker{Since: now, Until: now.AddDate(1, 0, 0)}.rests(now))
+}
+
+// TestReceiptOfAnUnusableAnswer: it may be another payment's, whose events and returns would then be taken for this
+// write's. It is only where to look first.
+func TestReceiptOfAnUnusableAnswer(t *testing.T) {
+	now := time.Now()
+	unusable := observed{Kind: sawTransaction, Receipt: receipt, Seen: resolve.Observation{Result: resolve.LookupFailed}}
+	r := begun("sending", now).after(unusable.by(ourClaim), resolve.DefaultPolicy(resolve.ServiceRetriesOff()), now)
+	assert.Equal(t, "resolving", r.Text())
+	assert.Empty(t, r.ReceiptNumber)
+	assert.Equal(t, receipt, r.lookups.Intent.ReceiptNumber)
+}
+
+// TestLookedUpByAPerson: a look-up counts also where none is made by itself any more. What it does not find changes
+// nothing: a conflict stays one.
+func TestLookedUpByAPerson(t *testing.T) {
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+	nothing := observed{Kind: sawTransaction, Seen: resolve.Observation{Result: resolve.LookupNone}}
+	start := time.Now()
+	notFound, now := begun("sending", start).after(nothing, policy, start), start
+	for days := 0; !notFound.lookups.NextLook.IsZero(); days++ {
+		require.Less(t, days, 200)
+		now = notFound.lookups.NextLook
+		notFound = notFound.after(nothing, policy, now)
+	}
+	require.Equal(t, "not found", notFound.Text())
+	conflict := notFound
+	conflict.claim = ""
+	conflict = conflict.after(observed{Kind: sawConflict}, policy, now)
+	never := begun("queued", start).after(observed{Kind: sawConflict}, policy, now)
+	for state, r := range map[string]row{"not found": notFound, "escalated": conflict, "escalated ": never} {
+		later := now.Add(time.Hour)
+		r = r.after(nothing, policy, later)
+		assert.Equal(t, strings.TrimSpace(state), r.Text())
+		require.NotEmpty(t, r.Evidence, state)
+		assert.True(t, r.Evidence[len(r.Evidence)-1].Last.Equal(later.Round(0)), state)
+		assert.True(t, r.Due.IsZero(), "nothing is looked up by itself again")
+		stored, err := json.Marshal(r.lookups)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(stored, new(resolve.Case)), state)
+	}
 }

@@ -1,10 +1,14 @@
 package enginetest
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
+	"io"
 	"net/http"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,6 +21,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
@@ -122,6 +127,71 @@ func testEventBeforeAnswer[TTx any](t *testing.T, db store[TTx]) {
 	id := s.pay("A", params)
 	s.reaches(id, approved, time.Second)
 	assert.Equal(t, []string{approved}, s.states("A"))
+	assert.Equal(t, 1, s.charged())
+}
+
+// mistaken answers every payment but the first with the first one's answer, which is lost itself.
+type mistaken struct {
+	service http.RoundTripper
+	mu      sync.Mutex
+	key     string
+	answer  []byte
+}
+
+func (m *mistaken) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/transactions") {
+		return m.service.RoundTrip(r)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var key string
+	for name, values := range r.Header { // the client writes it in lower case
+		if strings.EqualFold(name, "Idempotency-Key") {
+			key = values[0]
+		}
+	}
+	if m.key != "" && key != m.key {
+		return &http.Response{
+			StatusCode: http.StatusCreated, Header: http.Header{"Content-Type": {"application/json"}},
+			Body: io.NopCloser(bytes.NewReader(m.answer)), Request: r,
+		}, nil
+	}
+	response, err := m.service.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	m.key = key
+	m.answer, _ = io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	return nil, errors.New("the answer was lost")
+}
+
+func TestAnswerOfAnother(t *testing.T) {
+	everywhere(t, testAnswerOfAnother[*sql.Tx], testAnswerOfAnother[pgx.Tx])
+}
+
+// The answer of another payment gives a write none of what happens to that payment: the event of its approval is told
+// of its own write alone.
+func testAnswerOfAnother[TTx any](t *testing.T, db store[TTx]) {
+	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
+	s.box, _ = sandboxtest.New(t, sandbox.WithClock(s.clock))
+	s.client = sandboxtest.Client(t, s.box, quickstream.WithHTTPClient(&http.Client{Transport: &mistaken{service: s.box.HTTPClient().Transport}}))
+	s.engine = s.start()
+	s.listen()
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(502, sandbox.HTML)}))
+	params := s.mandate()
+	s.box.NextTransaction(sandbox.Pending().ThenAfter(time.Hour, sandbox.Approved()))
+	first := s.pay("A", params)
+	s.reaches(first, resolving, 0)
+	second := s.pay("B", s.card(sandbox.CardAttempted))
+	s.reaches(second, resolving, 0)
+	s.clock.Advance(time.Hour)
+	require.NoError(t, s.box.Flush(t.Context()))
+	s.until(time.Second, func(status durable.Health) bool { return status.Received == 0 })
+	s.reaches(first, approved, time.Second)
+	s.box.ClearFaults()
+	assert.Equal(t, resolving, s.read(second).Text())
+	assert.NotContains(t, s.states("B"), approved)
 	assert.Equal(t, 1, s.charged())
 }
 
