@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/color/palette"
+	"image/color/palette" //nolint:misspell // its name
 	"image/draw"
 	"image/png"
 	"os"
@@ -75,7 +75,7 @@ func (v visitor) sandbox(page string) error {
 	if err := v.do(chromedp.EmulateViewport(width, 600), chromedp.Navigate(page)); err != nil {
 		return err
 	}
-	return errors.Join(v.waitFor("document.querySelector('#state').innerText === 'This page is live.'"), v.picture("sandbox", 1000))
+	return errors.Join(v.waitFor("document.querySelector('#state').innerText === 'This page is live.'"), v.picture("sandbox", 960))
 }
 
 // buys pays orders: one is approved, one declined, and of one nobody knows for a while.

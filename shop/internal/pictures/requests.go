@@ -18,18 +18,10 @@ import (
 // requests gives the sandbox's page something to show: payments, and events for a program that takes
 // them. The environment is what the sandbox's command prints.
 func requests(ctx context.Context) error {
-	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	received := make(chan bool, 10)
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { received <- true }))
 	defer receiver.Close()
-	subscribed, err := http.NewRequestWithContext(ctx, http.MethodPost, os.Getenv("SANDBOX")+"/subscriptions",
-		strings.NewReader(fmt.Sprintf(`{"url":%q,"secret":"whsec"}`, receiver.URL+"/")))
-	if err != nil {
-		return err
-	}
-	answer, err := http.DefaultClient.Do(subscribed) //nolint:gosec // on this machine
-	if err != nil {
-		return err
-	}
-	if err := answer.Body.Close(); err != nil {
+	if err := control(ctx, "/subscriptions", fmt.Sprintf(`{"url":%q,"secret":"whsec"}`, receiver.URL+"/")); err != nil {
 		return err
 	}
 	client, err := quickstream.NewClient(quickstream.CustomURL(os.Getenv("QUICKSTREAM_ENVIRONMENT")), quickstream.KeysFromEnv())
@@ -45,5 +37,26 @@ func requests(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	if err := control(ctx, "/trigger/payto.agreement.declined", ""); err != nil {
+		return err
+	}
+	select {
+	case <-received:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// control asks the sandbox's command for something.
+func control(ctx context.Context, path, body string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, os.Getenv("SANDBOX")+path, strings.NewReader(body)) //nolint:gosec // on this machine
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(r) //nolint:gosec // on this machine
+	if err != nil {
+		return err
+	}
+	return answer.Body.Close()
 }
