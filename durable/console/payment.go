@@ -33,6 +33,16 @@ type view struct {
 // Net is what is left of what was taken.
 func (v view) Net() decimal.Decimal { return v.Taken.Sub(v.Back) }
 
+// Unknown reports whether money may have been taken, or may not.
+func (v view) Unknown() bool {
+	switch v.State {
+	case durable.StateSending, durable.StateResolving, durable.StateNotFound, durable.StateEscalated:
+		return true
+	default:
+		return v.State == durable.StateQueued && v.Sends > 0
+	}
+}
+
 // offer is what can be done about a write now.
 type offer struct {
 	Write   string // the id of what is made by the form, so that a second click makes nothing

@@ -73,9 +73,12 @@ func receipt(r durable.Record) string {
 	return ""
 }
 
-// problem is what went wrong last. Of what is no transaction it can name tokens.
+// problem is what went wrong last, as long as the outcome is open. Of what is no transaction it can name tokens.
 func problem(r durable.Record) string {
-	if isTransaction(r) || r.Problem == "" {
+	switch {
+	case r.State == durable.StateSettled:
+		return ""
+	case isTransaction(r) || r.Problem == "":
 		return r.Problem
 	}
 	return "the service's answer needs a person; support can see it by the reference"

@@ -115,6 +115,26 @@ func TestConsoleDecide(t *testing.T) {
 	assert.False(t, o.page("jo", other.ID).offers("look-up"))
 }
 
+// A payment whose outcome is not known shows no sum that a customer could be told, and one that was found after a lost
+// answer shows no error.
+func TestConsoleUnknown(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	page := o.page("jo", o.lost("A").ID)
+	assert.Contains(t, page.body, "<dt>Taken</dt><dd>not known</dd>")
+	assert.Contains(t, page.body, "<dt>Net</dt><dd><strong>not known</strong></dd>")
+	assert.Contains(t, page.body, "What went wrong last")
+	o.box.ClearFaults()
+	require.NoError(t, o.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.ResetAfterCommit(), Times: 4}))
+	id := o.pay("B", o.card(sandbox.CardAttempted))
+	o.reaches(id, resolving, 0)
+	o.box.ClearFaults()
+	found := o.reaches(id, approved, time.Minute)
+	page = o.page("jo", found.ID)
+	assert.Contains(t, page.body, "<dt>Taken</dt><dd>$12.34</dd>")
+	assert.NotContains(t, page.body, "What went wrong last")
+}
+
 // A look-up is old after a minute, also in a form that was shown before.
 func TestConsoleDecideLate(t *testing.T) {
 	t.Parallel()
