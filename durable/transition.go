@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -125,13 +126,15 @@ func (r row) ended(s Standing) row {
 
 // looked is a write after a transaction was read, or was not found.
 func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
-	found := o.found()
-	over := !r.State.InProgress() && !found && r.lookups.NextLook.IsZero()
+	over := !r.State.InProgress() && !o.found() && r.lookups.NextLook.IsZero()
 	if over && r.State != StateNotFound && r.State != StateEscalated || r.gone(o) {
 		return r // weaker than what is known
 	}
 	if later, ok := r.reversedBy(o); ok {
 		return r.ended(later)
+	}
+	if r.intent.Version == 0 {
+		return r.seenEmpty(o)
 	}
 	was := r.Standing
 	if r.Approved() && !r.lookups.Status.Final() && (o.Seen.Outcome != quickstream.OutcomeApproved || o.Seen.ReceiptNumber == r.ReceiptNumber) {
@@ -139,7 +142,6 @@ func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
 	}
 	if holder := o.Claim != "" && o.Claim == r.claim; holder && r.Sends > 1 && o.Seen.Outcome != quickstream.OutcomeApproved {
 		o.Seen, o.Receipt = resolve.Observation{Result: resolve.LookupFailed}, "" // it says nothing of an earlier send
-		found = false
 	}
 	if r.lookups.Version == 0 {
 		r.lookups = r.begun(o, now)
@@ -158,18 +160,7 @@ func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
 	r.lookups = policy.Next(r.lookups, o.Seen, now)
 	r.Due = r.lookups.NextLook
 	r.Seen, r.Evidence = r.lookups.Seen, r.lookups.Lookups
-	switch settled := r.lookups.Status == resolve.StatusSettled && r.lookups.Seen.ReceiptNumber != ""; {
-	case settled: // an older look-up may tell of the decline before a retry
-		r.ReceiptNumber = r.lookups.Seen.ReceiptNumber
-	case o.Seen.Result == resolve.LookupFailed: // the receipt of an unusable answer may be another's
-	case o.Receipt != "" && (r.ReceiptNumber == "" || found):
-		r.ReceiptNumber = o.Receipt
-	case r.ReceiptNumber == "":
-		r.ReceiptNumber = r.lookups.Seen.ReceiptNumber
-	}
-	if r.intent.Operation == quickstream.OperationVoid {
-		r.ReceiptNumber = "" // which is that of the payment
-	}
+	r.ReceiptNumber = r.receiptAfter(o)
 	r = r.reported(o)
 	if r.decision != nil && r.lookups.Status != resolve.StatusSettled && r.lookups.Status != resolve.StatusDoubleCharged {
 		return r // a person's decision holds against all but an outcome
@@ -179,6 +170,36 @@ func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
 	}
 	if r.State == StateSettled {
 		return r.chosenAgain(now)
+	}
+	return r
+}
+
+// receiptAfter is the receipt number of a write that was looked up.
+func (r row) receiptAfter(o observed) string {
+	switch settled := r.lookups.Status == resolve.StatusSettled && r.lookups.Seen.ReceiptNumber != ""; {
+	case r.intent.Operation == quickstream.OperationVoid: // which is that of the payment
+		return ""
+	case settled: // an older look-up may tell of the decline before a retry
+		return r.lookups.Seen.ReceiptNumber
+	case o.Seen.Result == resolve.LookupFailed: // the receipt of an unusable answer may be another's
+		return r.ReceiptNumber
+	case o.Receipt != "" && (r.ReceiptNumber == "" || o.found()):
+		return o.Receipt
+	default:
+		return cmp.Or(r.ReceiptNumber, r.lookups.Seen.ReceiptNumber)
+	}
+}
+
+// seenEmpty is an emptied write after a look-up that began before it was emptied, or an event that came again. It cannot
+// be looked up, so that it keeps its outcome but for money that was taken.
+func (r row) seenEmpty(o observed) row {
+	taken := o.Seen.Result == resolve.LookupSettled && o.Seen.Outcome == quickstream.OutcomeApproved
+	switch same := r.ReceiptNumber == "" || o.Seen.ReceiptNumber == r.ReceiptNumber; {
+	case o.Seen.Result == resolve.LookupDoubleCharged, taken && r.Approved() && !same:
+		return r.ended(standing(StateDoubleCharged))
+	case taken && !r.Approved():
+		r.ReceiptNumber = o.Seen.ReceiptNumber
+		return r.ended(settledAs(o.Seen.Outcome))
 	}
 	return r
 }

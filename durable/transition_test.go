@@ -321,3 +321,32 @@ func TestLookedUpByAPerson(t *testing.T) {
 		require.NoError(t, json.Unmarshal(stored, new(resolve.Case)), state)
 	}
 }
+
+// TestSeenEmpty: a look-up can end after its write was emptied, and an event can come again. Such a write cannot be
+// looked up, and is not opened by what is known of it; money that was taken is told all the same.
+func TestSeenEmpty(t *testing.T) {
+	now := time.Now()
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+	another := saw(quickstream.OutcomeApproved)
+	another.Receipt, another.Seen.ReceiptNumber = "1002", "1002"
+	for _, c := range []struct {
+		before string
+		o      observed
+		after  string
+	}{
+		{"declined", saw(quickstream.OutcomeDeclined), "declined"},
+		{"not sent", saw(quickstream.OutcomeDeclined), "not sent"},
+		{"approved", saw(quickstream.OutcomeApproved), "approved"},
+		{"voided", saw(quickstream.OutcomeApproved), "voided"},
+		{"declined", observed{Kind: sawTransaction, Seen: resolve.Observation{Result: resolve.LookupFailed}}, "declined"},
+		{"not sent", saw(quickstream.OutcomeApproved), "approved"},
+		{"approved", another, "double charged"},
+	} {
+		r := begun(c.before, now)
+		r.ReceiptNumber, r.intent, r.claim = receipt, quickstream.Intent{}, ""
+		if c.before == "not sent" {
+			r.ReceiptNumber = ""
+		}
+		assert.Equal(t, c.after, r.after(c.o, policy, now).Text(), "%s, %s", c.before, c.o.Seen.Outcome)
+	}
+}
