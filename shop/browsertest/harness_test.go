@@ -239,6 +239,12 @@ func (p *tab) visit(path string) {
 	p.do(chromedp.Navigate(p.machine.Origin() + path))
 }
 
+// visitService opens an address of the service.
+func (p *tab) visitService(path string) {
+	p.Helper()
+	p.do(chromedp.Navigate(p.machine.Service() + path))
+}
+
 // click presses something as a mouse does.
 func (p *tab) click(selector string) {
 	p.Helper()

@@ -9,13 +9,16 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// atTheBank opens the bank's app by the link of the page, in the same tab, and presses a
-// button there. It comes back to the page.
+// atTheBank opens the bank's app by the link of the page, in the same tab, and presses a button there. It comes
+// back to the page. The page may replace the link at any time, so that it is changed and pressed at once.
 func (p *tab) atTheBank(action string) {
 	p.Helper()
 	back := p.path()
-	p.do(chromedp.RemoveAttribute(chromedp.CSS(`a[href$="/_shop/payer"]`), "target"))
-	p.submit(`a[href$="/_shop/payer"]`)
+	p.do(chromedp.Evaluate[chromedp.Void](`window.left = true;
+		const link = document.querySelector('a[href$="/_shop/payer"]');
+		link.removeAttribute("target");
+		link.click()`))
+	p.waitFor("!window.left && document.readyState === 'complete'")
 	p.says("PayTo agreements")
 	p.submit(`button[value="` + action + `"]`)
 	p.visit(back)

@@ -42,6 +42,7 @@ func TestUnknownThenSettled(t *testing.T) {
 func TestWorkerKilled(t *testing.T) {
 	p := open(t)
 	p.expect("503")
+	p.expect("net::ERR_")
 	order := p.order("beans")
 	switches := p.turn("kill-in-payment")
 	switches.waitFor(`document.querySelector('[aria-pressed="true"]')`)

@@ -152,7 +152,7 @@ func (c *customer) await(order, state string) {
 func (c *customer) hears(order, state string) bool {
 	ctx, cancel := context.WithTimeout(c.Context(), time.Second)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.machine.Origin()+"/orders/"+order+"/events", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.machine.Origin()+"/changes", nil)
 	if err != nil {
 		return false
 	}
@@ -162,7 +162,7 @@ func (c *customer) hears(order, state string) bool {
 	}
 	defer answer.Body.Close()
 	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
-		if strings.Contains(lines.Text(), `"state":"`+state+`"`) {
+		if _, page := c.get("/orders/" + order); lines.Text() == "data: changed" && strings.Contains(page, `data-state="`+state+`"`) {
 			return true
 		}
 	}

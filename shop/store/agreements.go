@@ -37,6 +37,10 @@ func scanAgreement(scan func(...any) error) (a agreement, err error) {
 	return a, err
 }
 
+// going is the condition of an agreement of which something may still come. One that has ended stays so, whatever an
+// older answer says that comes late.
+const going = "status NOT IN ('REFUSED', 'REJECTED', 'CANCELLED')"
+
 // ended reports whether nothing comes of the agreement any more.
 func (a agreement) ended() bool {
 	return a.Status == statusRefused || a.Status == string(quickstream.AgreementStatusRejected) || a.Status == string(quickstream.AgreementStatusCancelled)
@@ -88,7 +92,7 @@ func (s *server) agreementPage(w http.ResponseWriter, r *http.Request) {
 
 // refreshed is an agreement as the service has it, where that can be read.
 func (s *server) refreshed(ctx context.Context, a agreement) (agreement, error) {
-	if a.Token == "" {
+	if a.Token == "" || a.ended() {
 		return s.unsent(ctx, a)
 	}
 	limited, cancel := context.WithTimeout(ctx, moment)
@@ -120,6 +124,7 @@ type agreementStatus struct {
 	Kind      string // finding, pending, active, suspended or over
 	Next      string // the day of the next collection
 	Orders    []order
+	Open      bool // a collection has begun, and has no outcome yet
 	Over      bool
 }
 
@@ -142,30 +147,10 @@ func (s *server) agreementStatus(ctx context.Context, a agreement) (agreementSta
 	for _, o := range mine {
 		if o.Agreement == a.Reference {
 			at.Orders = append(at.Orders, o)
+			at.Open = at.Open || o.open()
 		}
 	}
 	return at, err
-}
-
-// agreementEvents tells the agreement's page each change.
-func (s *server) agreementEvents(w http.ResponseWriter, r *http.Request) {
-	s.stream(w, r, func() (told, error) {
-		a, err := s.agreementOf(r)
-		if err != nil {
-			return told{}, err
-		}
-		if a.Token == "" {
-			if a, err = s.unsent(r.Context(), a); err != nil {
-				return told{}, err
-			}
-		}
-		at, err := s.agreementStatus(r.Context(), a)
-		if err != nil {
-			return told{}, err
-		}
-		body, err := s.render(r, "agreement", "status", "", at)
-		return told{State: at.State(), HTML: string(body), over: at.Over}, err
-	})
 }
 
 // State changes with what the page shows.
@@ -197,9 +182,9 @@ func (s *server) collect(ctx context.Context) {
 // collectAll collects what is due. With ask it asks the service first how all agreements
 // stand: a notification may have been lost.
 func (s *server) collectAll(ctx context.Context, ask bool) error {
-	going, err := s.agreements(ctx, "SELECT "+agreementColumns+" FROM shop_agreement WHERE token <> '' AND status NOT IN ('REFUSED', 'REJECTED', 'CANCELLED')")
-	for _, a := range going {
-		if ask {
+	list, err := s.agreements(ctx, "SELECT "+agreementColumns+" FROM shop_agreement WHERE "+going)
+	for _, a := range list {
+		if ask || a.Token == "" {
 			var failed error
 			a, failed = s.refreshed(ctx, a)
 			err = errors.Join(err, failed)
@@ -212,7 +197,8 @@ func (s *server) collectAll(ctx context.Context, ask bool) error {
 }
 
 // collectNext writes the payment of an agreement's next month, if it is due. The count goes
-// on in the same transaction, so that a month is collected once.
+// on in the same transaction, so that a month is collected once, and none after a page has said that the agreement
+// has ended.
 func (s *server) collectNext(ctx context.Context, a agreement) error {
 	if a.Due().Compare(s.today()) > 0 {
 		return nil
@@ -228,7 +214,8 @@ func (s *server) collectNext(ctx context.Context, a agreement) error {
 	ctx, span := s.telemetry.tracer.Start(ctx, "collect")
 	defer span.End()
 	return s.within(ctx, func(tx *sql.Tx) error {
-		counted, err := tx.ExecContext(ctx, "UPDATE shop_agreement SET collected = collected + 1 WHERE reference = ? AND collected = ?", a.Reference, a.Collected)
+		counted, err := tx.ExecContext(ctx, "UPDATE shop_agreement SET collected = collected + 1 WHERE reference = ? AND collected = ? AND status = ?",
+			a.Reference, a.Collected, a.Status)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -248,6 +249,28 @@ func (b *browser) becomes(path, state string, step time.Duration) shown {
 		}
 		b.clock.Jump(step)
 		<-time.After(50 * time.Millisecond)
+	}
+}
+
+// changes opens the browser's stream, and returns what waits for its next change, and reports that there was one.
+func (b *browser) changes(ctx context.Context) (changed func() bool) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	b.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.web.URL+"/changes", nil)
+	require.NoError(b, err)
+	answer, err := b.http.Do(r)
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = answer.Body.Close() })
+	require.Equal(b, "text/event-stream", answer.Header.Get("Content-Type"))
+	lines := bufio.NewScanner(answer.Body)
+	return func() bool {
+		for lines.Scan() {
+			if lines.Text() == "data: changed" {
+				return true
+			}
+		}
+		return false
 	}
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -31,18 +32,41 @@ func (s *server) staff(next http.HandlerFunc) http.HandlerFunc {
 		case errors.Is(err, sql.ErrNoRows) && r.Method == http.MethodGet:
 			http.Redirect(w, r, "/office/login?"+url.Values{"to": {r.URL.RequestURI()}}.Encode(), http.StatusSeeOther)
 		case errors.Is(err, sql.ErrNoRows):
-			http.Error(w, "Your login has ended. Log in again.", http.StatusForbidden)
+			s.write(w, r, http.StatusForbidden, "message", "page", "Your login has ended", message{
+				Text: "Nothing was done just now. Log in again, and look at the payment before you repeat it.", To: "/office/login", Label: "Log in",
+			})
 		case err != nil:
 			s.fail(w, r, err)
+		case r.URL.Path == "/office/stream":
+			ctx, end := context.WithCancel(r.Context())
+			defer end()
+			go s.endWithLogin(ctx, end, r)
+			next(w, r.WithContext(ctx))
 		default:
 			next(w, r)
 		}
 	}
 }
 
+// endWithLogin ends a stream when its login has ended, in another tab too: the page then finds out why.
+func (s *server) endWithLogin(ctx context.Context, end context.CancelFunc, r *http.Request) {
+	tick := time.NewTicker(glanceEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		if _, err := s.staffName(r); errors.Is(err, sql.ErrNoRows) {
+			end()
+		}
+	}
+}
+
 // staffName is whose login it is that has not ended.
 func (s *server) staffName(r *http.Request) (name string, err error) {
-	cookie, err := r.Cookie(staffCookie)
+	cookie, err := r.Cookie(s.officeCookie("", 0).Name)
 	if err != nil {
 		return "", sql.ErrNoRows
 	}
@@ -101,15 +125,12 @@ func (s *server) login(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) officeCookie(value string, age int) *http.Cookie {
-	return &http.Cookie{ //nolint:gosec // on loopback there is no TLS to be secure by
-		Name: staffCookie, Value: value, MaxAge: age, Path: "/office/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: strings.HasPrefix(s.config.Origin, "https:"),
-	}
+	return s.cookie(staffCookie, value, "/office/", age)
 }
 
 // logout ends the login here, and not only in the browser.
 func (s *server) logout(w http.ResponseWriter, r *http.Request) {
-	if cookie, err := r.Cookie(staffCookie); err == nil {
+	if cookie, err := r.Cookie(s.officeCookie("", 0).Name); err == nil {
 		if _, err = s.db.ExecContext(r.Context(), "DELETE FROM shop_staff WHERE digest = ?", digest(cookie.Value)); err != nil {
 			s.fail(w, r, err)
 			return

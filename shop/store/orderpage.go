@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
-	"time"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
@@ -19,8 +17,9 @@ type status struct {
 	Advice  string // what can be done about a decline
 	Receipt string
 	Again   bool // the order can be paid again
-	Over    bool // nothing changes any more by itself
+	Waits   bool // the payment has no outcome yet
 	OneBack bool // of two payments one was given back
+	Silent  bool // the customer says that they have answered, and their bank that they have not
 }
 
 func (s *server) statusOf(ctx context.Context, o order) (status, error) {
@@ -31,33 +30,33 @@ func (s *server) statusOf(ctx context.Context, o order) (status, error) {
 	at := status{Order: o, Receipt: p.ReceiptNumber}
 	switch {
 	case (!there || !p.Blocks()) && o.State == stateChallenge:
-		at.Kind, at.Receipt = "challenge", ""
+		at.Kind, at.Receipt, at.Waits = "challenge", "", true
 		return at, nil
 	case !there:
-		at.Kind, at.Again, at.Over = "new", true, true
+		at.Kind, at.Again = "new", true
 		return at, nil
 	}
 	switch state := p.Name(); state {
 	case string(durable.StateQueued), string(durable.StateSending):
-		at.Kind = "sending"
+		at.Kind, at.Waits = "sending", true
 	case stateApproved, stateDoubleCharged:
 		if o.State == stateDoubleCharged {
-			at.Kind = "twice"
+			at.Kind, at.Waits = "twice", true
 		} else {
-			at.Kind, at.Over, at.OneBack = "approved", true, o.Charges > 1
+			at.Kind, at.OneBack = "approved", o.Charges > 1
 		}
 	case string(quickstream.OutcomeDeclined), string(quickstream.OutcomeRejected):
-		at.Kind, at.Again, at.Over, at.Advice = "declined", true, true, advice(p.Seen.ResponseCode, p.Seen.NextStep)
+		at.Kind, at.Again, at.Advice = "declined", true, advice(p.Seen.ResponseCode, p.Seen.NextStep)
 	case string(durable.StateRefused):
-		at.Kind, at.Again, at.Over = state, true, true
+		at.Kind, at.Again = state, true
 	case string(durable.StateNotSent):
-		at.Kind, at.Again, at.Over = "unsent", true, true
+		at.Kind, at.Again = "unsent", true
 	case string(durable.ReversalVoided), string(durable.ReversalReturned):
-		at.Kind, at.Over = state, true
+		at.Kind = state
 	case string(durable.StateNotFound), string(durable.StateEscalated): // are the same to the customer
-		at.Kind = "person"
+		at.Kind, at.Waits = "person", true
 	default:
-		at.Kind = "unknown"
+		at.Kind, at.Waits = "unknown", true
 		switch p.Seen.Outcome {
 		case quickstream.OutcomePending:
 			at.Kind = "pending"
@@ -95,71 +94,6 @@ func (s *server) orderPage(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
+	at.Silent = at.Kind == "challenge" && r.URL.Query().Has("unanswered")
 	s.show(w, r, http.StatusOK, "order", "Your order", at)
-}
-
-// told is what a page that waits is told.
-type told struct {
-	State string `json:"state"`
-	HTML  string `json:"html"`
-	over  bool
-}
-
-// orderEvents tells the order's page each change until nothing changes any more.
-func (s *server) orderEvents(w http.ResponseWriter, r *http.Request) {
-	s.stream(w, r, func() (told, error) {
-		o, err := s.orderOf(r)
-		if err != nil {
-			return told{}, err
-		}
-		at, err := s.statusOf(r.Context(), o)
-		if err != nil {
-			return told{}, err
-		}
-		body, err := s.render(r, "order", "status", "", at)
-		return told{State: at.Kind, HTML: string(body), over: at.Over}, err
-	})
-}
-
-// stream sends what read returns as server-sent events, when it has changed. What changed
-// is committed to the database before it is read, and a process that was killed forgets
-// nothing: so that is where it is read from, a few times a second.
-func (s *server) stream(w http.ResponseWriter, r *http.Request, read func() (told, error)) {
-	now, err := read()
-	if err != nil {
-		s.missing(w, r, err)
-		return
-	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	flusher := http.NewResponseController(w)
-	tick := time.NewTicker(300 * time.Millisecond)
-	defer tick.Stop()
-	for last, silent := (told{}), 0; ; silent++ {
-		if now != last {
-			data, err := json.Marshal(now)
-			if err != nil {
-				return
-			}
-			_, _ = w.Write([]byte("data: " + string(data) + "\n\n"))
-			last, silent = now, 0
-		} else if silent%50 == 0 {
-			_, _ = w.Write([]byte(": still here\n\n")) // so that a proxy does not take it for dead
-		}
-		if now.over {
-			_, _ = w.Write([]byte("event: over\ndata: \n\n"))
-		}
-		if flusher.Flush() != nil || now.over {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-r.Context().Done():
-			return
-		case <-s.ending.Done():
-			return
-		}
-		if now, err = read(); err != nil {
-			return // the page asks again
-		}
-	}
 }

@@ -62,6 +62,11 @@ func (o order) Product() product {
 	return product{}
 }
 
+// open reports whether the order has a payment whose outcome is unknown.
+func (o order) open() bool {
+	return o.State == statePaying || o.State == string(durable.StateNotFound) || o.State == string(durable.StateEscalated)
+}
+
 // The states of an order before its payment has an outcome, and two of those that it has then.
 const (
 	stateNew           = "new"

@@ -49,6 +49,8 @@ type page struct {
 	Key       string // the publishable one
 	Business  string
 	Bank      string // the address of the payer's banking app, where there is one
+	Address   string // where the page is read anew when something has changed; empty after a form
+	At        string // when it was read
 	Data      any
 }
 
@@ -75,7 +77,12 @@ func (s *server) render(r *http.Request, name, block, title string, data any) ([
 		return nil, fmt.Errorf("there is no page %q", name)
 	}
 	var out bytes.Buffer
+	address := ""
+	if r.Method == http.MethodGet && visitorOf(r).number != "" {
+		address = r.URL.RequestURI()
+	}
 	err := t.ExecuteTemplate(&out, block, page{
+		Address: address, At: s.clock.Now().In(s.sydney).Format("2 January, 15:04:05 MST"),
 		Title: title, FormToken: visitorOf(r).formToken, Script: s.config.Service + "/rest/v1/quickstream-api-1.0.min.js",
 		Key: s.config.PublishableKey, Business: s.config.Business, Bank: s.config.Bank, Data: data,
 	})
@@ -91,9 +98,11 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	http.Error(w, "Something went wrong here. If you were paying, look at your order before you pay again.", http.StatusInternalServerError)
 }
 
-// message shows a page that says one thing.
+// message is what a page says that says one thing, and where it leads.
+type message struct{ Text, To, Label string }
+
 func (s *server) message(w http.ResponseWriter, r *http.Request, status int, title, text string) {
-	s.show(w, r, status, "message", title, text)
+	s.show(w, r, status, "message", title, message{text, "/", "Back to the shop"})
 }
 
 func (s *server) notFound(w http.ResponseWriter, r *http.Request) {

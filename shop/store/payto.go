@@ -183,7 +183,7 @@ func (s *server) agreed(ctx context.Context, tx *sql.Tx, w durable.OtherWrite) (
 
 // learn stores what the service says of an agreement.
 func (s *server) learn(ctx context.Context, in executor, a *quickstream.Agreement) error {
-	_, err := in.ExecContext(ctx, "UPDATE shop_agreement SET token = ?, status = ? WHERE reference = ?", a.AgreementToken, string(a.Status), a.PayeeReference)
+	_, err := in.ExecContext(ctx, "UPDATE shop_agreement SET token = ?, status = ? WHERE reference = ? AND "+going, a.AgreementToken, string(a.Status), a.PayeeReference)
 	return err
 }
 

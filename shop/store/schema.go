@@ -16,7 +16,8 @@ CREATE TABLE IF NOT EXISTS shop_session (
 	digest  text PRIMARY KEY, -- of the cookie, so that the file opens nobody's session
 	visitor text NOT NULL UNIQUE, -- the customer number at the service
 	customer text NOT NULL DEFAULT '', -- the customer's id there, once there is one
-	created integer NOT NULL
+	changes integer NOT NULL DEFAULT 0, -- of what the visitor's pages show
+	seen integer NOT NULL -- to the hour, by this machine's clock
 );
 CREATE TABLE IF NOT EXISTS shop_order (
 	id       text PRIMARY KEY,
@@ -53,7 +54,20 @@ CREATE TABLE IF NOT EXISTS shop_agreement (
 	started   text NOT NULL, -- the date of the first collection
 	collected integer NOT NULL DEFAULT 0, -- how many there were
 	created   integer NOT NULL
-);`
+);
+CREATE TRIGGER IF NOT EXISTS shop_order_placed AFTER INSERT ON shop_order BEGIN
+	UPDATE shop_session SET changes = changes + 1 WHERE visitor = new.visitor; END;
+CREATE TRIGGER IF NOT EXISTS shop_order_changed AFTER UPDATE ON shop_order BEGIN
+	UPDATE shop_session SET changes = changes + 1 WHERE visitor = new.visitor; END;
+CREATE TRIGGER IF NOT EXISTS shop_agreement_begun AFTER INSERT ON shop_agreement BEGIN
+	UPDATE shop_session SET changes = changes + 1 WHERE visitor = new.visitor; END;
+CREATE TRIGGER IF NOT EXISTS shop_agreement_changed AFTER UPDATE ON shop_agreement
+	WHEN (new.status, new.collected) IS NOT (old.status, old.collected) BEGIN -- it is read again and again
+	UPDATE shop_session SET changes = changes + 1 WHERE visitor = new.visitor; END;
+CREATE TRIGGER IF NOT EXISTS shop_card_stored AFTER INSERT ON shop_card BEGIN
+	UPDATE shop_session SET changes = changes + 1 WHERE visitor = new.visitor; END;
+CREATE TRIGGER IF NOT EXISTS shop_card_removed AFTER DELETE ON shop_card BEGIN
+	UPDATE shop_session SET changes = changes + 1 WHERE visitor = old.visitor; END;`
 
 // openDatabase opens the file, and makes what is missing in it.
 func openDatabase(ctx context.Context, file string) (*sql.DB, error) {

@@ -41,6 +41,7 @@ type server struct {
 	pages    pages
 
 	telemetry *telemetry
+	streams   streams
 
 	ending  context.Context // ends when the shop does
 	end     context.CancelFunc

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"time"
 )
 
 // visitor is who sits at the browser.
@@ -27,8 +28,11 @@ func visitorOf(r *http.Request) visitor {
 	return v
 }
 
-// cookieName is the session's cookie.
-const cookieName = "shop_session"
+const (
+	sessionCookie = "shop_session"
+	// sessionFor is how long a session lasts after its last request.
+	sessionFor = 30 * 24 * time.Hour
+)
 
 // visited finds the visitor's session, or begins one. A request that changes something
 // has to come from one of the shop's own pages, with that session's form token.
@@ -42,18 +46,19 @@ func (s *server) visited(next http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		v, err := s.session(r)
+		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 		switch {
 		case err == nil:
 		case !errors.Is(err, sql.ErrNoRows):
 			s.fail(w, r, err)
 			return
-		case r.Method != http.MethodGet && r.Method != http.MethodHead:
-			http.Error(w, "Your session has ended. Open the shop again.", http.StatusForbidden)
-			return
-		case r.Header.Get("Sec-Fetch-Site") == "cross-site":
+		case reads && r.Header.Get("Sec-Fetch-Site") == "cross-site":
 			// The strict cookie does not come along from a link elsewhere. Coming again from
 			// here it does, and a new session would not take the place of an old one.
 			s.show(w, r, http.StatusOK, "again", "One moment", r.URL.RequestURI())
+			return
+		case !reads, r.URL.Path == "/changes", r.PathValue("order")+r.PathValue("agreement") != "":
+			s.ended(w, r)
 			return
 		default:
 			if v, err = s.begin(w, r); err != nil {
@@ -61,35 +66,59 @@ func (s *server) visited(next http.HandlerFunc) http.HandlerFunc {
 				return
 			}
 		}
+		r = r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))
 		if r.Method == http.MethodPost && !hmac.Equal([]byte(r.PostFormValue("form")), []byte(v.formToken)) {
-			http.Error(w, "This form is not from your session. Open the page again.", http.StatusForbidden)
+			s.ended(w, r)
 			return
 		}
-		next(w, r.WithContext(context.WithValue(r.Context(), visitorKey{}, v)))
+		next(w, r)
 	}
+}
+
+// ended says that the session of a page has ended, and leads back.
+func (s *server) ended(w http.ResponseWriter, r *http.Request) {
+	text := "The shop does not know this browser any more, or the page is older than its session. Nothing was done just now. " +
+		"What was paid before stays paid: look at your orders before you pay again."
+	if id := r.PathValue("order"); id != "" {
+		text += " Ask the shop about order " + id + " if you do not find it there."
+	}
+	s.message(w, r, http.StatusForbidden, "Your session has ended", text)
 }
 
 func (s *server) session(r *http.Request) (visitor, error) {
-	cookie, err := r.Cookie(cookieName)
+	cookie, err := r.Cookie(s.cookie(sessionCookie, "", "/", 0).Name)
 	if err != nil {
 		return visitor{}, sql.ErrNoRows
 	}
-	v := visitor{formToken: formToken(cookie.Value)}
-	err = s.db.QueryRowContext(r.Context(), "SELECT visitor FROM shop_session WHERE digest = ?", digest(cookie.Value)).Scan(&v.number)
+	v, now, seen := visitor{formToken: formToken(cookie.Value)}, time.Now(), int64(0)
+	err = s.db.QueryRowContext(r.Context(), "SELECT visitor, seen FROM shop_session WHERE digest = ? AND seen > ?",
+		digest(cookie.Value), micros(now.Add(-sessionFor))).Scan(&v.number, &seen)
+	if err == nil && seen < micros(now.Add(-time.Hour)) {
+		_, err = s.db.ExecContext(r.Context(), "UPDATE shop_session SET seen = ? WHERE visitor = ?", micros(now), v.number)
+	}
 	return v, err
 }
 
-// begin begins a session.
+// begin begins a session, and forgets those that have ended.
 func (s *server) begin(w http.ResponseWriter, r *http.Request) (visitor, error) {
-	value := rand.Text()
+	value, now := rand.Text(), time.Now()
 	v := visitor{number: "shop-" + strings.ToLower(rand.Text()[:12]), formToken: formToken(value)}
-	_, err := s.db.ExecContext(r.Context(), "INSERT INTO shop_session (digest, visitor, created) VALUES (?, ?, ?)",
-		digest(value), v.number, micros(s.clock.Now()))
-	http.SetCookie(w, &http.Cookie{ //nolint:gosec // on loopback there is no TLS to be secure by
-		Name: cookieName, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: strings.HasPrefix(s.config.Origin, "https:"),
-	})
+	_, err := s.db.ExecContext(r.Context(), "DELETE FROM shop_session WHERE seen <= ?", micros(now.Add(-sessionFor)))
+	if err == nil {
+		_, err = s.db.ExecContext(r.Context(), "INSERT INTO shop_session (digest, visitor, seen) VALUES (?, ?, ?)", digest(value), v.number, micros(now))
+	}
+	http.SetCookie(w, s.cookie(sessionCookie, value, "/", 0))
 	return v, err
+}
+
+// cookie is one that no script reads and no other site sends. Where there is TLS no other host can set it either: its
+// name says so to browsers, which want the path of the whole site then.
+func (s *server) cookie(name, value, path string, age int) *http.Cookie {
+	c := &http.Cookie{Name: name, Value: value, Path: path, MaxAge: age, HttpOnly: true, SameSite: http.SameSiteStrictMode}
+	if strings.HasPrefix(s.config.Origin, "https:") {
+		c.Name, c.Path, c.Secure = "__Host-"+name, "/", true
+	}
+	return c
 }
 
 // formToken is what the session's forms carry. Nobody can make it who does not have the

@@ -63,6 +63,10 @@ func (s *server) authenticate(w http.ResponseWriter, r *http.Request, o order) {
 			s.fail(w, r, err)
 			return
 		}
+		if o.State == stateChallenge { // it was asked before, and the bank has no answer
+			http.Redirect(w, r, "/orders/"+o.ID+"?unanswered", http.StatusSeeOther)
+			return
+		}
 		toOrder(w, r, o)
 	default:
 		s.notAuthenticated(w, r, o, "not-authenticated")

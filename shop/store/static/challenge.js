@@ -31,5 +31,4 @@
     if (errors) failed();
     else frame = data;
   });
-  window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 })();

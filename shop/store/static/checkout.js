@@ -8,14 +8,6 @@
 // does inside does not work in production.
 "use strict";
 (() => {
-  const once = (form) => form.addEventListener("submit", (event) => {
-    if (form.dataset.sent) event.preventDefault();
-    form.dataset.sent = "yes";
-  });
-  document.querySelectorAll("form.once").forEach(once);
-  // A page that comes back from the browser's memory may show what is not so any more.
-  window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
-
   const form = document.getElementById("pay");
   if (!form) return;
   const card = document.getElementById("card");
@@ -78,6 +70,7 @@
       inputs.forEach((input) => { input.value = ""; });
       status.textContent = "Paying…";
       form.elements.token.value = data.singleUseToken.singleUseTokenId;
+      form.dataset.sent = "yes";
       form.submit(); // once: the button stays as it is
     }, { threeDS2: true });
   });
