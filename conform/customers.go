@@ -78,6 +78,12 @@ func (s *session) put(body object) answer {
 	return s.send(http.MethodPut, "/customers/"+url.PathEscape(s.ours()), body)
 }
 
+// changeCustomer changes the customer of this run.
+func (s *session) changeCustomer(body object) reply {
+	v, _ := judge(func() answer { return s.put(body) })
+	return v
+}
+
 // ours returns the customer of this run, and "" if there is none.
 func (s *session) ours() string {
 	for n, t := range s.Made {
@@ -93,73 +99,58 @@ func (s *session) ours() string {
 	return s.customer
 }
 
-func (s *session) nullInPut() []result {
-	if s.ours() == "" {
-		return []result{open("no customer could be made")}
-	}
-	v, _ := judge(func() answer { return s.put(object{"emailAddress": nil}) })
-	switch v {
-	case refuses:
-		if v, _ := judge(func() answer { return s.put(object{"emailAddress": probeEmail}) }); v != accepts {
-			return []result{open("the customer cannot be changed")}
+func (s *session) nullInPut() result {
+	if v := s.changeCustomer(object{"emailAddress": nil}); v != accepts {
+		if v == refuses && s.changeCustomer(object{"emailAddress": probeEmail}) != accepts {
+			return open("the customer cannot be changed")
 		}
-		return []result{is("refused")}
-	case unclear:
-		return []result{open(unusable)}
-	default:
+		return v.choose("", "refused")
 	}
 	a := s.get("/customers/"+url.PathEscape(s.ours()), nil)
 	switch email := a.body.Get("emailAddress"); {
 	case a.body.Get("customerId").Empty():
-		return []result{open(unusable)}
+		return open(unusable)
 	case email.Empty():
-		return []result{is("removes")}
+		return is("removes")
 	case email.Text == probeEmail:
-		return []result{is("ignored")}
+		return is("ignored")
 	default:
-		return []result{other(described(email))}
+		return other(described(email))
 	}
 }
 
 // disabledCustomer tries what a disabled customer may do. The customer is enabled again, until all
 // is over.
-func (s *session) disabledCustomer() []result {
+func (s *session) disabledCustomer() result {
 	customer := url.PathEscape(s.ours())
-	if customer == "" {
-		return []result{open("no customer could be made")}
-	}
 	register := func() answer {
 		return s.send(http.MethodPost, "/customers/"+customer+"/accounts", object{"creditCard": card(cardApproved)}, keyed(s.idempotencyKey("account", s.Requests)))
 	}
 	if v, _ := judge(register); v != accepts {
-		return []result{open("accounts cannot be registered")}
+		return open("accounts cannot be registered")
 	}
 	var token string
 	if items := s.get("/customers/"+customer+"/accounts", nil).body.Get("data").Items; len(items) > 0 {
 		token = items[0].Get("accountToken").Text
 	}
 	pay := func() reply {
-		return s.verified(func(body object) {
-			delete(body, "creditCard")
-			body["accountToken"] = token
-		})
+		v, _ := s.transact("", kindHarmless, s.transaction("ACCOUNT_VERIFICATION", "", "accountToken", token))
+		return v
 	}
 	if token == "" || pay() != accepts {
-		return []result{open("verifications of registered accounts are refused")}
+		return open("verifications of registered accounts are refused")
 	}
-	if v, _ := judge(func() answer { return s.put(object{"enabled": false}) }); v != accepts {
-		return []result{open("the customer cannot be disabled")}
+	if s.changeCustomer(object{"enabled": false}) != accepts {
+		return open("the customer cannot be disabled")
 	}
 	status := s.get("/customers/"+customer, nil).body.Get("status").Text
 	mayPay := pay()
 	mayRegister, _ := judge(register)
-	judge(func() answer { return s.put(object{"enabled": true}) })
-	if status != "DISABLED" || mayPay == unclear || mayRegister == unclear {
-		return []result{open("it is not sure that the customer was disabled")}
+	s.changeCustomer(object{"enabled": true})
+	if status != "DISABLED" {
+		return open("it is not sure that the customer was disabled")
 	}
-	return []result{is(map[[2]reply]string{
-		{accepts, accepts}: "all", {accepts, refuses}: "pay", {refuses, accepts}: "register", {refuses, refuses}: "nothing",
-	}[[2]reply{mayPay, mayRegister}])}
+	return pair(mayPay, mayRegister, is("all"), is("pay"), is("register"), is("nothing"))
 }
 
 // newAgreement makes an agreement whose payer does nothing by themselves.
@@ -180,13 +171,10 @@ func (s *session) tryAgreement(edit func(object)) answer {
 }
 
 func (s *session) firstAgreement() []result {
-	if s.ours() == "" {
-		return []result{open("no customer could be made"), open("no customer could be made")}
-	}
 	v, a := judge(func() answer { return s.tryAgreement(func(object) {}) })
 	s.Notes["agreement"] = string(v)
 	if v != accepts {
-		return []result{open("no agreement was accepted"), open("no agreement was accepted")}
+		return []result{open("no agreement was accepted")}
 	}
 	if t, ok := timeOf(a.body.Get("respondByTime")); ok {
 		s.Notes["respondBy"] = t.form
@@ -236,40 +224,40 @@ func (s *session) agreementTerms(a shape.Value) result {
 	return r
 }
 
-func (s *session) onePayerRoute() []result {
+func (s *session) onePayerRoute() result {
 	if s.cfg.PayID == "" {
-		return []result{needs("invalid PayIDs have a daily limit; -payid names a valid one")}
+		return needs("invalid PayIDs have a daily limit; -payid names a valid one")
 	}
-	return terms("OnePayerRoute", "", func(_ *session, a object) {
-		payer := a["payerDetails"].(object) //nolint:forcetypeassert // it is of this package
-		payer["payIdType"], payer["payId"] = "EMAL", s.cfg.PayID
-	}).ask(s)
+	v, _ := judge(func() answer {
+		return s.tryAgreement(func(a object) {
+			payer := a["payerDetails"].(object) //nolint:forcetypeassert // it is of this package
+			payer["payIdType"], payer["payId"] = "EMAL", s.cfg.PayID
+		})
+	})
+	return v.choose("false", "true")
 }
 
-func (s *session) agreementCodes() []result {
-	codes := []struct{ part, name string }{
-		{"paymentDetails", "purpose"}, {"paymentTerms", "frequency"}, {"paymentTerms", "agreementType"}, {"payerDetails", "payerType"},
-	}
-	if s.Notes["agreement"] != string(accepts) {
-		return []result{open("an ordinary agreement was not accepted")}
-	}
-	var required []string
-	for _, code := range codes {
-		v, _ := judge(func() answer { return s.tryAgreement(func(a object) { without(a, code.part, code.name) }) })
-		switch v {
-		case refuses:
-			required = append(required, code.name)
-		case unclear:
-			return []result{open(unusable)}
-		default:
-		}
-	}
-	switch len(required) {
-	case 0:
-		return []result{is("false")}
-	case len(codes):
-		return []result{is("true")}
+func (s *session) agreementCodes() result {
+	parts := map[string]string{"purpose": "paymentDetails", "frequency": "paymentTerms", "agreementType": "paymentTerms", "payerType": "payerDetails"}
+	codes := []string{"purpose", "frequency", "agreementType", "payerType"}
+	required, known := refusals(codes, func(code string) reply {
+		v, _ := judge(func() answer { return s.tryAgreement(func(a object) { without(a, parts[code], code) }) })
+		return v
+	})
+	switch {
+	case !known:
+		return open(unusable)
+	case len(required) == 0:
+		return is("false")
+	case len(required) == len(codes):
+		return is("true")
 	default:
-		return []result{other("required: " + strings.Join(required, ", "))}
+		return other("required: " + strings.Join(required, ", "))
+	}
+}
+
+func without(body object, part string, names ...string) {
+	for _, name := range names {
+		delete(body[part].(object), name) //nolint:forcetypeassert // the part is of this package
 	}
 }

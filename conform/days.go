@@ -20,11 +20,6 @@ type sample struct {
 	Date   string    `json:"date,omitempty"`
 }
 
-const (
-	settlementHow = "verifications around the hours of a weekday and at noon of the days that follow"
-	retriesHow    = "declined card payments, and their retries after three days"
-)
-
 // planDays decides which samples the run can wait for.
 func (s *session) planDays() {
 	if len(s.Samples) > 0 || s.Findings["CutOffHour"].Name != "" {
@@ -57,9 +52,7 @@ func (s *session) planDays() {
 	}
 	slices.SortFunc(s.Samples, func(a, b sample) int { return a.Due.Compare(b.Due) })
 	if len(s.Samples) == 0 {
-		for _, name := range []string{"CutOffHour", "SettlementDays", "LateSettlementDate"} {
-			s.answered(name, settlementHow, needs("needs -wait 2d or more"))
-		}
+		s.note(row("CutOffHour"), needs("needs -wait 2d or more"))
 	}
 }
 
@@ -80,10 +73,10 @@ func (s *session) dailyTasks() (tasks []task) {
 		}
 	}
 	if len(s.Samples) > 0 && len(tasks) == 0 && s.Findings["CutOffHour"].Name == "" {
-		tasks = append(tasks, task{s.Samples[len(s.Samples)-1].Due.Add(lag), "settlement", s.settlement})
+		tasks = append(tasks, task{s.Samples[len(s.Samples)-1].Due.Add(lag), "settlement", func() { s.ask(row("CutOffHour")) }})
 	}
 	if n, made := s.Specimens["soft91"]; made && s.Findings["SoftDeclineCodes"].Name == "" {
-		tasks = append(tasks, task{s.Made[n].Sent.Add(73*time.Hour + lag), "retries", s.retries})
+		tasks = append(tasks, task{s.Made[n].Sent.Add(73*time.Hour + lag), "retries", func() { s.ask(row("SoftDeclineCodes")) }})
 	}
 	return tasks
 }
@@ -107,7 +100,7 @@ func dateText(tx shape.Value) string {
 }
 
 // settlement compares the dates of all samples.
-func (s *session) settlement() {
+func (s *session) settlement() []result {
 	var known []sample
 	undated := func(p sample) bool { return p.Date == "" }
 	size, _ := strconv.Atoi(s.value("PageSize"))
@@ -125,18 +118,13 @@ func (s *session) settlement() {
 		}
 	}
 	if len(known) == 0 {
-		for _, name := range []string{"CutOffHour", "SettlementDays", "LateSettlementDate"} {
-			s.answered(name, settlementHow, open("no settlement date can be read"))
-		}
-		return
+		return []result{open("no settlement date can be read")}
 	}
 	hour, late := cutOff(known)
 	if len(known) < len(s.Samples) && hour.value == "" {
 		hour, late = open("some settlement dates cannot be read"), open("some settlement dates cannot be read")
 	}
-	s.answered("CutOffHour", settlementHow, hour)
-	s.answered("LateSettlementDate", settlementHow, late)
-	s.answered("SettlementDays", settlementHow, settlementDays(known))
+	return []result{hour, late, settlementDays(known)}
 }
 
 // searchDates finds the settlement dates of the samples by look-ups, if answers have no dates.
@@ -228,17 +216,19 @@ func settlementDays(samples []sample) result {
 	}
 }
 
-// startRetries makes the declined payments, if the run waits for their retries.
+// startRetries makes payments that are declined, if the run waits for their retries.
 func (s *session) startRetries() {
-	if s.Findings["SoftDeclineCodes"].Name != "" {
-		return
-	}
-	if s.can(74 * time.Hour) {
-		s.softDeclines()
-		return
-	}
-	for _, name := range []string{"SoftDeclineCodes", "RetriesOf", "RetrySchedule"} {
-		s.answered(name, retriesHow, needs("needs -wait 80h"))
+	switch p := row("SoftDeclineCodes"); {
+	case !s.missing(p):
+	case !s.can(74 * time.Hour):
+		s.note(p, needs("needs -wait 80h"))
+	default:
+		for _, decline := range softCards() {
+			if _, made := s.Specimens["soft"+decline.code]; !made {
+				s.specimen("soft"+decline.code, kindPayment, s.transaction("PAYMENT", "1.01", "creditCard", card(decline.number)))
+			}
+		}
+		s.keep()
 	}
 }
 
@@ -266,15 +256,14 @@ func (s *session) retriesOf(receipt string) (retries []shape.Value, ok bool) {
 	return retries, ok
 }
 
-func (s *session) retries() {
+func (s *session) retries() []result {
 	var codes []string
 	first := ""
 	for _, decline := range softCards() {
 		receipt := s.find(s.Specimens["soft"+decline.code])
 		a := s.get("/transactions/"+url.PathEscape(receipt)+"/retries", nil)
 		if receipt == "" || !a.accepted() && a.status != http.StatusNotFound {
-			s.noRetries(open("a declined payment or its retries cannot be read"))
-			return
+			return []result{open("a declined payment or its retries cannot be read")}
 		}
 		if len(a.body.Get("data").Items) > 0 {
 			codes = append(codes, decline.code)
@@ -284,15 +273,12 @@ func (s *session) retries() {
 		}
 	}
 	if first == "" {
-		s.answered("SoftDeclineCodes", retriesHow, is("none"))
-		s.noRetries(open("no payment was retried"))
-		return
+		return []result{is("none"), open("no payment was retried")}
 	}
-	s.answered("SoftDeclineCodes", retriesHow, one(strings.Join(codes, ","), "01", "01,05,51,91"))
+	soft := one(strings.Join(codes, ","), "01", "01,05,51,91")
 	retries, ok := s.retriesOf(first)
 	if !ok || len(retries) == 0 {
-		s.noRetries(open("the retries of a payment cannot be read"))
-		return
+		return []result{soft, open("the retries of a payment cannot be read")}
 	}
 	of := open("there was no second retry")
 	switch more, _ := s.retriesOf(retries[0].Get("receiptNumber").Text); {
@@ -302,17 +288,8 @@ func (s *session) retries() {
 		of = is("previous")
 		retries = append(retries, more...)
 	}
-	s.answered("RetriesOf", retriesHow, of)
 	original := s.get("/transactions/"+url.PathEscape(first), nil).body
-	s.answered("RetrySchedule", retriesHow, retrySchedule(append([]shape.Value{original}, retries...)))
-}
-
-func (s *session) noRetries(r result) {
-	for _, name := range []string{"SoftDeclineCodes", "RetriesOf", "RetrySchedule"} {
-		if s.Findings[name].Name == "" {
-			s.answered(name, retriesHow, r)
-		}
-	}
+	return []result{soft, of, retrySchedule(append([]shape.Value{original}, retries...))}
 }
 
 // retrySchedule compares the times of a payment and its retries with each other, so that no clock
@@ -337,7 +314,7 @@ func (s *session) columns() {
 		if len(s.Columns) > 0 || s.left() < 20 || !s.can(2*time.Minute) {
 			return
 		}
-		a := s.send(http.MethodGet, "/transactions/csv?"+query.Encode(), nil, func(r *http.Request) { r.Header.Set("Accept", "text/plain") })
+		a := s.send(http.MethodGet, "/transactions/csv?"+query.Encode(), nil, asText)
 		if a.status != http.StatusAccepted && a.status != http.StatusOK {
 			return
 		}

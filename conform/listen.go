@@ -114,44 +114,25 @@ func (r *Receiver) stop() {
 	r.answer, r.received = nil, nil
 }
 
-const eventsHow = "notifications about two PayTo agreements, with -listen"
-
 // publicEvents are the event types that public pages name.
 func publicEvents() []string {
 	return []string{"payto.agreement.confirmed", "payto.agreement.declined", "payto.agreement.expired", "payto.agreement.recalled", "payto.payment.approved"}
 }
 
-// listen causes notifications and looks at what arrives.
-func (s *session) listen() {
-	names := []string{"Events", "UnknownEvents", "RedeliverySignedAnew", "RedeliveredBody", "SignatureHeader"}
-	if s.err != nil || !s.missing([]row{{names: names}}) {
-		return
-	}
+// events causes notifications and looks at what arrives.
+func (s *session) events() []result {
 	if s.cfg.Webhooks == nil || s.ours() == "" {
-		for _, name := range names {
-			s.waiting(name, eventsHow, "needs -listen and a subscription")
-		}
-		return
+		return []result{needs("needs -listen and a subscription")}
 	}
 	defer s.cfg.Webhooks.stop()
-	results := s.firstEvents()
-	for i, name := range names {
-		s.answered(name, eventsHow, results[i])
-	}
-	s.keep()
-}
-
-func (s *session) firstEvents() []result {
 	recalled, order := s.recallEvents()
-	if order.open != "" {
-		return all(5, order)
-	}
-	if len(recalled) == 0 {
-		results := all(5, open("no notification arrived"))
-		if s.cfg.Webhooks.wasReached() {
-			results[0] = is("never")
-		}
-		return results
+	switch {
+	case order.open != "":
+		return []result{order}
+	case len(recalled) == 0 && s.cfg.Webhooks.wasReached():
+		return []result{is("never"), open("no notification arrived")}
+	case len(recalled) == 0:
+		return []result{open("no notification arrived")}
 	}
 	s.findScheme(recalled[0])
 	first, last, unknown := s.failedEvents()

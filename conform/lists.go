@@ -8,6 +8,7 @@ import (
 	"time"
 )
 
+// repeated looks for a receipt that stands in a list twice, with two states.
 func (s *session) repeated() []result {
 	n := s.Specimens["echo"]
 	current := s.read("echo").body.Get("status").Text
@@ -43,6 +44,7 @@ func (s *session) repeated() []result {
 	return []result{open("the payment was not found, or twice in the same state")}
 }
 
+// lists reads the shorter list and, if that is one page, the longer one.
 func (s *session) lists() []result {
 	for _, l := range []struct {
 		name string
@@ -51,22 +53,22 @@ func (s *session) lists() []result {
 		if l.name == "long" && s.answers[s.Specimens["long0"]].receipt() == "" {
 			lag := s.Onsets[untilLag].After + time.Second
 			if !s.can(lag + longList*2*time.Second) {
-				return all(4, open(fmt.Sprintf("all %d transactions were on one page", shortList)))
+				return []result{open(fmt.Sprintf("all %d transactions were on one page", shortList))}
 			}
 			s.makeList("long", longList)
 			s.wait(s.cfg.Clock.Now().Add(lag))
 		}
 		if !s.intact(l.name, l.n) {
-			return all(4, open("not all answers came when the list was made"))
+			return []result{open("not all answers came when the list was made")}
 		}
 		first, second := s.listed(l.name), s.listed(l.name)
 		if !first.whole || !second.whole {
-			return all(4, open("the list could not be read"))
+			return []result{open("the list could not be read")}
 		}
 		index := s.indices(l.name, l.n)
 		one, two := index(first), index(second)
 		if one == nil || two == nil {
-			return all(4, open("the transactions of the list cannot be recognised"))
+			return []result{open("the transactions of the list cannot be recognised")}
 		}
 		if len(first.next) == 0 && l.name == "short" {
 			continue
@@ -77,9 +79,10 @@ func (s *session) lists() []result {
 		}
 		return []result{is(fmt.Sprint(len(first.pages[0]))), paging(one, two, first.gone || second.gone, l.n), order, s.nextLink(first.next[0])}
 	}
-	return all(4, open(notMade))
+	return []result{open(notMade)}
 }
 
+// intact reports that each transaction of a list was made by one request.
 func (s *session) intact(name string, n int) bool {
 	from, to := s.Specimens[name+"0"], s.Specimens[fmt.Sprintf("%s%d", name, n-1)]
 	return to-from == n-1 && !slices.ContainsFunc(s.Made[from:to+1], func(t thing) bool { return t.Answered.IsZero() })
@@ -104,6 +107,8 @@ func (s *session) listed(name string) list {
 	return l
 }
 
+// indices returns the order in which the transactions of a list were made, by page. An older one with
+// the same reference is -1. It returns nil if there are others.
 func (s *session) indices(name string, n int) func(list) [][]int {
 	byReceipt := map[string]int{}
 	for i := range n {
@@ -136,6 +141,7 @@ func (s *session) indices(name string, n int) func(list) [][]int {
 	}
 }
 
+// good reports a first page in which none is left out.
 func good(pages [][]int, n int) bool {
 	if len(pages) == 0 || len(pages[0]) == 0 {
 		return false
@@ -170,6 +176,8 @@ func listOrder(one, two [][]int) result {
 	}
 }
 
+// paging looks at a reading whose first page leaves none out: an unstable order shows as other
+// changes do.
 func paging(one, two [][]int, gone bool, n int) result {
 	pages := one
 	if !good(one, n) {

@@ -8,36 +8,14 @@ import (
 	"github.com/quickstream-go/quickstream/conform/internal/shape"
 )
 
-// reads are the probes that read what was made, when reads find it.
-
-func reads() []row {
-	return []row{
-		{[]string{"PageSize", "Paging", "ListOrder", "NextLinks"}, 30, "two lists of account verifications, read twice", (*session).lists},
-		{[]string{"TimeForm", "DateForm", "StatusForm", "MemberOrder", "OptionalMembers", "InapplicableMembers", "EmptyLists", "UnknownEnumValues", "TextMembers"}, 1, "an account verification that is read", (*session).members},
-		{[]string{"ClockSkew", "DateHeaderRight"}, 0, "the times of all answers and transactions", (*session).clocks},
-		{[]string{"AgreementTerms"}, 0, "a PayTo agreement that is recalled", (*session).offsetOfAgreements},
-		{[]string{"EchoedReferences", "StoredReferences", "ReferenceSearch"}, 8, "a card payment with a reference in both cases and with a blank", (*session).references},
-		{[]string{"AmountForm", "Metadata", "TransactionTimes"}, 1, "a card payment that is voided", (*session).payment},
-		{[]string{"ReusedReferences"}, 1, "a look-up by a reference that was never used", (*session).reused},
-		{[]string{"RepeatedReceipts"}, 3, "a look-up of a payment that was voided", (*session).repeated},
-		{[]string{"RefundReferences"}, 4, "look-ups of a bank account payment and its refund", (*session).refundReferences},
-		{[]string{"FollowUpReferences", "FollowUpAmounts"}, 4, "look-ups of a pre-authorisation and its top-up", (*session).followUps},
-		{[]string{"PendingSummaryCode"}, 1, "a PayTo payment whose payer does not answer", (*session).pending},
-		{[]string{"UnknownMembers"}, 0, "the members of all answers", (*session).unknownMembers},
-	}
-}
-
 const notMade = "the transaction was not accepted"
 
-func all(n int, r result) []result { return slices.Repeat([]result{r}, n) }
-
 // members are the forms of an account verification.
-
 func (s *session) members() []result {
 	a := s.read("short0")
 	tx := a.body
 	if !a.accepted() || tx.Get("receiptNumber").Empty() {
-		return all(9, open(unusable))
+		return []result{open(unusable)}
 	}
 	time, date := tx.Get("transactionTime"), tx.Get("settlementDate")
 	return []result{
@@ -97,7 +75,6 @@ func statusForm(v shape.Value) result {
 }
 
 // memberOrder compares with the order of the contract's table.
-
 func memberOrder(names []string) result {
 	var order []int
 	for _, name := range []string{"receiptNumber", "transactionType", "responseCode", "responseDescription", "summaryCode", "source", "refundable", "voidable", "supplierBusinessCode"} {
@@ -118,7 +95,6 @@ func memberOrder(names []string) result {
 }
 
 // nothing is the form of members without a value.
-
 func nothing(members ...shape.Value) result {
 	forms := make([]string, len(members))
 	for i, v := range members {
@@ -156,18 +132,17 @@ func emptyLinks(tx shape.Value) result {
 }
 
 // clocks compares the service's clock and its times with ours.
-
 func (s *session) clocks() []result {
 	listed := []time.Duration{0, 20 * time.Second, -20 * time.Second, 31 * time.Second, -31 * time.Second, 5 * time.Minute, -5 * time.Minute, time.Hour, -time.Hour}
 	date, times := s.Date.pick(listed...), s.Times.pick(listed...)
 	if !s.Times.Known || times.open != "" {
 		switch {
 		case date.value == "0s":
-			return all(2, open("no time of a transaction is exact, and the Date header is right"))
+			return []result{open("no time of a transaction is exact, and the Date header is right")}
 		case date.value != "" && (!s.Times.Known || s.Times.contains(s.Date.middle())):
 			return []result{date, is("false")}
 		default:
-			return all(2, open("no time is exact"))
+			return []result{open("no time is exact")}
 		}
 	}
 	switch {
@@ -183,7 +158,6 @@ func (s *session) clocks() []result {
 }
 
 // offsetOfAgreements decides whether only the times of agreements lack their offset.
-
 func (s *session) offsetOfAgreements() []result {
 	switch rest := s.Notes["terms"]; {
 	case s.value("TimeForm") == "":
@@ -260,7 +234,6 @@ func metadataForm(metadata shape.Value) result {
 }
 
 // transactionTimes compares the time of a voided payment with those of its payment and its void.
-
 func (s *session) transactionTimes(n int, tx shape.Value) result {
 	t, ok := timeOf(tx.Get("transactionTime"))
 	made, changed := s.Made[n], s.Made[n].Changed
@@ -284,16 +257,10 @@ func (s *session) transactionTimes(n int, tx shape.Value) result {
 	return open("the payment was not voided, or its times are not exact")
 }
 
-// repeated looks for a receipt that stands in a list twice, with two states.
-
-// spelled is one of our own references, which are in capitals, as it can be looked up.
-
-// ownReference finds under which reference a follow-up is found.
-
 func (s *session) followUps() []result {
 	_, made := s.Specimens["topUp"]
 	if !made {
-		return all(2, open("no top-up was accepted"))
+		return []result{open("no top-up was accepted")}
 	}
 	tx := s.read("topUp").body
 	total, known := cents(tx.Get("totalAmount"))
@@ -328,7 +295,6 @@ func (s *session) pending() []result {
 func isPending(tx shape.Value) bool { return strings.EqualFold(tx.Get("status").Text, "Pending") }
 
 // unknownMembers sorts the members that the client does not model.
-
 func (s *session) unknownMembers() []result {
 	variants, nested, plain := false, false, false
 	for path := range s.Members {
@@ -362,7 +328,6 @@ func (s *session) unknownMembers() []result {
 }
 
 // variant reports a name that differs only in case from a known one or a neighbour.
-
 func (s *session) variant(path, name string) bool {
 	for known := range s.known {
 		if strings.EqualFold(known, name) {
@@ -378,27 +343,4 @@ func (s *session) variant(path, name string) bool {
 }
 
 // nests reports an unknown member with known names inside.
-
 func (s *session) nests(path string) bool { return s.Notes["nested "+path] != "" }
-
-// lists reads the shorter list and, if that is one page, the longer one.
-
-// intact reports that each transaction of a list was made by one request.
-
-// indices returns the order in which the transactions of a list were made, by page. An older one with
-
-// the same reference is -1. It returns nil if there are others.
-
-// good reports a first page in which none is left out.
-
-// paging looks at a reading whose first page leaves none out: an unstable order shows as other
-
-// changes do.
-
-// references finds the forms of references by elimination: each observation excludes what would
-
-// have shown something else.
-
-// echoForm is the form of references in answers: in that of the payment or, if that has none, of
-
-// an end-to-end id, which is not looked up.

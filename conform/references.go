@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/quickstream-go/quickstream/conform/internal/shape"
@@ -24,6 +25,7 @@ func (s *session) reused() []result {
 	return []result{other("a transaction with summary code " + shape.Pattern(code))}
 }
 
+// spelled is one of our own references, which are in capitals, as it can be looked up.
 func (s *session) spelled(reference string) string {
 	if s.Notes["case"] == "lower" {
 		return strings.ToLower(reference)
@@ -43,6 +45,7 @@ func (s *session) refundReferences() []result {
 	return []result{s.ownReference("refund", "bank")}
 }
 
+// ownReference finds under which reference a follow-up is found.
 func (s *session) ownReference(name, original string) result {
 	n, of := s.Specimens[name], s.Specimens[original]
 	receipt, first := s.answers[n].receipt(), s.find(of)
@@ -63,11 +66,13 @@ func (s *session) ownReference(name, original string) result {
 	}
 }
 
+// references finds the forms of references by elimination: each observation excludes what would
+// have shown something else.
 func (s *session) references() []result {
 	n, made := s.Specimens["echo"]
 	receipt := s.find(n)
 	if !made || receipt == "" {
-		return all(3, open(notMade))
+		return []result{open(notMade)}
 	}
 	echo := s.echoForm(n)
 	read := s.read("echo").body.Get("customerReferenceNumber")
@@ -105,7 +110,7 @@ func (s *session) references() []result {
 func misfit(echo, stored result) []result {
 	switch {
 	case echo.value != "sent":
-		return all(2, open("no listed forms explain the look-ups"))
+		return []result{open("no listed forms explain the look-ups")}
 	case stored.other != "":
 		return []result{stored, open("references are stored in another form")}
 	default:
@@ -139,13 +144,15 @@ func candidates(fits func(stored, search string) bool) (stored, search []string)
 	return unique(stored), unique(search)
 }
 
+// echoForm is the form of references in answers: in that of the payment or, if that has none, of
+// an end-to-end id, which is not looked up.
 func (s *session) echoForm(n int) result {
 	if a := s.answers[n]; a.body.Get("responseCode").Kind != shape.Absent {
 		return formOf(s.echoReference(), a.body.Get("customerReferenceNumber"))
 	}
-	if id := s.endToEndID(); id != "" {
+	if length, err := strconv.Atoi(s.Notes["endToEnd"]); err == nil {
 		if a := s.read("onceOff"); a.body.Get("payToData").Kind == shape.Object {
-			return formOf(id, a.body.Get("payToData", "endToEndId"))
+			return formOf(s.endToEndID(length), a.body.Get("payToData", "endToEndId"))
 		}
 	}
 	return open("no answer shows a reference as it was sent")

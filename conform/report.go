@@ -44,10 +44,10 @@ func (r Report) WriteMarkdown(w io.Writer, before *sandbox.Facility) error {
 			differs = append(differs, fmt.Sprintf("| %s | %s | %s | %s | %s |", f.Name, f.Value, a.Value, cell(a.Why), at))
 		}
 	}
-	table(&b, "What differs from our defaults", "What our default is for is what no longer holds at this facility.", "| assumption | found | default | why the default | when |", differs)
-	table(&b, "What is something else", "No value of the sandbox describes it: please send these lines to us.", "| assumption | form | how | when |", others)
-	table(&b, "What holds", "", "| assumption | found | how | when |", holds)
-	table(&b, "What stays open", "", "| assumption | why | how |", open)
+	section(&b, "What differs from our defaults", "What our default is for is what no longer holds at this facility.", "| assumption | found | default | why the default | when |", differs)
+	section(&b, "What is something else", "No value of the sandbox describes it: please send these lines to us.", "| assumption | form | how | when |", others)
+	section(&b, "What holds", "", "| assumption | found | how | when |", holds)
+	section(&b, "What stays open", "", "| assumption | why | how |", open)
 	if r.SignatureScheme != "" {
 		fmt.Fprintf(&b, "\n## Webhooks\n\nNotifications are signed by: %s.\n", r.SignatureScheme)
 	}
@@ -55,12 +55,12 @@ func (r Report) WriteMarkdown(w io.Writer, before *sandbox.Facility) error {
 	for _, path := range slices.Sorted(maps.Keys(r.Members)) {
 		members = append(members, fmt.Sprintf("| %s | %s |", path, r.Members[path]))
 	}
-	table(&b, "Members that the client does not model", "", "| member | JSON type |", members)
+	section(&b, "Members that the client does not model", "", "| member | JSON type |", members)
 	if len(r.Columns) > 0 {
 		fmt.Fprintf(&b, "\n## Columns of the transaction report\n\n%s\n", strings.Join(r.Columns, ", "))
 	}
 	if before != nil {
-		table(&b, "What has changed since "+before.Seen.Format("2006-01-02"), "", "| assumption | before | now |", changes(*before, r.Facility))
+		section(&b, "What has changed since "+before.Seen.Format("2006-01-02"), "", "| assumption | before | now |", changes(*before, r.Facility))
 	}
 	b.WriteString(lines)
 	if len(r.Left) > 0 {
@@ -85,7 +85,7 @@ Or ` + "`quickstream-sandbox -facility facility.json`" + `. The file never sets 
 drop a check. A duration was seen to be at least so long.
 `
 
-func table(b *strings.Builder, title, text, header string, rows []string) {
+func section(b *strings.Builder, title, text, header string, rows []string) {
 	if len(rows) == 0 {
 		return
 	}
@@ -127,18 +127,13 @@ func Plan(w io.Writer) error {
 	say := func(how string, calls int, names []string) {
 		fmt.Fprintf(&b, "  %s (about %d requests): %s\n", how, calls, strings.Join(names, ", "))
 	}
-	for _, r := range slices.Concat(immediate(), reads()) {
-		say(r.how, r.calls, r.names)
+	for _, p := range table() {
+		say(p.how, p.calls, p.names)
 	}
-	say("what these read: verifications, a card payment, a bank account payment with its refund, a pre-authorisation", 15, []string{"no answer by themselves"})
-	say(endToEndHow, 3, []string{"EndToEndIDLength"})
-	say(payToHow, 3, []string{"PayToSynchronous"})
 	for _, o := range onsets() {
 		say(o.how, len(o.ages), []string{o.name})
 	}
-	say(settlementHow, 13, []string{"CutOffHour", "SettlementDays", "LateSettlementDate"})
-	say(retriesHow, 10, []string{"SoftDeclineCodes", "RetriesOf", "RetrySchedule"})
-	say(eventsHow, 6, []string{"Events", "UnknownEvents", "RedeliverySignedAnew", "RedeliveredBody", "SignatureHeader"})
+	say("what these read: verifications, a card payment, a bank account payment with its refund, a pre-authorisation", 15, []string{"no answer by themselves"})
 	b.WriteString("\nEverything that it makes is voided, refunded, recalled or cancelled at the end. Customers are disabled.\n" +
 		"Subscriptions that exist at the facility receive the events of what it makes.\n")
 	_, err := io.WriteString(w, b.String())

@@ -237,34 +237,18 @@ func (s *session) greet() {
 // run asks everything: first what needs only an answer, then what is read later, then what needs
 // days.
 func (s *session) run() {
-	s.ask(immediate())
-	for _, name := range []string{untilLag, "AgreementLookupLag"} {
-		s.begin(name)
-		s.watchShort()
-	}
+	s.ask(immediate()...)
+	s.begin(untilLag, "AgreementLookupLag")
 	s.specimens()
 	s.startRetries()
-	s.listen()
-	for _, name := range []string{"KeyLifetime", "PayToApprovedAfter", "BankReturnAfter"} {
-		s.begin(name)
-		s.watchShort()
-	}
+	s.ask(row("Events"))
+	s.begin("KeyLifetime", "PayToApprovedAfter", "BankReturnAfter")
 	s.Notes["specimens"] = s.process
 	s.planDays()
 	s.keep()
 	s.watch()
 	s.columns()
 	s.rest("")
-}
-
-// watchShort looks for short lags before anything else is made: later looks would come too late.
-func (s *session) watchShort() {
-	until := s.until
-	if soon := s.cfg.Clock.Now().Add(14 * time.Second); soon.Before(s.until) {
-		s.until = soon
-	}
-	s.watch()
-	s.until = until
 }
 
 // rest says of what has no answer why; all names a reason that holds for all.
@@ -288,18 +272,12 @@ func (s *session) rest(all string) {
 			s.waiting(o.name, o.how, why)
 		}
 	}
-	for _, r := range reads() {
-		for _, name := range r.names {
-			s.waiting(name, r.how, "reads do not find the transactions yet")
+	for _, p := range table() {
+		for _, name := range p.names {
+			if p.later != "" {
+				s.waiting(name, p.how, p.later)
+			}
 		}
-	}
-	s.waiting("PayToSynchronous", payToHow, "the payment was not found")
-	s.waiting("EndToEndIDLength", endToEndHow, "no PayTo payment was made")
-	for _, name := range []string{"CutOffHour", "SettlementDays", "LateSettlementDate"} {
-		s.waiting(name, settlementHow, "needs days")
-	}
-	for _, name := range []string{"SoftDeclineCodes", "RetriesOf", "RetrySchedule"} {
-		s.waiting(name, retriesHow, "needs days")
 	}
 }
 

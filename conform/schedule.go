@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -61,10 +62,10 @@ func seconds(list ...int) (out []time.Duration) {
 }
 
 func (s *session) startLag() (int, result) {
-	if s.Notes["verification"] != string(accepts) {
+	if !s.has("verification") {
 		return 0, open("no verification was accepted")
 	}
-	if v, _ := s.specimen("lag", kindHarmless, func(object) {}, s.verification()); v != accepts {
+	if v, _ := s.specimen("lag", kindHarmless, s.verification()); v != accepts {
 		return 0, open(unusable)
 	}
 	return s.Specimens["lag"], result{}
@@ -75,13 +76,18 @@ func (s *session) visible(w window) (seen, known bool) {
 	if receipt == "" { // in a later process
 		return s.find(w.Number) != "", s.err == nil
 	}
-	a := s.get("/transactions/"+url.PathEscape(receipt), nil)
-	return a.accepted() && !a.broken, a.accepted() && !a.broken || a.status == http.StatusNotFound
+	return found(s.get("/transactions/"+url.PathEscape(receipt), nil))
+}
+
+// found reports whether a read finds something.
+func found(a answer) (seen, known bool) {
+	seen = a.accepted() && !a.broken
+	return seen, seen || a.status == http.StatusNotFound
 }
 
 func (s *session) startAgreementLag() (int, result) {
 	if s.ours() == "" {
-		return 0, open("no customer could be made")
+		return 0, open("no customer was accepted")
 	}
 	n, a := s.newAgreement(payerSilent, func(object) {})
 	if a.body.Get("agreementToken").Empty() {
@@ -95,22 +101,14 @@ func (s *session) agreementVisible(w window) (seen, known bool) {
 	if token == "" {
 		return false, false
 	}
-	a := s.get("/payto-agreements/"+url.PathEscape(token), nil)
-	return a.accepted() && !a.broken, a.accepted() && !a.broken || a.status == http.StatusNotFound
+	return found(s.get("/payto-agreements/"+url.PathEscape(token), nil))
 }
 
 func (s *session) startKey() (int, result) {
-	if s.Notes["verification"] != string(accepts) {
+	if !s.has("verification") {
 		return 0, open("no verification was accepted")
 	}
-	v, _ := judge(func() answer {
-		n, a := s.make(kindHarmless, http.MethodPost, "/transactions", s.verification())
-		if a.receipt() != "" {
-			s.Specimens["key"] = n
-		}
-		return a
-	})
-	if v != accepts {
+	if v, _ := s.transact("key", kindHarmless, s.verification()); v != accepts {
 		return 0, open(unusable)
 	}
 	return s.Specimens["key"], result{}
@@ -128,23 +126,20 @@ func (s *session) forgotten(w window) (seen, known bool) {
 func (s *session) startPayTo() (int, result) {
 	n, no := s.makeActive()
 	if no != (result{}) {
-		s.answered("PayToSynchronous", payToHow, no)
+		s.note(row("PayToSynchronous"), no)
 		return n, no
 	}
 	if a := s.answers[n].body; !a.Get("status").Empty() || !a.Get("summaryCode").Empty() {
-		return n, s.synchronous(strings.EqualFold(a.Get("status").Text, "Pending"))
+		return n, s.synchronous(isPending(a))
 	}
 	return n, result{}
 }
 
-const payToHow = "a PayTo payment against an agreement whose payer has confirmed"
-
 func (s *session) synchronous(isPending bool) result {
+	s.note(row("PayToSynchronous"), is(strconv.FormatBool(!isPending)))
 	if isPending {
-		s.answered("PayToSynchronous", payToHow, is("false"))
 		return result{}
 	}
-	s.answered("PayToSynchronous", payToHow, is("true"))
 	return open("payments are approved in the answer")
 }
 
@@ -153,16 +148,14 @@ func (s *session) approved(w window) (seen, known bool) {
 	if a.body.Get("receiptNumber").Empty() {
 		return false, false
 	}
-	isPending := strings.EqualFold(a.body.Get("status").Text, "Pending")
+	isPending := isPending(a.body)
 	if s.Findings["PayToSynchronous"].Name == "" {
 		age := a.got.Sub(s.Made[w.Number].Answered)
 		switch {
-		case isPending:
-			s.synchronous(true)
-		case age < 30*time.Second:
-			s.synchronous(false)
+		case isPending || age < 30*time.Second:
+			s.synchronous(isPending)
 		default:
-			s.answered("PayToSynchronous", payToHow, open("the payment was found when it was approved"))
+			s.note(row("PayToSynchronous"), open("the payment was found when it was approved"))
 		}
 	}
 	if !isPending && w.Before < 0 && s.value("PayToSynchronous") != "false" {
@@ -176,11 +169,7 @@ func (s *session) startReturn() (int, result) {
 	if !s.can(3*day + time.Hour) {
 		return 0, needs("needs -wait 80h, or the payment could not be taken back")
 	}
-	bsb := "032-051"
-	if s.value("BSBForm") == "digits" {
-		bsb = "032051"
-	}
-	v, _ := s.specimen("return", kindPayment, func(object) {}, s.transaction("PAYMENT", "1.03", "bankAccount", bank(bsb)))
+	v, _ := s.specimen("return", kindPayment, s.transaction("PAYMENT", "1.03", "bankAccount", bank(s.bsb("032-051"))))
 	if v != accepts {
 		return 0, open("no bank account payment was accepted")
 	}
@@ -217,13 +206,6 @@ type task struct {
 
 const allReads = "reads"
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 // watch does what needs time, each thing when it is due, until nothing is left or the run may not
 // wait longer.
 func (s *session) watch() {
@@ -236,7 +218,8 @@ func (s *session) watch() {
 		others := slices.DeleteFunc(slices.Clone(tasks), func(t task) bool { return t.name == allReads || t.due.After(s.until) })
 		if next.name == allReads && len(others) > 0 { // what takes long lets the others go first
 			first := slices.MinFunc(others, func(a, b task) int { return a.due.Compare(b.due) })
-			if first.due.Before(later(next.due, s.cfg.Clock.Now()).Add(2 * time.Minute)) {
+			const long = 2 * time.Minute
+			if first.due.Before(next.due.Add(long)) || first.due.Before(s.cfg.Clock.Now().Add(long)) {
 				next = first
 			}
 		}
@@ -258,11 +241,11 @@ func (s *session) tasks() (tasks []task) {
 			tasks = append(tasks, task{due, o.name, func() { s.look(o) }})
 		}
 	}
-	if s.missing(reads()) && s.Notes["specimens"] == s.process {
+	if s.missing(reads()...) && s.Notes["specimens"] == s.process {
 		if found := s.Onsets[untilLag]; found.Seen {
 			ready := s.Made[s.lastSpecimen()].Answered.Add(found.After + time.Second)
 			tasks = append(tasks, task{ready, allReads, func() {
-				s.ask(reads())
+				s.ask(reads()...)
 				s.release()
 			}})
 		}
@@ -280,10 +263,13 @@ func (s *session) lastSpecimen() (last int) {
 	return last
 }
 
-// begin starts an onset that is not known.
-func (s *session) begin(name string) {
+// begin starts those of the named onsets that are not known. It looks for short lags before anything
+// else is made: later looks would come too late.
+func (s *session) begin(names ...string) {
+	until := s.until
+	defer func() { s.until = until }()
 	for _, o := range onsets() {
-		if _, begun := s.Onsets[o.name]; begun || s.Findings[o.name].Name != "" || o.name != name {
+		if _, begun := s.Onsets[o.name]; begun || s.Findings[o.name].Name != "" || !slices.Contains(names, o.name) {
 			continue
 		}
 		n, no := o.start(s)
@@ -297,6 +283,11 @@ func (s *session) begin(name string) {
 		}
 		s.Onsets[o.name] = w
 		s.keep()
+		if soon := s.cfg.Clock.Now().Add(14 * time.Second); soon.Before(until) {
+			s.until = soon
+		}
+		s.watch()
+		s.until = until
 	}
 }
 
@@ -329,20 +320,4 @@ func (s *session) look(o onset) {
 		s.answered(o.name, o.how, r)
 	}
 	s.Onsets[o.name] = w
-}
-
-// ask asks the rows without an answer.
-func (s *session) ask(rows []row) {
-	for _, r := range rows {
-		if s.err != nil || !s.missing([]row{r}) {
-			continue
-		}
-		results := r.ask(s)
-		for i, name := range r.names {
-			if s.Findings[name].Name == "" {
-				s.answered(name, r.how, results[i])
-			}
-		}
-		s.keep()
-	}
 }

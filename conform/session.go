@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -86,6 +87,9 @@ type change func(*http.Request)
 
 // publishable sends the publishable key.
 func (s *session) publishable(r *http.Request) { r.SetBasicAuth(s.cfg.Keys.Publishable, "") }
+
+// asText asks for a report.
+func asText(r *http.Request) { r.Header.Set("Accept", "text/plain") }
 
 // keyed sends an idempotency key. The name is not canonical, so that net/http sends no request again.
 func keyed(key string) change {
@@ -256,6 +260,29 @@ const (
 	refuses reply = "refused"
 	unclear reply = ""
 )
+
+func (v reply) choose(accepted, refused string) result {
+	switch v {
+	case accepts:
+		return is(accepted)
+	case refuses:
+		return is(refused)
+	default:
+		return open(unusable)
+	}
+}
+
+// transact makes a transaction until it is accepted, or refused twice. Its number is kept under a
+// name, if it has one.
+func (s *session) transact(name, kind string, body object) (reply, answer) {
+	return judge(func() answer {
+		n, a := s.make(kind, http.MethodPost, "/transactions", maps.Clone(body))
+		if name != "" && a.receipt() != "" {
+			s.Specimens[name] = n
+		}
+		return a
+	})
+}
 
 // judge tries a request. A refusal counts if it comes twice: something on the way may have made
 // one of them.

@@ -1,10 +1,7 @@
 package conform
 
 import (
-	"maps"
-	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +19,7 @@ const metadataProbe = "Conform-Probe-0123456789"
 // specimens makes what is read later: each takes at most a few dollars. What is already there in
 // this process, or whose questions have answers, is not made again.
 func (s *session) specimens() {
-	if !s.missing(reads()) {
+	if !s.missing(reads()...) {
 		return
 	}
 	if n, made := s.Specimens["short0"]; !made || s.answers[n].receipt() == "" {
@@ -49,24 +46,18 @@ func (s *session) listReference(name string) string { return s.digest(name+s.Not
 
 func (s *session) makeList(name string, n int) {
 	for i := range n {
-		s.specimen(name+strconv.Itoa(i), kindHarmless, func(body object) { body["customerReferenceNumber"] = s.listReference(name) }, s.verification())
+		body := s.verification()
+		body["customerReferenceNumber"] = s.listReference(name)
+		s.specimen(name+strconv.Itoa(i), kindHarmless, body)
 	}
 }
 
-// specimen makes a transaction until it is accepted, or refused twice.
-func (s *session) specimen(name, kind string, edit func(object), body object) (reply, answer) {
+// specimen makes a transaction that is read later, if this process has not made it.
+func (s *session) specimen(name, kind string, body object) (reply, answer) {
 	if n, made := s.Specimens[name]; made && s.answers[n].receipt() != "" {
 		return accepts, s.answers[n]
 	}
-	edit(body)
-	v, a := judge(func() answer {
-		n, a := s.make(kind, http.MethodPost, "/transactions", maps.Clone(body))
-		if a.receipt() != "" {
-			s.Specimens[name] = n
-		}
-		return a
-	})
-	return v, a
+	return s.transact(name, kind, body)
 }
 
 // echoReference has both cases and a blank at its end.
@@ -76,46 +67,47 @@ func (s *session) echoReference() string {
 }
 
 func (s *session) makeEcho() {
-	edit := func(body object) {
-		body["customerReferenceNumber"] = s.echoReference()
-		body["metadata"] = object{"conform": metadataProbe}
+	body := s.transaction("PAYMENT", "1.23", "creditCard", card(cardApproved))
+	body["customerReferenceNumber"] = s.echoReference()
+	body["metadata"] = object{"conform": metadataProbe}
+	if v, _ := s.specimen("echo", kindPayment, body); v != refuses {
+		return
 	}
-	const how = "metadata on a card payment that is voided"
-	v, _ := s.specimen("echo", kindPayment, edit, s.transaction("PAYMENT", "1.23", "creditCard", card(cardApproved)))
-	if v == refuses {
-		v, _ = s.specimen("echo", kindPayment, func(body object) { body["customerReferenceNumber"] = s.echoReference() },
-			s.transaction("PAYMENT", "1.23", "creditCard", card(cardApproved)))
-		if v == accepts {
-			s.answered("Metadata", how, is("refused"))
-		} else {
-			s.answered("Metadata", how, open("no card payment was accepted"))
-		}
+	delete(body, "metadata")
+	r := open("no card payment was accepted")
+	if v, _ := s.specimen("echo", kindPayment, body); v == accepts {
+		r = is("refused")
 	}
+	s.answered("Metadata", row("Metadata").how, r)
 }
 
 func (s *session) makeRefund() {
-	bsb := bankAccepted
-	if s.value("BSBForm") == "digits" {
-		bsb = strings.Replace(bsb, "-", "", 1)
-	}
-	v, a := s.specimen("bank", kindPayment, func(object) {}, s.transaction("PAYMENT", "1.05", "bankAccount", bank(bsb)))
+	v, a := s.specimen("bank", kindPayment, s.transaction("PAYMENT", "1.05", "bankAccount", bank(s.bsb(bankAccepted))))
 	if v != accepts {
 		return
 	}
-	if v, _ = s.specimen("refund", kindHarmless, func(object) {}, s.followUp("REFUND", a.receipt(), "1.05")); v == accepts {
+	if v, _ = s.specimen("refund", kindHarmless, s.followUp("REFUND", a.receipt(), "1.05")); v == accepts {
 		s.Made[s.Specimens["bank"]].Undone = true
 	}
 }
 
+// bsb is a BSB in the form that the service takes.
+func (s *session) bsb(dashed string) string {
+	if s.value("BSBForm") == "digits" {
+		return strings.Replace(dashed, "-", "", 1)
+	}
+	return dashed
+}
+
 func (s *session) makePreauth() {
-	v, a := s.specimen("preauth", kindPreauth, func(object) {}, s.transaction("PREAUTH", "1.10", "creditCard", card(cardApproved)))
+	v, a := s.specimen("preauth", kindPreauth, s.transaction("PREAUTH", "1.10", "creditCard", card(cardApproved)))
 	if v != accepts {
 		return
 	}
-	s.specimen("topUp", kindHarmless, func(body object) { body["authorisationType"] = "INCREMENTAL" }, s.followUp("PREAUTH", a.receipt(), "0.37"))
+	body := s.followUp("PREAUTH", a.receipt(), "0.37")
+	body["authorisationType"] = "INCREMENTAL"
+	s.specimen("topUp", kindHarmless, body)
 }
-
-const endToEndHow = "PayTo payments with end-to-end ids of 201, 36 and 35 characters"
 
 // makeOnceOff makes payments with agreements whose payer does not answer: with a long end-to-end id
 // and, if that is refused, with shorter ones.
@@ -123,46 +115,35 @@ func (s *session) makeOnceOff() {
 	if n, made := s.Specimens["onceOff"]; made && s.answers[n].receipt() != "" || s.ours() == "" {
 		return
 	}
-	long := s.digest("end", 0) + strings.Repeat("x", 175)
-	pay := func(id string) reply {
-		v, _ := s.specimen("onceOff", kindPayment, func(object) {}, s.transaction("PAYMENT", "1.09", "payToData", object{
-			"endToEndId": id, "remittanceInformation1": "conform",
+	pay := func(length int) reply {
+		v, _ := s.specimen("onceOff", kindPayment, s.transaction("PAYMENT", "1.09", "payToData", object{
+			"endToEndId": s.endToEndID(length), "remittanceInformation1": "conform",
 			"payToAgreement": object{
 				"supplierBusinessCode": s.business, "paymentDetails": object{"purpose": "OTHR", "description": "Conform probe"},
 				"payerDetails": s.ownPayer(payerSilent),
 			},
 		}))
+		if v == accepts {
+			s.Notes["endToEnd"] = strconv.Itoa(length)
+		}
 		return v
 	}
-	// The last characters are of both cases with a blank, as those of the reference.
-	end := func(n int) string { return long[:n-4] + "aXy " }
-	switch pay(end(201)) {
-	case accepts:
-		s.answered("EndToEndIDLength", endToEndHow, is("0"))
-		s.Notes["endToEnd"] = "201"
-		return
-	case unclear:
-		s.answered("EndToEndIDLength", endToEndHow, open(unusable))
-		return
+	p := row("EndToEndIDLength")
+	switch v := pay(201); {
+	case v != refuses:
+		s.note(p, v.choose("0", ""))
+	case pay(36) == accepts:
+		s.note(p, other("between 36 and 200 characters"))
+	case pay(35) == accepts:
+		s.note(p, is("35"))
 	default:
+		s.note(p, open("PayTo payments with new agreements are refused"))
 	}
-	r := open("PayTo payments with new agreements are refused")
-	if pay(end(36)) == accepts {
-		s.Notes["endToEnd"] = "36"
-		r = other("between 36 and 200 characters")
-	} else if pay(end(35)) == accepts {
-		s.Notes["endToEnd"] = "35"
-		r = is("35")
-	}
-	s.answered("EndToEndIDLength", endToEndHow, r)
 }
 
-func (s *session) endToEndID() string {
-	n, err := strconv.Atoi(s.Notes["endToEnd"])
-	if err != nil {
-		return ""
-	}
-	return (s.digest("end", 0) + strings.Repeat("x", 175))[:n-4] + "aXy "
+// endToEndID ends with both cases and a blank, as the reference does.
+func (s *session) endToEndID(length int) string {
+	return (s.digest("end", 0) + strings.Repeat("x", 175))[:length-4] + "aXy "
 }
 
 // ownPayer names the customer of this run, so that its agreements are found again.
@@ -179,7 +160,7 @@ func (s *session) ownPayer(bsb string) object {
 // makeActive makes an agreement that its payer confirms, and a payment.
 func (s *session) makeActive() (int, result) {
 	if s.ours() == "" {
-		return 0, open("no customer could be made")
+		return 0, open("no customer was accepted")
 	}
 	v, a := judge(func() answer {
 		_, a := s.newAgreement(payerActive, func(object) {})
@@ -191,7 +172,7 @@ func (s *session) makeActive() (int, result) {
 	}
 	for range 5 { // until the payer has confirmed
 		s.wait(s.cfg.Clock.Now().Add(3 * time.Second))
-		v, _ := s.specimen("payTo", kindPayment, func(object) {}, s.transaction("PAYMENT", "1.07", "payToData", object{"agreementToken": token, "endToEndId": s.digest("active", 0)}))
+		v, _ := s.specimen("payTo", kindPayment, s.transaction("PAYMENT", "1.07", "payToData", object{"agreementToken": token, "endToEndId": s.digest("active", 0)}))
 		if v == accepts {
 			return s.Specimens["payTo"], result{}
 		}
@@ -199,16 +180,7 @@ func (s *session) makeActive() (int, result) {
 	return 0, open("no payment against an agreement was accepted")
 }
 
-// softDeclines makes payments that are declined, with codes that the service may retry.
-func (s *session) softDeclines() {
-	for _, decline := range softCards() {
-		if _, made := s.Specimens["soft"+decline.code]; !made {
-			s.specimen("soft"+decline.code, kindPayment, func(object) {}, s.transaction("PAYMENT", "1.01", "creditCard", card(decline.number)))
-		}
-	}
-	s.keep()
-}
-
+// softCards are declined with codes that the service may retry.
 func softCards() []struct{ code, number string } {
 	return []struct{ code, number string }{
 		{"01", "4111111117444490"}, {"05", "4111111115444492"}, {"51", "4111111111444496"}, {"91", "4111111114444493"},
@@ -243,11 +215,4 @@ func (s *session) observe(n int, t stamp) {
 		low, high = low-shift, high-shift
 	}
 	s.Times.narrow(low, high)
-}
-
-// missing reports whether one of the rows has no answer.
-func (s *session) missing(rows []row) bool {
-	return slices.ContainsFunc(rows, func(r row) bool {
-		return slices.ContainsFunc(r.names, func(name string) bool { return s.Findings[name].Name == "" })
-	})
 }

@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -157,10 +156,7 @@ func (s *session) reverse(n int, receipt string) bool {
 	case s.Made[n].Kind == kindPreauth:
 		body := s.followUp("PREAUTH_CANCELLATION", receipt, amount)
 		body["cancellationType"] = "FULL"
-		v, _ := judge(func() answer {
-			_, a := s.make(kindHarmless, http.MethodPost, "/transactions", maps.Clone(body))
-			return a
-		})
+		v, _ := s.transact("", kindHarmless, body)
 		return v != unclear // refused twice: it is cancelled, or was never approved
 	case tx.Get("receiptNumber").Empty():
 		return s.void(n) // what reads do not show yet can be voided
