@@ -75,7 +75,11 @@ func writtenForm(a answer) result {
 }
 
 func (s *session) put(body object) answer {
-	return s.send(http.MethodPut, "/customers/"+url.PathEscape(s.ours()), body)
+	return s.putCustomer(s.ours(), body)
+}
+
+func (s *session) putCustomer(id string, body object) answer {
+	return s.send(http.MethodPut, "/customers/"+url.PathEscape(id), body)
 }
 
 // changeCustomer changes the customer of this run.
@@ -86,17 +90,29 @@ func (s *session) changeCustomer(body object) reply {
 
 // ours returns the customer of this run, and "" if there is none.
 func (s *session) ours() string {
-	for n, t := range s.Made {
-		if s.customer != "" {
-			break
-		}
-		if t.Kind == kindCustomer {
-			for _, item := range s.get("/customers", url.Values{"customerNumber": {s.reference(n)}}).body.Get("data").Items {
-				s.customer = item.Get("customerId").Text
-			}
+	if s.customer == "" {
+		if ids, _ := s.customers(); len(ids) > 0 {
+			s.customer = ids[0]
 		}
 	}
 	return s.customer
+}
+
+// customers looks up every customer that this run may have made: an answer that was lost has made
+// one too. They are not known if a look-up has no usable answer.
+func (s *session) customers() (ids []string, known bool) {
+	known = true
+	for n, t := range s.Made {
+		if t.Kind != kindCustomer {
+			continue
+		}
+		v, a := judge(func() answer { return s.page("/customers", url.Values{"customerNumber": {s.reference(n)}}) })
+		known = known && (v == accepts || v == refuses && a.status == http.StatusNotFound)
+		for _, item := range a.body.Get("data").Items {
+			ids = append(ids, item.Get("customerId").Text)
+		}
+	}
+	return ids, known
 }
 
 func (s *session) nullInPut() result {

@@ -53,14 +53,14 @@ func (s *session) ownReference(name, original string) result {
 		return open("the transaction or its original is not found")
 	}
 	switch own, original := s.holds(s.reference(n), receipt), s.holds(s.reference(of), receipt); {
+	case own == unclear || original == unclear:
+		return open(unusable)
 	case own == accepts && original == accepts:
 		return other("both")
 	case own == accepts:
 		return is("own")
 	case original == accepts:
 		return is("original")
-	case own == unclear || original == unclear:
-		return open(unusable)
 	default:
 		return is("none")
 	}

@@ -363,20 +363,33 @@ func (s *session) steady() bool {
 	return s.value("ListOrder") == "newest" || s.value("ListOrder") == "oldest"
 }
 
-// finds reports whether a look-up by reference has a receipt. A list in unstable order is read
-// twice.
-func (s *session) finds(reference, receipt string) reply {
-	found, known := false, true
+// readAll reads a list until a page is enough, and reports whether it has seen all of it. A list in
+// unstable order is read twice: the second reading shows what the first left out, unless a repeated
+// request had a reading in between.
+func (s *session) readAll(path string, query url.Values, enough func(page []shape.Value) bool) bool {
+	whole, repeated := true, false
 	for range 2 {
-		l := s.pagesUntil("/transactions/for-reference-number", url.Values{"referenceNumber": {reference}}, func(page []shape.Value) bool {
-			found = found || slices.ContainsFunc(page, func(item shape.Value) bool { return item.Get("receiptNumber").Text == receipt })
-			return found
+		stop := false
+		l := s.pagesUntil(path, query, func(page []shape.Value) bool {
+			stop = enough(page)
+			return stop
 		})
-		known = known && (l.whole || len(l.pages) == 0 && l.first.status == http.StatusNotFound)
-		if found || len(l.pages) < 2 || s.steady() {
-			break
+		whole = whole && (l.whole || len(l.pages) == 0 && l.first.status == http.StatusNotFound)
+		if stop || len(l.pages) < 2 || s.steady() {
+			return whole
 		}
+		repeated = repeated || l.repeated
 	}
+	return whole && !repeated
+}
+
+// finds reports whether a look-up by reference has a receipt.
+func (s *session) finds(reference, receipt string) reply {
+	found := false
+	known := s.readAll("/transactions/for-reference-number", url.Values{"referenceNumber": {reference}}, func(page []shape.Value) bool {
+		found = found || slices.ContainsFunc(page, func(item shape.Value) bool { return item.Get("receiptNumber").Text == receipt })
+		return found
+	})
 	switch {
 	case found:
 		return accepts
@@ -394,6 +407,9 @@ type list struct {
 	next  []string // the addresses of the pages after the first, as the service wrote them
 	gone  bool     // a page was not there at first
 	whole bool
+	// repeated tells that an answer was not usable: the service may have answered more readings than
+	// were seen.
+	repeated bool
 }
 
 // pages reads a list.
@@ -404,11 +420,17 @@ func (s *session) pages(path string, query url.Values) list {
 // pagesUntil reads a list until a page is enough. It takes only the query of a next link, and the
 // path that it knows, so that no form of the link leads elsewhere.
 func (s *session) pagesUntil(path string, query url.Values, enough func(page []shape.Value) bool) (l list) {
-	for len(l.pages) < maxPages {
+	read := func() answer {
+		asked := s.asked
 		a := s.page(path, query)
+		l.repeated = l.repeated || s.asked > asked+1
+		return a
+	}
+	for len(l.pages) < maxPages {
+		a := read()
 		if len(l.pages) > 0 && a.status == http.StatusNotFound {
 			l.gone = true
-			a = s.page(path, query)
+			a = read()
 		}
 		if len(l.pages) == 0 {
 			l.first = a

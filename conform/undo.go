@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"time"
+
+	"github.com/quickstream-go/quickstream/conform/internal/shape"
 )
 
 // void voids a payment of this process.
@@ -16,13 +18,17 @@ func (s *session) void(n int) bool {
 	return a.accepted()
 }
 
-// endAgreement recalls or cancels an agreement.
+// endAgreement recalls or cancels an agreement. Without a usable answer it looks whether that was done.
 func (s *session) endAgreement(token, status string) bool {
 	body := object{"updateType": "RECALL_PAYTO_AGREEMENT", "recallPayToAgreement": object{"statusCode": "CANCELLED"}}
 	if status == "ACTIVE" || status == "SUSPENDED" {
 		body = object{"updateType": "STATUS_AMENDMENT", "statusAmendment": object{"statusCode": "CANCELLED", "reasonCode": "MD17"}}
 	}
-	return s.send(http.MethodPatch, "/payto-agreements/"+url.PathEscape(token), body).accepted()
+	if a := s.send(http.MethodPatch, "/payto-agreements/"+url.PathEscape(token), body); a.accepted() && !a.broken {
+		return true
+	}
+	again := s.get("/payto-agreements/"+url.PathEscape(token), nil).body.Get("status").Text
+	return again == "CANCELLED" || again == "REJECTED"
 }
 
 // release undoes what only the reads needed.
@@ -102,35 +108,35 @@ func (s *session) cleanOnce(age time.Duration) (left []string) {
 }
 
 func (s *session) disable() bool {
-	return s.ours() == "" && s.err == nil || s.put(object{"enabled": false}).accepted()
+	ids, done := s.customers()
+	for _, id := range ids {
+		done = s.putCustomer(id, object{"enabled": false}).accepted() && done
+	}
+	return done && s.err == nil
 }
 
-// cleanAgreements ends every agreement of the customer that this run made.
+// cleanAgreements ends every agreement of the customers that this run made.
 func (s *session) cleanAgreements(age time.Duration) bool {
 	open := s.open(kindAgreement)
 	if s.Specimens["onceOff"] == 0 && len(open) == 0 && len(s.open(kindCustomer)) == 0 {
 		return true
 	}
-	if s.ours() == "" {
-		return s.err == nil
-	}
-	done, tokens := true, map[string]bool{}
-	for _, status := range []string{"PENDING", "ACTIVE"} {
-		for range 2 { // in an unstable order, another reading shows what this one left out
-			l := s.pages("/customers/"+url.PathEscape(s.ours())+"/payto-agreements", url.Values{"status": {status}})
-			done = done && (l.whole || l.first.status == http.StatusNotFound)
-			for _, item := range slices.Concat(l.pages...) {
-				token := item.Get("agreementToken").Text
-				if tokens[token] = true; !s.endAgreement(token, item.Get("status").Text) {
-					again := s.get("/payto-agreements/"+url.PathEscape(token), nil).body.Get("status").Text
-					done = done && (again == "CANCELLED" || again == "REJECTED")
+	ids, done := s.customers()
+	tokens := map[string]bool{}
+	for _, id := range ids {
+		for _, status := range []string{"PENDING", "ACTIVE"} {
+			whole := s.readAll("/customers/"+url.PathEscape(id)+"/payto-agreements", url.Values{"status": {status}}, func(page []shape.Value) bool {
+				for _, item := range page {
+					token := item.Get("agreementToken").Text
+					tokens[token] = true
+					done = s.endAgreement(token, item.Get("status").Text) && done
 				}
-			}
-			if len(l.pages) < 2 || s.steady() {
-				break
-			}
+				return false
+			})
+			done = done && whole
 		}
 	}
+	done = done && s.err == nil
 	for _, n := range open {
 		token := s.answers[n].body.Get("agreementToken").Text
 		// What is not found was not made, or is hidden until later.
