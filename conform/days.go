@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -257,25 +258,28 @@ func (s *session) retriesOf(receipt string) (retries []shape.Value, ok bool) {
 }
 
 func (s *session) retries() []result {
-	var codes []string
+	var declines, retried []string
 	first := ""
 	for _, decline := range softCards() {
-		receipt := s.find(s.Specimens["soft"+decline.code])
+		n := s.Specimens["soft"+decline.code]
+		receipt := s.find(n)
+		code := s.declineCode(n)
 		a := s.get("/transactions/"+url.PathEscape(receipt)+"/retries", nil)
-		if receipt == "" || !a.accepted() && a.status != http.StatusNotFound {
+		if receipt == "" || code == "" || !a.accepted() && a.status != http.StatusNotFound {
 			return []result{open("a declined payment or its retries cannot be read")}
 		}
+		declines = append(declines, code)
 		if len(a.body.Get("data").Items) > 0 {
-			codes = append(codes, decline.code)
+			retried = append(retried, code)
 			if first == "" {
 				first = receipt
 			}
 		}
 	}
+	soft := softDeclines(declines, retried)
 	if first == "" {
-		return []result{is("none"), open("no payment was retried")}
+		return []result{soft, open("no payment was retried")}
 	}
-	soft := one(strings.Join(codes, ","), "01", "01,05,51,91")
 	retries, ok := s.retriesOf(first)
 	if !ok || len(retries) == 0 {
 		return []result{soft, open("the retries of a payment cannot be read")}
@@ -290,6 +294,32 @@ func (s *session) retries() []result {
 	}
 	original := s.get("/transactions/"+url.PathEscape(first), nil).body
 	return []result{soft, of, retrySchedule(append([]shape.Value{original}, retries...))}
+}
+
+// declineCode is the code that the answer gave, or a read if the answer had none. A number has lost
+// its leading zero.
+func (s *session) declineCode(n int) string {
+	code := s.answers[n].body.Get("responseCode")
+	if code.Empty() {
+		code = s.get("/transactions/"+url.PathEscape(s.find(n)), nil).body.Get("responseCode")
+	}
+	if code.Kind == shape.Number {
+		return fmt.Sprintf("%02s", code.Text)
+	}
+	return code.Text
+}
+
+// softDeclines names the codes that were retried. The listed values are about four codes: if the
+// cards were declined with others, the result is another one.
+func softDeclines(declines, retried []string) result {
+	codes := func(list []string) string {
+		return strings.Join(slices.Compact(slices.Sorted(slices.Values(list))), ",")
+	}
+	found := cmp.Or(codes(retried), "none")
+	if all := codes(declines); all != "01,05,51,91" {
+		return other(found + " of " + all)
+	}
+	return one(found, "none", "01", "01,05,51,91")
 }
 
 // retrySchedule compares the times of a payment and its retries with each other, so that no clock

@@ -161,6 +161,10 @@ func options() []option {
 		one("CutOffHour", "21", func(w *world) { w.cutOff = 21 }),
 		one("SoftDeclineCodes", "01", func(w *world) { w.retried = []string{"01"} }),
 		one("SoftDeclineCodes", elsewhere+"01,05", func(w *world) { w.retried = []string{"01", "05"} }),
+		one("SoftDeclineCodes", elsewhere+"57 of", func(w *world) {
+			w.decline = func(code string) string { return strings.Replace(code, "01", "57", 1) }
+			w.retried = []string{"57"}
+		}),
 		one("RetrySchedule", elsewhere+"24h", func(w *world) { w.retryAfter = []time.Duration{24 * time.Hour} }),
 		one("RetrySchedule", elsewhere+"24h,24h", func(w *world) { w.retryAfter = []time.Duration{24 * time.Hour, 48 * time.Hour} }),
 		one("PastStartRefused", "true", func(w *world) { w.pastRefused = true }),

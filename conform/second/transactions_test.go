@@ -106,7 +106,7 @@ func (s *service) source(t *transaction) (field, message string) {
 	if card != nil {
 		number := text(card["cardNumber"])
 		if number[len(number)-2:] >= "90" {
-			t.status, t.summary, t.code = "Declined", "1", declineCode(number)
+			t.status, t.summary, t.code = "Declined", "1", s.world.decline(declineCode(number))
 		}
 		t.surcharge = t.amount * s.world.surcharge / 100
 		return "", ""
@@ -341,7 +341,7 @@ func (s *service) transaction(t *transaction) object {
 		card = append(object{{"links", s.noLinks()}, {"accountType", "CREDIT_CARD"}, {"accountToken", nil}, {"defaultAccount", false}}, s.card(number)...)
 	}
 	if data := part(in, "payToData"); data != nil && t.agreement != nil {
-		payTo = object{{"agreementToken", t.agreement.token}, {"endToEndId", data["endToEndId"]}, {"priority", "NORM"}, {"remittanceInformation1", data["remittanceInformation1"]}, {"remittanceInformation2", nil}}
+		payTo = object{{"agreementToken", t.agreement.token}, {"endToEndId", s.world.store(text(data["endToEndId"]))}, {"priority", "NORM"}, {"remittanceInformation1", data["remittanceInformation1"]}, {"remittanceInformation2", nil}}
 	}
 	o = append(o, member{"creditCard", card}, member{"payToData", payTo}, member{"payToPayeeAccount", s.world.inapplicable}, member{"payToPayerAccount", s.world.inapplicable}, member{"metadata", s.world.metadata(part(in, "metadata"))})
 	if s.world.unknownMember != "" {

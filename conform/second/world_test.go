@@ -30,6 +30,7 @@ type world struct {
 	code                                     func(string) any
 	status, agreementText, store, searchForm func(string) string
 	agreementCode                            func(string) any
+	decline                                  func(code string) string
 	metadata                                 func(map[string]any) any
 	location                                 func(path string) string
 	transactionAnswer                        func(object) object
@@ -60,6 +61,7 @@ func plain() world {
 		code:   func(code string) any { return code },
 		status: same, agreementText: same, store: same, searchForm: strings.ToLower,
 		agreementCode: func(code string) any { return code },
+		decline:       same,
 		metadata:      func(m map[string]any) any { return m },
 		memberOrder:   func(names []string) []string { return names },
 		next:          func(r *http.Request, q url.Values) string { return "http://" + r.Host + r.URL.Path + "?" + q.Encode() },
