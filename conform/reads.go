@@ -294,6 +294,23 @@ func (s *session) pending() []result {
 
 func isPending(tx shape.Value) bool { return strings.EqualFold(tx.Get("status").Text, "Pending") }
 
+// isApproved reports an approval in a known form. The summary code alone is one only without a
+// status: it may be that of approvals while a payment is pending.
+func isApproved(tx shape.Value) bool {
+	word, code := strings.ToLower(tx.Get("status").Text), tx.Get("summaryCode").Text
+	return code == "0" && word == "" || slices.Contains([]string{"", "0"}, code) && slices.Contains([]string{"approved", "approved*", "settled"}, word)
+}
+
+// strangeStatus is the status of a transaction, if it is a word that is not known.
+func strangeStatus(tx shape.Value) string {
+	word := tx.Get("status").Text
+	known := []string{"", "approved", "approved*", "pending", "declined", "voided", "suspended", "settled", "refused", "reversed"}
+	if tx.Get("receiptNumber").Empty() || slices.Contains(known, strings.ToLower(word)) {
+		return ""
+	}
+	return word
+}
+
 // unknownMembers sorts the members that the client does not model.
 func (s *session) unknownMembers() []result {
 	variants, nested, plain := false, false, false

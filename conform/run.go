@@ -304,7 +304,7 @@ func (s *session) report() Report {
 	}
 	for _, a := range sandbox.DefaultAssumptions().List() {
 		if finding := s.Findings[a.Name]; finding.Name != "" {
-			f.Findings = append(f.Findings, finding)
+			f.Findings = append(f.Findings, s.corrected(finding))
 			continue
 		}
 		for _, finding := range s.later {
@@ -314,6 +314,16 @@ func (s *session) report() Report {
 		}
 	}
 	return Report{Facility: f}
+}
+
+// corrected is a finding about the words of enumerations, after a status with another word was seen:
+// such words may come after the finding.
+func (s *session) corrected(f sandbox.FacilityFinding) sandbox.FacilityFinding {
+	word := s.Notes["status"]
+	if word != "" && (f.Name == "StatusForm" && f.Value == "listed" || f.Name == "UnknownEnumValues" && f.Value == "false") {
+		f.Value, f.Other = "", "the status "+word
+	}
+	return f
 }
 
 // packageTime is package time.

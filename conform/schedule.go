@@ -4,9 +4,10 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/quickstream-go/quickstream/conform/internal/shape"
 )
 
 // onset is a probe for how long it takes until something becomes true of a thing.
@@ -130,17 +131,24 @@ func (s *session) startPayTo() (int, result) {
 		return n, no
 	}
 	if a := s.answers[n].body; !a.Get("status").Empty() || !a.Get("summaryCode").Empty() {
-		return n, s.synchronous(isPending(a))
+		return n, s.synchronous(a)
 	}
 	return n, result{}
 }
 
-func (s *session) synchronous(isPending bool) result {
-	s.note(row("PayToSynchronous"), is(strconv.FormatBool(!isPending)))
-	if isPending {
-		return result{}
+// synchronous says what the first state of a payment shows: only an approval proves itself.
+func (s *session) synchronous(tx shape.Value) result {
+	p := row("PayToSynchronous")
+	switch {
+	case isPending(tx):
+		s.note(p, is("false"))
+	case isApproved(tx):
+		s.note(p, is("true"))
+		return open("payments are approved in the answer")
+	default:
+		s.note(p, open("the payment was neither approved nor pending"))
 	}
-	return open("payments are approved in the answer")
+	return result{}
 }
 
 func (s *session) approved(w window) (seen, known bool) {
@@ -148,21 +156,21 @@ func (s *session) approved(w window) (seen, known bool) {
 	if a.body.Get("receiptNumber").Empty() {
 		return false, false
 	}
-	isPending := isPending(a.body)
+	done := isApproved(a.body)
 	if s.Findings["PayToSynchronous"].Name == "" {
 		age := a.got.Sub(s.Made[w.Number].Answered)
 		switch {
-		case isPending || age < 30*time.Second:
-			s.synchronous(isPending)
+		case !done || age < 30*time.Second:
+			s.synchronous(a.body)
 		default:
 			s.note(row("PayToSynchronous"), open("the payment was found when it was approved"))
 		}
 	}
-	if !isPending && w.Before < 0 && s.value("PayToSynchronous") != "false" {
+	if done && w.Before < 0 && s.value("PayToSynchronous") != "false" {
 		s.answered("PayToApprovedAfter", "a PayTo payment that is read until it is approved", open("the payment was found when it was approved"))
 		return false, false
 	}
-	return !isPending, true
+	return done, a.body.Get("summaryCode").Text != "1" // what is declined is not approved later
 }
 
 func (s *session) startReturn() (int, result) {

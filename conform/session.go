@@ -172,6 +172,9 @@ func (s *session) learn(a answer) {
 		return
 	}
 	a.body.Each(func(path []string, v shape.Value) {
+		if word := strangeStatus(v); word != "" && len(word) < 20 && !ofMerchant(path) {
+			s.Notes["status"] = word
+		}
 		if v.Kind == shape.Object && !ofMerchant(path) {
 			for i, name := range v.Names {
 				if s.known[name] {

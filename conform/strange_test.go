@@ -80,7 +80,7 @@ func TestStrangeService(t *testing.T) {
 		assert.ElementsMatch(t, []string{
 			"TimeForm", "DateForm", "StatusForm", "AmountForm", "Metadata", "EchoedReferences", "EmptyLists", "OptionalMembers",
 			"InapplicableMembers", "NextLinks", "AgreementTerms", "AgreementTexts", "MemberOrder", "ErrorForm", "NothingFound", "FollowUpAmounts",
-			"KeyMismatch",
+			"KeyMismatch", "UnknownEnumValues",
 		}, others)
 		undone(t, box, report.Left)
 	})

@@ -3,7 +3,6 @@ package conform
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"github.com/quickstream-go/quickstream/conform/internal/shape"
@@ -157,7 +156,6 @@ func (s *session) seenAgreements(n int) bool {
 func (s *session) reverse(n int, receipt string) bool {
 	path := "/transactions/" + url.PathEscape(receipt)
 	tx := s.get(path, nil).body
-	pending := tx.Get("status").Text
 	switch amount := s.Made[n].Amount; {
 	case s.Made[n].Kind == kindPreauth:
 		body := s.followUp("PREAUTH_CANCELLATION", receipt, amount)
@@ -172,6 +170,6 @@ func (s *session) reverse(n int, receipt string) bool {
 		_, a := s.make(kindHarmless, http.MethodPost, "/transactions", s.followUp("REFUND", receipt, amount))
 		return a.accepted()
 	default:
-		return !slices.Contains([]string{"Pending", "PENDING"}, pending)
+		return !isPending(tx) && strangeStatus(tx) == ""
 	}
 }

@@ -183,5 +183,10 @@ func options() []option {
 		one("PendingSummaryCode", "0", func(w *world) { w.pendingSummary = "0" }),
 		one("PendingSummaryCode", elsewhere+"7", func(w *world) { w.pendingSummary = "7" }),
 		one("RedeliverySignedAnew", "true", func(w *world) { w.signAnew = true }),
+		{"pending in another word", func(w *world) {
+			w.status = func(v string) string { return strings.Replace(v, "Pending", "Processing", 1) }
+		}, map[string]string{
+			"StatusForm": elsewhere + "Processing", "UnknownEnumValues": elsewhere + "Processing", "PayToSynchronous": untold, "PendingSummaryCode": untold,
+		}},
 	}
 }
