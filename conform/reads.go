@@ -198,6 +198,8 @@ func amountForm(tx shape.Value) result {
 		return one(string(v.Kind), "number", "text")
 	case v.Kind != shape.Object || v.Get("amount").Empty():
 		return other(described(v))
+	case v.Get("amount").Kind != shape.Number:
+		return other("object with " + described(v.Get("amount")))
 	case v.Get("currency").Empty() && principal == 123:
 		return is("noCurrency")
 	case charged && surcharge > 0 && principal == 123+surcharge:

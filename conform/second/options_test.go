@@ -188,5 +188,6 @@ func options() []option {
 		}, map[string]string{
 			"StatusForm": elsewhere + "Processing", "UnknownEnumValues": elsewhere + "Processing", "PayToSynchronous": untold, "PendingSummaryCode": untold,
 		}},
+		one("AmountForm", elsewhere+"text", amounts(func(c int) any { return money(fmt.Sprintf("%d.%02d", c/100, c%100)) })),
 	}
 }
