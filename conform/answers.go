@@ -112,12 +112,26 @@ func (s *session) firstVerification() []result {
 	return []result{form, textMembers(a.body), location(a), content(a.body), unknownValues(a.body)}
 }
 
+// textMembers compares the types of the receipt number and of the codes, if they are there: a code
+// with a letter is a text in any form.
 func textMembers(tx shape.Value) result {
-	switch receipt := tx.Get("receiptNumber"); receipt.Kind {
-	case shape.Text, shape.Number:
-		return is(string(receipt.Kind))
-	default:
+	var forms []string
+	kinds := map[shape.Kind]bool{}
+	for _, name := range []string{"receiptNumber", "responseCode", "summaryCode"} {
+		v := tx.Get(name)
+		if name != "receiptNumber" && (v.Empty() || strings.Trim(v.Text, "0123456789") != "") {
+			continue
+		}
+		kinds[v.Kind] = true
+		forms = append(forms, name+" "+string(v.Kind))
+	}
+	switch receipt := tx.Get("receiptNumber"); {
+	case receipt.Kind != shape.Text && receipt.Kind != shape.Number:
 		return other(described(receipt))
+	case len(kinds) > 1:
+		return other(strings.Join(forms, ", "))
+	default:
+		return is(string(receipt.Kind))
 	}
 }
 

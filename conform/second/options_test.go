@@ -3,6 +3,7 @@ package second
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -189,5 +190,13 @@ func options() []option {
 			"StatusForm": elsewhere + "Processing", "UnknownEnumValues": elsewhere + "Processing", "PayToSynchronous": untold, "PendingSummaryCode": untold,
 		}},
 		one("AmountForm", elsewhere+"text", amounts(func(c int) any { return money(fmt.Sprintf("%d.%02d", c/100, c%100)) })),
+		one("TextMembers", elsewhere+"responseCode", func(w *world) {
+			w.code = func(code string) any {
+				if n, err := strconv.Atoi(code); err == nil {
+					return n
+				}
+				return code
+			}
+		}),
 	}
 }
