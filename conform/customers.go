@@ -65,9 +65,11 @@ func writtenForm(a answer) result {
 		return is("204")
 	case len(a.raw) == 0:
 		return is("empty")
+	case !a.body.Get("customerId").Empty() && a.body.Get("customerName").Empty():
+		return other("members " + strings.Join(a.body.Names, ", "))
 	case !a.body.Get("customerId").Empty() && a.status == http.StatusOK:
 		return is("full")
-	case !a.body.Get("data", "customerId").Empty():
+	case !a.body.Get("data", "customerId").Empty() && !a.body.Get("data", "customerName").Empty():
 		return is("nested")
 	default:
 		return other("status " + strconv.Itoa(a.status) + ", " + described(a.body))

@@ -198,5 +198,6 @@ func options() []option {
 				return code
 			}
 		}),
+		one("OtherAnswers", elsewhere+"links, customerId", func(w *world) { w.otherAnswers = "identifier" }),
 	}
 }
