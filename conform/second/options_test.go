@@ -199,5 +199,7 @@ func options() []option {
 			}
 		}),
 		one("OtherAnswers", elsewhere+"links, customerId", func(w *world) { w.otherAnswers = "identifier" }),
+		one("EmptyLists", "list", func(w *world) { w.cardsWithoutLinks = true }),
+		one("EmptyLists", "null", func(w *world) { w.cardsWithoutLinks, w.emptyList = true, nil }),
 	}
 }

@@ -338,7 +338,11 @@ func (s *service) transaction(t *transaction) object {
 	}...)
 	card, payTo := s.world.inapplicable, s.world.inapplicable
 	if number := part(in, "creditCard"); number != nil {
-		card = append(object{{"links", s.noLinks()}, {"accountType", "CREDIT_CARD"}, {"accountToken", nil}, {"defaultAccount", false}}, s.card(number)...)
+		links := s.noLinks()
+		if s.world.cardsWithoutLinks {
+			links = absent{}
+		}
+		card = append(object{{"links", links}, {"accountType", "CREDIT_CARD"}, {"accountToken", nil}, {"defaultAccount", false}}, s.card(number)...)
 	}
 	if data := part(in, "payToData"); data != nil && t.agreement != nil {
 		payTo = object{{"agreementToken", t.agreement.token}, {"endToEndId", s.world.store(text(data["endToEndId"]))}, {"priority", "NORM"}, {"remittanceInformation1", data["remittanceInformation1"]}, {"remittanceInformation2", nil}}

@@ -11,7 +11,7 @@ import (
 // world is what a service does in the places that its contract leaves open.
 type world struct {
 	bareKeys, refuseUnknownQuery, phones, codesRequired, adhocNumber, routeRequired, oneRoute, pastRefused bool
-	wrongDate, payToSynchronous, weekdays, repeatedReceipts, signAnew, voidsInWords                        bool
+	wrongDate, payToSynchronous, weekdays, repeatedReceipts, signAnew, voidsInWords, cardsWithoutLinks     bool
 	keyForm, keyMismatch, disabled, nullInPut, bsbForm, otherAnswers, payerAddress, followUpAmounts        string
 	followUpReferences, refundReferences, listOrder, pageQuery, transactionTimes, pendingSummary, voided   string
 	unknownMember                                                                                          string
