@@ -126,16 +126,20 @@ func (s *session) events() []result {
 	}
 	defer s.cfg.Webhooks.stop()
 	recalled, order := s.recallEvents()
-	switch {
-	case order.open != "":
+	if order.open != "" {
 		return []result{order}
+	}
+	first, last, unknown := s.failedEvents()
+	if len(recalled) == 0 && first.id != "" { // notifications come, but none of a recall
+		recalled, order = []notification{first}, other("no notification of a recall")
+	}
+	switch {
 	case len(recalled) == 0 && s.cfg.Webhooks.wasReached():
 		return []result{is("never"), open("no notification arrived")}
 	case len(recalled) == 0:
 		return []result{open("no notification arrived")}
 	}
 	s.findScheme(recalled[0])
-	first, last, unknown := s.failedEvents()
 	return []result{order, unknown, signedAnew(first, last), redelivered(first, last), signatureHeader(recalled[0].header)}
 }
 
@@ -166,13 +170,16 @@ func (s *session) recallEvents() (received []notification, order result) {
 	done()
 	for range 9 {
 		s.wait(s.cfg.Clock.Now().Add(20 * time.Second))
-		if len(s.cfg.Webhooks.of(token)) > 0 {
+		if received, _ = s.recallsOf(token); len(received) > 0 {
 			break
 		}
 	}
-	received = slices.DeleteFunc(s.cfg.Webhooks.of(token), func(n notification) bool { return n.event != "payto.agreement.recalled" })
-	if len(received) == 0 {
+	received, others := s.recallsOf(token)
+	switch {
+	case len(received) == 0 && len(others) == 0:
 		return nil, result{}
+	case len(received) == 0:
+		return others, other("only " + others[0].event)
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -186,6 +193,18 @@ func (s *session) recallEvents() (received []notification, order result) {
 	default:
 		return received, is("after")
 	}
+}
+
+// recallsOf are the notifications of an agreement's recall, and the others about it.
+func (s *session) recallsOf(token string) (recalls, others []notification) {
+	for _, n := range s.cfg.Webhooks.of(token) {
+		if n.event == "payto.agreement.recalled" {
+			recalls = append(recalls, n)
+		} else {
+			others = append(others, n)
+		}
+	}
+	return recalls, others
 }
 
 // failedEvents answers the confirmation of an agreement with 500 and changes the agreement, until it
@@ -228,10 +247,14 @@ func (s *session) failedEvents() (first, last notification, unknown result) {
 			break
 		}
 	}
-	if first.id == "" {
+	all := s.cfg.Webhooks.of(token)
+	if first.id == "" && len(all) == 0 {
 		return first, last, open("no notification of a confirmation arrived")
 	}
-	for _, n := range s.cfg.Webhooks.of(token) {
+	if first.id == "" { // another one proves that notifications come
+		first = all[0]
+	}
+	for _, n := range all {
 		if !slices.Contains(publicEvents(), n.event) {
 			return first, last, is("true")
 		}

@@ -201,5 +201,9 @@ func options() []option {
 		one("OtherAnswers", elsewhere+"links, customerId", func(w *world) { w.otherAnswers = "identifier" }),
 		one("EmptyLists", "list", func(w *world) { w.cardsWithoutLinks = true }),
 		one("EmptyLists", "null", func(w *world) { w.cardsWithoutLinks, w.emptyList = true, nil }),
+		{"cancelled event", func(w *world) { w.recallEvent = "payto.agreement.cancelled" }, map[string]string{
+			"Events": elsewhere + "payto.agreement.cancelled", "UnknownEvents": "true",
+		}},
+		one("Events", elsewhere+"no notification of a recall", func(w *world) { w.recallEvent = "" }),
 	}
 }
