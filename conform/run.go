@@ -120,7 +120,7 @@ func Clean(ctx context.Context, cfg Config) (left []string, err error) {
 
 // reserved are the requests that are kept for undoing what was made.
 func (s *session) reserved() int {
-	return 14 + 2*len(s.open(kindPayment, kindPreauth))
+	return 14 + 3*len(s.open(kindPayment, kindPreauth))
 }
 
 func newSession(ctx context.Context, cfg Config) (*session, error) {

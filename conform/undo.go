@@ -8,13 +8,21 @@ import (
 	"github.com/quickstream-go/quickstream/conform/internal/shape"
 )
 
-// void voids a payment of this process.
+// void voids a payment of this process. If the answer does not say that it is done, a read does: a
+// payment that can still be voided was not.
 func (s *session) void(n int) bool {
-	a := s.send(http.MethodPost, "/transactions/"+url.PathEscape(s.find(n))+"/void", nil, keyed(s.idempotencyKey("void", s.Requests)))
-	if a.accepted() && s.Made[n].Changed.IsZero() {
+	path := "/transactions/" + url.PathEscape(s.find(n))
+	a := s.send(http.MethodPost, path+"/void", nil, keyed(s.idempotencyKey("void", s.Requests)))
+	if !a.accepted() {
+		return false
+	}
+	if a.body.Get("voidable").Text != "false" && s.get(path, nil).body.Get("voidable").Text == "true" {
+		return false
+	}
+	if s.Made[n].Changed.IsZero() {
 		s.Made[n].Changed, s.Made[n].Undone = a.got, true
 	}
-	return a.accepted()
+	return true
 }
 
 // endAgreement recalls or cancels an agreement. Without a usable answer it looks whether that was done.
