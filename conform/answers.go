@@ -85,6 +85,8 @@ func errorForm(a answer) result {
 		return is("texts")
 	case !first(a.body.Get("data")).Get("fieldName").Empty():
 		return is("data")
+	case words && len(list.Items) == 0:
+		return open("an error without fields looks the same in several forms")
 	case a.broken:
 		return other("no JSON, " + a.header.Get("Content-Type"))
 	default:

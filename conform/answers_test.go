@@ -90,6 +90,15 @@ func TestSomethingElse(t *testing.T) {
 	}
 }
 
+// An error without fields is no proof of another form: it may be one of several, with any member more.
+func TestErrorWithoutFields(t *testing.T) {
+	t.Parallel()
+	body := `{"status":404,"customerMessage":"Sorry","developerMessage":"Not found","errors":null,"addedLater":1}`
+	got := errorForm(answer{status: 404, raw: []byte(body), body: parsed(t, body)})
+	assert.NotEmpty(t, got.open)
+	assert.Empty(t, got.other)
+}
+
 // The hour of the cut-off is found between two samples, and others are something else.
 func TestCutOff(t *testing.T) {
 	t.Parallel()
