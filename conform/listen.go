@@ -129,7 +129,11 @@ func (s *session) events() []result {
 	if order.open != "" {
 		return []result{order}
 	}
-	first, last, unknown := s.failedEvents()
+	looks := 36
+	if len(recalled) == 0 { // what waits for its time must not come too late
+		looks = 1
+	}
+	first, last, unknown := s.failedEvents(looks)
 	if len(recalled) == 0 && first.id != "" { // notifications come, but none of a recall
 		recalled, order = []notification{first}, other("no notification of a recall")
 	}
@@ -209,7 +213,7 @@ func (s *session) recallsOf(token string) (recalls, others []notification) {
 
 // failedEvents answers the confirmation of an agreement with 500 and changes the agreement, until it
 // is notified again.
-func (s *session) failedEvents() (first, last notification, unknown result) {
+func (s *session) failedEvents(looks int) (first, last notification, unknown result) {
 	const confirmed = "payto.agreement.confirmed"
 	var mu sync.Mutex
 	failing := true
@@ -229,7 +233,7 @@ func (s *session) failedEvents() (first, last notification, unknown result) {
 	failing = false
 	mu.Unlock()
 	since := s.cfg.Clock.Now()
-	for range 36 {
+	for range looks {
 		s.wait(s.cfg.Clock.Now().Add(5 * time.Second))
 		same := slices.DeleteFunc(s.cfg.Webhooks.of(token), func(n notification) bool { return n.event != confirmed })
 		if len(same) > 0 {
