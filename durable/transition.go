@@ -191,7 +191,7 @@ func (r row) receiptAfter(o observed) string {
 }
 
 // seenEmpty is an emptied write after a look-up that began before it was emptied, or an event that came again. It cannot
-// be looked up, so that it keeps its outcome but for money that was taken.
+// be looked up, and only a charge changes its outcome.
 func (r row) seenEmpty(o observed) row {
 	taken := o.Seen.Result == resolve.LookupSettled && o.Seen.Outcome == quickstream.OutcomeApproved
 	switch same := r.ReceiptNumber == "" || o.Seen.ReceiptNumber == r.ReceiptNumber; {

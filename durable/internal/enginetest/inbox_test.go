@@ -170,8 +170,8 @@ func TestAnswerOfAnother(t *testing.T) {
 	everywhere(t, testAnswerOfAnother[*sql.Tx], testAnswerOfAnother[pgx.Tx])
 }
 
-// The answer of another payment gives a write none of what happens to that payment: the event of its approval is told
-// of its own write alone.
+// A write that got the answer of another payment takes nothing else of that payment: the event of its approval changes
+// its own write alone.
 func testAnswerOfAnother[TTx any](t *testing.T, db store[TTx]) {
 	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
 	s.box, _ = sandboxtest.New(t, sandbox.WithClock(s.clock))
