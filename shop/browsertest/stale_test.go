@@ -14,7 +14,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// mark marks a page, so that one that was loaded anew is found out.
+// mark marks a page, so that a reload can be noticed.
 func (p *tab) mark() {
 	p.Helper()
 	p.do(chromedp.Evaluate[chromedp.Void]("window.same = true; undefined"))
@@ -47,7 +47,7 @@ func TestSevenTabs(t *testing.T) {
 	p.becomes("approved")
 	for _, page := range pages {
 		page.becomes("approved")
-		assert.True(t, page.holds("window.same"), "it was not loaded anew")
+		assert.True(t, page.holds("window.same"), "it was not reloaded")
 	}
 	p.another().visit("/customers/")
 	assert.LessOrEqual(t, p.listening(), 3, "the checkout, and the page after it, have had one in their time")
@@ -143,7 +143,7 @@ func (p *tab) inBankApp(bank *tab, action string) {
 }
 
 // A page that has lost its connection says so, with the time of what it shows, and what is true as soon as it can. One
-// that was hidden is read anew when it is shown.
+// that was hidden is read again when it is shown.
 func TestOffline(t *testing.T) {
 	p := open(t)
 	p.expect("ERR_INTERNET_DISCONNECTED")

@@ -51,7 +51,7 @@ func (s *streams) leave(visitor string) {
 }
 
 // changes says by server-sent events that something of the visitor's has changed: the pages then read themselves
-// anew. A change is committed before it is read here, so that a process that was killed forgets none.
+// again. Changes are read from the database, so that a killed process loses none.
 func (s *server) changes(w http.ResponseWriter, r *http.Request) {
 	v := visitorOf(r)
 	if !s.streams.enter(v.number) {

@@ -90,7 +90,7 @@ func both(one, other func()) {
 }
 
 // An order whose outcome the service does not know cannot be paid again, and its page turns
-// into the outcome by itself: it is read anew when a stream says that something has changed.
+// into the outcome by itself: it is read again when a stream says that something has changed.
 func TestUnknownTurnsIntoTheOutcome(t *testing.T) {
 	w := newWorld(t)
 	b := w.browser()

@@ -49,7 +49,7 @@ type page struct {
 	Key       string // the publishable one
 	Business  string
 	Bank      string // the address of the payer's banking app, where there is one
-	Address   string // where the page is read anew when something has changed; empty after a form
+	Address   string // where the page is read again when something has changed; empty after a form
 	At        string // when it was read
 	Data      any
 }

@@ -1,5 +1,5 @@
 // Keeps a page true. One shown page of the browser holds the stream of its visitor, and passes on to the others that
-// something has changed. A hidden page holds nothing, and reads itself anew when it is shown. A page reads itself as a
+// something has changed. A hidden page holds nothing, and reads itself again when it is shown. A page reads itself as a
 // whole, and the parts that differ take the place of the old ones. durable's console does the same.
 "use strict";
 (() => {
