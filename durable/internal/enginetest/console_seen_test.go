@@ -83,11 +83,13 @@ func TestDecidable(t *testing.T) {
 	s := onSQLite(t)
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.ResetBeforeCommit(), Times: 4}))
 	lost := s.reaches(s.pay("A", s.card(sandbox.CardAttempted)), notFound, time.Hour)
+	require.NoError(t, s.engine.Stop(t.Context())) // or it looks up by itself
 	s.clock.Advance(10 * time.Minute)
 	require.ErrorIs(t, s.details(lost.ID).NotDecidable, durable.ErrLookUpFirst)
 	_, err := s.engine.LookUp(t.Context(), lost.ID, "Jo", "the customer asks")
 	require.NoError(t, err)
 	require.NoError(t, s.details(lost.ID).NotDecidable)
+	s.engine = s.start()
 	other := s.settled(s.pay("B", s.card(sandbox.CardAttempted)))
 	s.clock.Advance(time.Hour) // until transactions can be read
 	require.NoError(t, s.engine.CheckReceipt(t.Context(), lost.ID, other.ReceiptNumber), "it can be: Decide knows that it is another write's")

@@ -127,6 +127,7 @@ func testActs[TTx any](t *testing.T, db store[TTx]) {
 			})
 		})
 	}
+	require.NoError(t, s.engine.Stop(t.Context())) // or it looks up by itself
 	s.clock.Advance(2 * time.Minute)
 	seen := s.read(missing)
 	require.ErrorIs(t, decide(seen.Version), durable.ErrLookUpFirst)
@@ -139,6 +140,7 @@ func testActs[TTx any](t *testing.T, db store[TTx]) {
 	require.Len(t, asked, 1)
 	assert.Equal(t, "Alex", asked[0].By)
 
+	s.engine = s.start()
 	s.box.ClearFaults()
 	paid := s.settled(s.pay("B", s.card(sandbox.CardAttempted)))
 	s.clock.Advance(48 * time.Hour)
