@@ -62,7 +62,7 @@ func (c *console[TTx]) notice(err error) string {
 		return wrong.Error()
 	}
 	if sending, isSending := errors.AsType[*durable.StillSendingError](err); isSending {
-		return "A process may still be sending it, until " + c.stamp(sending.Until) + "."
+		return "It may be on its way to the service until " + c.stamp(sending.Until) + ". Look it up and decide after that."
 	}
 	for _, known := range []struct {
 		err  error

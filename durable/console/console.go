@@ -196,7 +196,7 @@ var templates embed.FS
 // parse reads the templates, of which each page is one.
 func (c *console[TTx]) parse() (err error) {
 	c.pages, err = template.New("").Funcs(template.FuncMap{
-		"money": money, "stamp": c.stamp, "span": span, "words": words, "receipt": receipt, "consequence": consequence, "isTransaction": isTransaction, "takes": takes,
+		"money": money, "stamp": c.stamp, "span": span, "ahead": ahead, "words": words, "receipt": receipt, "consequence": consequence, "isTransaction": isTransaction, "takes": takes,
 	}).ParseFS(templates, "templates/*.html")
 	return err
 }
@@ -258,7 +258,7 @@ func (c *console[TTx]) message(q request, status int, title, text string) {
 // fail says that something could not be read or done.
 func (c *console[TTx]) fail(q request, err error) {
 	if q.Context().Err() != nil {
-		return // nobody is left to read it
+		return // the connection is gone
 	}
 	if errors.Is(err, durable.ErrNoWrite) {
 		c.message(q, http.StatusNotFound, "Not found", "There is no payment of that id.")

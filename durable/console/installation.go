@@ -118,6 +118,10 @@ func (g glance) Alarms() (list []alarm) {
 	add(!h.Comparison.FailingSince.IsZero(), "The comparison fails", "The comparison with the service has failed for %s: %s", since(h.Comparison.FailingSince), h.Comparison.Problem)
 	add(h.ClockDoubted, "The clock is doubted", "The database's clock is not where it was expected. Nothing is given up or emptied until the service confirms it.")
 	add(h.Outdated, "An old program", "The tables are those of a newer program. This one accepts payments and sends nothing.")
+	add(h.Unknown > 50, "Many unknown", "The outcome of %d payments is unknown at once. They are looked up by themselves: decide none of them now.", h.Unknown)
+	known := h.Writes[durable.StateNotFound]+h.Writes[durable.StateEscalated] > 0 // which Waiting counts
+	add(h.UnknownFor > 6*time.Hour && !known, "Unknown for long", "The outcome of a payment has been unknown for %s.", span(h.UnknownFor))
+	add(h.DatabaseAhead.Abs() > 2*time.Minute || h.ServiceAhead.Abs() > 2*time.Minute, "Clocks apart", "The database's clock is %s, and the service's is %s.", ahead(h.DatabaseAhead, "this machine's"), ahead(h.ServiceAhead, "the database's"))
 	add(h.Stuck > 0, "Of another version", "%d payments are due that another version of the program has written.", h.Stuck)
 	return list
 }
@@ -156,6 +160,7 @@ func (c *console[TTx]) attention(q request, notice string) {
 type service struct {
 	Health  durable.Health
 	Alarms  []alarm
+	Waiting int
 	Ready   string
 	History []entry
 }
@@ -167,7 +172,7 @@ func (c *console[TTx]) installation(q request, notice string) {
 		c.fail(q, err)
 		return
 	}
-	content := service{Health: g.Health, Alarms: g.Alarms(), History: entries(durable.Record{}, events)}
+	content := service{Health: g.Health, Alarms: g.Alarms(), Waiting: g.Waiting(), History: entries(durable.Record{}, events)}
 	if err := c.engine.Ready(q.Context()); err != nil {
 		content.Ready = strings.TrimPrefix(err.Error(), "durable: ")
 	}

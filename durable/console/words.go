@@ -31,6 +31,18 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d seconds", d/time.Second)
 }
 
+// ahead is how far a clock is ahead of another.
+func ahead(by time.Duration, of string) string {
+	switch {
+	case by.Abs() < time.Second:
+		return "the same as " + of
+	case by < 0:
+		return span(-by) + " behind " + of
+	default:
+		return span(by) + " ahead of " + of
+	}
+}
+
 // money is an amount as people write it.
 func money(amount decimal.Decimal, currency quickstream.Currency) string {
 	if currency == quickstream.CurrencyAUD {
@@ -97,7 +109,10 @@ func meaning(r durable.Record) string {
 		"resolving": "It was sent, and its outcome is not known yet. The service is asked again by itself. Do not do it another way.",
 		"not_found": "The service shows nothing that may be it. That is no proof that it was not done: ask its support.",
 	}[r.Name()]
-	if other != "" && !takes(r) {
+	switch {
+	case r.State == durable.StateQueued && r.Operation == quickstream.OperationRefund:
+		return "It waits to be sent: a refund is possible once its payment has settled, which can take a day or more. Until then all of the payment can be voided, from its page."
+	case other != "" && !takes(r):
 		return other
 	}
 	return map[string]string{

@@ -1,6 +1,6 @@
 // Keeps a page up to date. One page of a browser, which is shown, holds the stream, and passes on what it says to the
 // others; a page that is hidden holds nothing, and reads itself anew when it is shown. What has changed is read as a whole
-// page, of which the parts that differ take the place of the old ones. A part in which somebody fills in a form stays.
+// page, of which the parts that differ take the place of the old ones. A part with a form that is being filled in stays.
 "use strict";
 (() => {
   const main = document.getElementById("main"), lost = document.getElementById("lost");

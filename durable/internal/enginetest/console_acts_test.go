@@ -22,6 +22,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/durable/console"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
@@ -209,6 +210,24 @@ func TestConsoleInstallation(t *testing.T) {
 	for _, absent := range []string{"confirm-history", "end-restoring", "confirm-facility"} {
 		assert.False(t, page.offers(absent))
 	}
+}
+
+// The page of the installation says that all is well only when nothing is for a person and no clock is far from another.
+func TestConsoleNotWell(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	o.lost("A")
+	page := o.get("jo", "installation")
+	assert.NotContains(t, page.body, "All is well.")
+	assert.Contains(t, page.body, "1 for a person")
+
+	skewed := &shop[*sql.Tx]{T: t, db: onFile(t, filepath.Join(t.TempDir(), "shop.db")), clock: runningClock(t)}
+	skewed.box, skewed.client = sandboxtest.New(t, sandbox.WithClock(skewed.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ClockSkew = 3 * time.Minute }))
+	skewed.engine = skewed.start()
+	o = officeOf(skewed)
+	o.settled(o.pay("B", o.card(sandbox.CardAttempted)))
+	page = o.get("jo", "installation")
+	assert.Regexp(t, "Clocks apart.*(2|3) minutes ahead of the database", page.body)
 }
 
 // What OnOutcome refuses is for a person, and is notified again from its page.

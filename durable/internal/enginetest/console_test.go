@@ -36,7 +36,14 @@ var errLogin = errors.New("nobody is logged in")
 
 func openOffice(t *testing.T, edits ...func(*console.Options)) *office {
 	t.Helper()
-	o := &office{shop: onSQLite(t), people: map[string]console.Person{
+	return officeOf(onSQLite(t), edits...)
+}
+
+// officeOf returns the console of a shop.
+func officeOf(s *shop[*sql.Tx], edits ...func(*console.Options)) *office {
+	t := s.T
+	t.Helper()
+	o := &office{shop: s, people: map[string]console.Person{
 		"jo": {Name: "Jo", Read: true, Act: true, Export: true}, "kim": {Name: "Kim", Read: true, Act: true},
 		"reader": {Name: "Reader", Read: true}, "nobody": {Name: "Nobody", Act: true, Export: true},
 	}}
