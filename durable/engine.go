@@ -82,7 +82,7 @@ type Options[TTx any] struct {
 	Carrier  func(ctx context.Context) string
 	Continue func(ctx context.Context, carrier string) context.Context
 	// Clock is for tests: the time of the installation, which is the database's, is ahead of that by as
-	// much as Clock is ahead of time.Now.
+	// much as Clock is ahead of time.Now. The age of what is queued goes by the database itself.
 	Clock func() time.Time
 	// Logger gets what went wrong. It gets no handles and no texts of the service or of hooks.
 	Logger *slog.Logger
