@@ -112,7 +112,7 @@ func (v *village) judged(processes int) *verdict {
 	v.Helper()
 	var last []*process
 	for range processes {
-		p := v.start(func(c *workerConfig) { c.Pace = 0 })
+		p := v.start(func(c *workerConfig) { c.Pace, c.Leaps = 0, true })
 		p.ready()
 		last = append(last, p)
 	}

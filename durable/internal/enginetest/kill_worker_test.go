@@ -61,6 +61,7 @@ type workerConfig struct {
 	Account    string // of a card
 	Agreement  string
 	Pace       time.Duration // between orders that are taken
+	Leaps      bool          // the client's clock leaps with the sandbox's, and with nothing under way
 	Step       string        // at which the process kills itself, at the Hit-th time
 	Hit        int
 	Pages      int64   // that the file may have; 0 is no limit
@@ -167,8 +168,13 @@ func retriesOf(world worlds.World) resolve.ServiceRetries {
 
 func (m *merchant[TTx]) connect() (*quickstream.Client, error) {
 	options := []quickstream.ClientOption{
-		quickstream.WithHTTPClient(&http.Client{Transport: dated{}}), quickstream.WithAttemptTimeout(500 * time.Millisecond),
+		quickstream.WithAttemptTimeout(500 * time.Millisecond),
 		quickstream.WithRetryWait(time.Millisecond, 10*time.Millisecond), quickstream.WithTimeout(2 * time.Second), quickstream.WithoutResend(),
+	}
+	if m.Leaps {
+		options = append(options, quickstream.WithClock(m.leaping))
+	} else {
+		options = append(options, quickstream.WithHTTPClient(&http.Client{Transport: dated{}}))
 	}
 	if m.world.Value("Metadata") == "refused" {
 		options = append(options, quickstream.WithIntentMetadata(""))
@@ -202,14 +208,17 @@ func (dated) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // now is the merchant's clock: the sandbox's, and wrong as the world says.
-func (m *merchant[TTx]) now() time.Time {
+func (m *merchant[TTx]) now() time.Time { return m.world.MerchantTime(m.leaping(), m.Begun) }
+
+// leaping is this machine's clock as far ahead as the sandbox's.
+func (m *merchant[TTx]) leaping() time.Time {
 	now := time.Now()
 	if text, err := os.ReadFile(m.Ahead); err == nil {
 		if ahead, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 			now = now.Add(time.Duration(ahead))
 		}
 	}
-	return m.world.MerchantTime(now, m.Begun)
+	return now
 }
 
 // step ends the process where it was told to.
