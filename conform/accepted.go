@@ -153,6 +153,8 @@ func (s *session) billingAddress() result {
 		return open(unusable)
 	case try(func(string) bool { return true }) != accepts:
 		return open("3D Secure with a whole billing address was not accepted")
+	case len(required) == 0:
+		return other("more than the first line, but no single member")
 	default:
 		return one(strings.Join(required, ","), strings.Join(names, ","))
 	}

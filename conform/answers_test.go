@@ -47,8 +47,12 @@ func parsed(t *testing.T, doc string) shape.Value {
 func TestSomethingElse(t *testing.T) {
 	t.Parallel()
 	s := &session{
-		cfg:     Config{Clock: packageTime{}},
-		journal: &journal{Made: []thing{{Answered: time.Now()}}, Specimens: map[string]int{}, Findings: map[string]sandbox.FacilityFinding{}},
+		cfg: Config{Clock: packageTime{}},
+		journal: &journal{
+			Made: []thing{{Answered: time.Now()}}, Specimens: map[string]int{}, Findings: map[string]sandbox.FacilityFinding{},
+			Notes: map[string]string{"respondBy": "none"},
+		},
+		answers: map[int]answer{0: {body: parsed(t, `{"status":"Pending"}`)}},
 	}
 	for name, got := range map[string]result{
 		"TimeForm":            s.timeForm(parsed(t, `"02/01/2030 03:04"`)),
@@ -67,6 +71,8 @@ func TestSomethingElse(t *testing.T) {
 		"TransactionAnswers":  content(parsed(t, `{"receiptNumber":"1","responseCode":"08"}`)),
 		"ErrorForm":           errorForm(answer{status: 422, raw: []byte(`{"code":"x"}`), body: parsed(t, `{"code":"x"}`)}),
 		"AgreementTexts":      agreementTexts(parsed(t, `{"paymentDetails":{"description":"CONFORM  PROBE"},"payerDetails":{"payerName":"Kim"}}`)),
+		"AgreementTerms":      s.agreementTerms(parsed(t, `{"paymentDetails":{"purpose":"OTHR"},"paymentTerms":{"frequency":"MNTH","agreementType":"VARI","paymentAmount":"7.00"}}`)),
+		"PendingSummaryCode":  s.pending()[0],
 		"KeyMismatch":         statusOf(answer{status: 400}, 422, 409),
 		"StoredReferences":    misfit(is("sent"), formOf("Ab ", parsed(t, `"xxAb"`)))[0],
 		"ReferenceSearch":     misfit(is("sent"), is("lower"))[1],

@@ -235,7 +235,7 @@ func (s *session) agreementTerms(a shape.Value) result {
 	if len(odd) > 0 {
 		r = one(strings.Join(odd, " and "), "nullAmount", "filled")
 	}
-	if s.Notes["respondBy"] == "none" { // the form of all times decides what that means
+	if s.Notes["respondBy"] == "none" && r.value != "" { // the form of all times decides what that means
 		s.Notes["terms"] = r.value
 		return result{}
 	}

@@ -1,7 +1,10 @@
 package conform_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"net/http"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -65,4 +68,41 @@ func TestFaults(t *testing.T) {
 		})
 	}
 	assert.Greater(t, told, 20**hiddenWorlds, "enough is told")
+}
+
+// paymentsLost answers every card payment of the reads for the service, which never sees it.
+type paymentsLost struct{ next http.RoundTripper }
+
+func (p paymentsLost) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body == nil {
+		return p.next.RoundTrip(r)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Contains(body, []byte(`"principalAmount":1.23`)) {
+		return &http.Response{StatusCode: http.StatusBadGateway, Body: http.NoBody, Request: r}, nil
+	}
+	again := r.Clone(r.Context())
+	again.Body = io.NopCloser(bytes.NewReader(body))
+	return p.next.RoundTrip(again)
+}
+
+// A read that cannot answer one of its questions is not read again until all requests are used up.
+func TestPaymentsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box := newBox(t, "default")
+		cfg := config(box)
+		cfg.NewKey, cfg.Wait = nil, 20*time.Minute
+		cfg.HTTPClient = &http.Client{Transport: paymentsLost{box.HTTPClient().Transport}}
+		report, err := conform.Run(t.Context(), cfg)
+		require.NoError(t, err)
+		for _, name := range []string{"Metadata", "AmountForm", "TransactionTimes"} {
+			assert.NotEmpty(t, findings(report)[name].Open, name)
+		}
+		assert.Less(t, report.Requests, 200)
+		same(t, box, report)
+		undone(t, box, report.Left)
+	})
 }

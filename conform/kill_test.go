@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -87,6 +89,28 @@ func kill(t *testing.T, world string, request int, after bool) {
 			t.Log(e.Type, e.Receipt, e.OriginalReceipt, e.Outcome, e.Amount, e.PaymentReferenceNumber)
 		}
 	}
+}
+
+// Requests of -clean do not count among the 300 of the run that it cleans.
+func TestCleanAfterAllRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box := newBox(t, "default")
+		cfg := config(box)
+		cfg.Journal, cfg.NewKey = filepath.Join(t.TempDir(), "journal"), nil
+		ctx, cancel := context.WithCancel(t.Context())
+		dying := cfg
+		dying.HTTPClient = &http.Client{Transport: &killed{next: box.HTTPClient().Transport, kill: cancel, left: 100, after: true}}
+		_, err := conform.Run(ctx, dying)
+		require.Error(t, err)
+		journal, err := os.ReadFile(cfg.Journal)
+		require.NoError(t, err)
+		usedUp := regexp.MustCompile(`"requests": \d+`).ReplaceAll(journal, []byte(`"requests": 300`))
+		require.NotEqual(t, string(journal), string(usedUp))
+		require.NoError(t, os.WriteFile(cfg.Journal, usedUp, 0o600))
+		left, err := conform.Clean(t.Context(), cfg)
+		require.NoError(t, err)
+		undone(t, box, left)
+	})
 }
 
 // same compares the values that were found with those of a sandbox. What is open is allowed.

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ func (s *session) members() []result {
 	return []result{
 		s.timeForm(time), dateForm(date), statusForm(tx.Get("status")), memberOrder(tx.Names),
 		nothing(tx.Get("comment"), tx.Get("ipAddress")), nothing(tx.Get("bankAccount"), tx.Get("payToData")), emptyLinks(tx),
-		unknownValues(tx), textMembers(tx),
+		cmp.Or(unknownValues(tx), open("answers have no source")), textMembers(tx),
 	}
 }
 
@@ -179,13 +180,9 @@ func (s *session) payment() []result {
 	a := s.read("echo")
 	tx := a.body
 	if !a.accepted() || tx.Get("receiptNumber").Empty() {
-		return []result{open(notMade), {}, open(notMade)}
+		return []result{open(notMade)}
 	}
-	metadata := result{}
-	if s.value("Metadata") != "refused" {
-		metadata = metadataForm(tx.Get("metadata"))
-	}
-	return []result{amountForm(tx), metadata, s.transactionTimes(n, tx)}
+	return []result{amountForm(tx), metadataForm(tx.Get("metadata")), s.transactionTimes(n, tx)}
 }
 
 func amountForm(tx shape.Value) result {
@@ -292,7 +289,11 @@ func (s *session) pending() []result {
 	if !isPending(a.body) {
 		return []result{open("no PayTo payment was pending")}
 	}
-	return []result{one(a.body.Get("summaryCode").Text, "0", "2")}
+	code := a.body.Get("summaryCode")
+	if code.Empty() {
+		return []result{other("no summary code")}
+	}
+	return []result{one(code.Text, "0", "2")}
 }
 
 func isPending(tx shape.Value) bool { return strings.EqualFold(tx.Get("status").Text, "Pending") }

@@ -110,8 +110,8 @@ func Clean(ctx context.Context, cfg Config) (left []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	s.allowed, s.cleaning = maxRequests, true // of its own: the run may have used up all
 	s.greet()
-	s.allowed, s.cleaning = maxRequests, true
 	s.until = s.cfg.Clock.Now().Add(max(cfg.Wait, time.Minute))
 	left = s.clean()
 	s.keep()

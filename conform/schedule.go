@@ -254,6 +254,7 @@ func (s *session) tasks() (tasks []task) {
 			ready := s.Made[s.lastSpecimen()].Answered.Add(found.After + time.Second)
 			tasks = append(tasks, task{ready, allReads, func() {
 				s.ask(reads()...)
+				delete(s.Notes, "specimens") // once: what shows nothing now shows nothing later
 				s.release()
 			}})
 		}
