@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,39 +72,66 @@ func TestFaults(t *testing.T) {
 	assert.Greater(t, told, 20**hiddenWorlds, "enough is told")
 }
 
-// paymentsLost answers every card payment of the reads for the service, which never sees it.
-type paymentsLost struct{ next http.RoundTripper }
-
-func (p paymentsLost) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Body == nil {
-		return p.next.RoundTrip(r)
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	if bytes.Contains(body, []byte(`"principalAmount":1.23`)) {
-		return &http.Response{StatusCode: http.StatusBadGateway, Body: http.NoBody, Request: r}, nil
-	}
-	again := r.Clone(r.Context())
-	again.Body = io.NopCloser(bytes.NewReader(body))
-	return p.next.RoundTrip(again)
+// lossy answers some requests for the service, which never sees them.
+type lossy struct {
+	next http.RoundTripper
+	lost func(r *http.Request, body []byte) bool
 }
 
-// A read that cannot answer one of its questions is not read again until all requests are used up.
-func TestPaymentsLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box := newBox(t, "default")
-		cfg := config(box)
-		cfg.NewKey, cfg.Wait = nil, 20*time.Minute
-		cfg.HTTPClient = &http.Client{Transport: paymentsLost{box.HTTPClient().Transport}}
-		report, err := conform.Run(t.Context(), cfg)
-		require.NoError(t, err)
-		for _, name := range []string{"Metadata", "AmountForm", "TransactionTimes"} {
-			assert.NotEmpty(t, findings(report)[name].Open, name)
+func (l lossy) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
 		}
-		assert.Less(t, report.Requests, 200)
-		same(t, box, report)
-		undone(t, box, report.Left)
-	})
+		r = r.Clone(r.Context())
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	if l.lost(r, body) {
+		return &http.Response{StatusCode: http.StatusBadGateway, Body: http.NoBody, Request: r}, nil
+	}
+	return l.next.RoundTrip(r)
+}
+
+// What depends on the lost answers stays open, all else is found, and no reading is repeated until
+// all requests are used up.
+func TestLostAnswers(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		lost func(box *sandbox.Sandbox, r *http.Request, body []byte) bool
+		open []string
+	}{
+		{
+			"card payments", func(_ *sandbox.Sandbox, _ *http.Request, body []byte) bool {
+				return bytes.Contains(body, []byte(`"principalAmount":1.23`))
+			},
+			[]string{"AmountForm", "Metadata", "TransactionTimes", "StoredReferences", "ReferenceSearch", "RepeatedReceipts"},
+		},
+		{
+			"reads of the card payment", func(box *sandbox.Sandbox, r *http.Request, _ []byte) bool {
+				return r.Method == http.MethodGet && slices.ContainsFunc(box.Ledger(), func(e sandbox.Entry) bool {
+					return e.Amount == 123 && strings.HasSuffix(r.URL.Path, "/transactions/"+e.Receipt)
+				})
+			},
+			[]string{"AmountForm", "Metadata", "TransactionTimes", "StoredReferences", "ReferenceSearch", "RepeatedReceipts"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				box := newBox(t, "StoredReferences=lower ReferenceSearch=prefix RepeatedReceipts=olderFirst")
+				cfg := config(box)
+				cfg.NewKey, cfg.Wait = nil, 20*time.Minute
+				cfg.HTTPClient = &http.Client{Transport: lossy{box.HTTPClient().Transport, func(r *http.Request, body []byte) bool { return test.lost(box, r, body) }}}
+				report, err := conform.Run(t.Context(), cfg)
+				require.NoError(t, err)
+				for _, name := range test.open {
+					assert.NotEmpty(t, findings(report)[name].Open, name)
+				}
+				assert.Less(t, report.Requests, 200)
+				same(t, box, report)
+				undone(t, box, report.Left)
+			})
+		})
+	}
 }

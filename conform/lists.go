@@ -11,9 +11,13 @@ import (
 // repeated looks for a receipt that stands in a list twice, with two states.
 func (s *session) repeated() []result {
 	n := s.Specimens["echo"]
-	current := s.read("echo").body.Get("status").Text
-	if s.Made[n].Changed.IsZero() || s.find(n) == "" {
+	tx, ok := s.read("echo")
+	current := tx.Get("status").Text
+	switch {
+	case s.Made[n].Changed.IsZero() || s.find(n) == "":
 		return []result{open("no payment was voided")}
+	case !ok:
+		return []result{open(unusable)}
 	}
 	if s.value("ListOrder") == "" && !strings.HasPrefix(s.Findings["ListOrder"].Open, onePageOrder) {
 		return []result{open("the order of lists is not known")}

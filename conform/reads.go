@@ -13,9 +13,8 @@ const notMade = "the transaction was not accepted"
 
 // members are the forms of an account verification.
 func (s *session) members() []result {
-	a := s.read("short0")
-	tx := a.body
-	if !a.accepted() || tx.Get("receiptNumber").Empty() {
+	tx, ok := s.read("short0")
+	if !ok {
 		return []result{open(unusable)}
 	}
 	time, date := tx.Get("transactionTime"), tx.Get("settlementDate")
@@ -177,9 +176,8 @@ func (s *session) offsetOfAgreements() []result {
 
 func (s *session) payment() []result {
 	n := s.Specimens["echo"]
-	a := s.read("echo")
-	tx := a.body
-	if !a.accepted() || tx.Get("receiptNumber").Empty() {
+	tx, ok := s.read("echo")
+	if !ok {
 		return []result{open(notMade)}
 	}
 	return []result{amountForm(tx), metadataForm(tx.Get("metadata")), s.transactionTimes(n, tx)}
@@ -262,7 +260,7 @@ func (s *session) followUps() []result {
 	if !made {
 		return []result{open("no top-up was accepted")}
 	}
-	tx := s.read("topUp").body
+	tx, _ := s.read("topUp")
 	total, known := cents(tx.Get("totalAmount"))
 	surcharge, _ := cents(tx.Get("surchargeAmount"))
 	amount := open("amounts are absent, or not all answers came")
@@ -282,14 +280,14 @@ func (s *session) followUps() []result {
 }
 
 func (s *session) pending() []result {
-	a := s.answers[s.Specimens["onceOff"]]
-	if !isPending(a.body) {
-		a = s.read("onceOff")
+	tx := s.answers[s.Specimens["onceOff"]].body
+	if !isPending(tx) {
+		tx, _ = s.read("onceOff")
 	}
-	if !isPending(a.body) {
+	if !isPending(tx) {
 		return []result{open("no PayTo payment was pending")}
 	}
-	code := a.body.Get("summaryCode")
+	code := tx.Get("summaryCode")
 	if code.Empty() {
 		return []result{other("no summary code")}
 	}

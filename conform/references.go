@@ -75,14 +75,18 @@ func (s *session) references() []result {
 		return []result{open(notMade)}
 	}
 	echo := s.echoForm(n)
-	read := s.read("echo").body.Get("customerReferenceNumber")
+	tx, ok := s.read("echo")
+	if !ok {
+		return []result{echo, open(unusable)}
+	}
+	read := tx.Get("customerReferenceNumber")
 	sent := s.echoReference()
 	queries := []string{sent, strings.TrimSpace(sent), strings.ToLower(sent), strings.ToUpper(sent), swapped(sent), swapped(strings.TrimSpace(sent)), sent[:len(sent)-4]}
 	found := make([]bool, len(queries))
 	for i, q := range queries {
 		v := s.finds(q, receipt)
 		if v == unclear {
-			return []result{echo, open(unusable), open(unusable)}
+			return []result{echo, open(unusable)}
 		}
 		found[i] = v == accepts
 	}
@@ -151,8 +155,8 @@ func (s *session) echoForm(n int) result {
 		return formOf(s.echoReference(), a.body.Get("customerReferenceNumber"))
 	}
 	if length, err := strconv.Atoi(s.Notes["endToEnd"]); err == nil {
-		if a := s.read("onceOff"); a.body.Get("payToData").Kind == shape.Object {
-			return formOf(s.endToEndID(length), a.body.Get("payToData", "endToEndId"))
+		if tx, _ := s.read("onceOff"); tx.Get("payToData").Kind == shape.Object {
+			return formOf(s.endToEndID(length), tx.Get("payToData", "endToEndId"))
 		}
 	}
 	return open("no answer shows a reference as it was sent")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/conform/internal/shape"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -145,7 +146,7 @@ func newSession(ctx context.Context, cfg Config) (*session, error) {
 		return nil, err
 	}
 	s := &session{
-		journal: j, ctx: ctx, cfg: cfg, base: base, known: modelled(), answers: map[int]answer{}, seen: map[int]answer{}, doubts: map[int]bool{}, business: cfg.Business, process: random(),
+		journal: j, ctx: ctx, cfg: cfg, base: base, known: modelled(), answers: map[int]answer{}, seen: map[int]shape.Value{}, doubts: map[int]bool{}, business: cfg.Business, process: random(),
 		allowed: max(maxRequests-j.Requests, 0),
 		client: &http.Client{
 			Transport:     cfg.HTTPClient.Transport,

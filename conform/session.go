@@ -28,10 +28,10 @@ type session struct {
 	cfg      Config
 	client   *http.Client
 	base     *url.URL
-	known    map[string]bool // names of members that the client models
-	answers  map[int]answer  // to what was made, by number; they are not kept
-	seen     map[int]answer  // what was made as it was read later
-	doubts   map[int]bool    // what look-ups found for these numbers may be of another
+	known    map[string]bool     // names of members that the client models
+	answers  map[int]answer      // to what was made, by number; they are not kept
+	seen     map[int]shape.Value // transactions that were made, as they were read later
+	doubts   map[int]bool        // what look-ups found for these numbers may be of another
 	err      error
 	last     time.Time // of the last request
 	asked    int

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/quickstream-go/quickstream/conform/internal/shape"
 )
 
 // The lists of verifications that show pages: their numbers fill the last page for most sizes.
@@ -187,24 +189,25 @@ func softCards() []struct{ code, number string } {
 	}
 }
 
-// read is a transaction as reads show it when all has been made.
-func (s *session) read(name string) answer {
+// read is a transaction as reads show it when all has been made. It is false if no answer shows it.
+func (s *session) read(name string) (tx shape.Value, ok bool) {
 	n, made := s.Specimens[name]
-	if a, known := s.seen[n]; known || !made {
-		return a
+	if tx, ok = s.seen[n]; ok || !made {
+		return tx, ok
 	}
 	receipt := s.find(n)
 	if receipt == "" {
-		return answer{}
+		return tx, false
 	}
 	a := s.get("/transactions/"+url.PathEscape(receipt), nil)
+	if !a.accepted() || a.broken || a.receipt() != receipt {
+		return tx, false
+	}
 	if t, ok := timeOf(a.body.Get("transactionTime")); ok && s.Made[n].Kind == kindHarmless {
 		s.observe(n, t)
 	}
-	if a.accepted() && !a.broken {
-		s.seen[n] = a
-	}
-	return a
+	s.seen[n] = a.body
+	return a.body, true
 }
 
 // observe compares the time of a transaction that has not changed with ours.
