@@ -70,14 +70,14 @@ func (s *session) dailyTasks() (tasks []task) {
 	lag := s.Onsets[untilLag].After + 5*time.Second
 	for i := range s.Samples {
 		if s.Samples[i].At.IsZero() {
-			tasks = append(tasks, task{s.Samples[i].Due, "sample", func() { s.take(&s.Samples[i]) }})
+			tasks = append(tasks, task{s.Samples[i].Due, false, func() { s.take(&s.Samples[i]) }})
 		}
 	}
 	if len(s.Samples) > 0 && len(tasks) == 0 && s.Findings["CutOffHour"].Name == "" {
-		tasks = append(tasks, task{s.Samples[len(s.Samples)-1].Due.Add(lag), "settlement", func() { s.ask(row("CutOffHour")) }})
+		tasks = append(tasks, task{s.Samples[len(s.Samples)-1].Due.Add(lag), true, func() { s.ask(row("CutOffHour")) }})
 	}
 	if n, made := s.Specimens["soft91"]; made && s.Findings["SoftDeclineCodes"].Name == "" {
-		tasks = append(tasks, task{s.Made[n].Sent.Add(73*time.Hour + lag), "retries", func() { s.ask(row("SoftDeclineCodes")) }})
+		tasks = append(tasks, task{s.Made[n].Sent.Add(73*time.Hour + lag), true, func() { s.ask(row("SoftDeclineCodes")) }})
 	}
 	return tasks
 }
@@ -264,8 +264,8 @@ func (s *session) retries() []result {
 		n := s.Specimens["soft"+decline.code]
 		receipt := s.find(n)
 		code := s.declineCode(n)
-		a := s.get("/transactions/"+url.PathEscape(receipt)+"/retries", nil)
-		if receipt == "" || code == "" || !a.accepted() && a.status != http.StatusNotFound {
+		a := s.page("/transactions/"+url.PathEscape(receipt)+"/retries", nil)
+		if receipt == "" || code == "" || a.broken || !a.accepted() && a.status != http.StatusNotFound {
 			return []result{open("a declined payment or its retries cannot be read")}
 		}
 		declines = append(declines, code)

@@ -208,11 +208,9 @@ func (s *session) can(d time.Duration) bool {
 // task is something to do at a time.
 type task struct {
 	due  time.Time
-	name string
+	long bool // it makes many requests
 	run  func()
 }
-
-const allReads = "reads"
 
 // watch does what needs time, each thing when it is due, until nothing is left or the run may not
 // wait longer.
@@ -222,23 +220,30 @@ func (s *session) watch() {
 		if len(tasks) == 0 {
 			return
 		}
-		next := slices.MinFunc(tasks, func(a, b task) int { return a.due.Compare(b.due) })
-		others := slices.DeleteFunc(slices.Clone(tasks), func(t task) bool { return t.name == allReads || t.due.After(s.until) })
-		if next.name == allReads && len(others) > 0 { // what takes long lets the others go first
-			first := slices.MinFunc(others, func(a, b task) int { return a.due.Compare(b.due) })
-			const long = 2 * time.Minute
-			if first.due.Before(next.due.Add(long)) || first.due.Before(s.cfg.Clock.Now().Add(long)) {
-				next = first
-			}
-		}
-		if next.due.After(s.until) {
+		t := next(tasks, s.cfg.Clock.Now(), s.until)
+		if t.due.After(s.until) {
 			return
 		}
-		if s.wait(next.due) {
-			next.run()
+		if s.wait(t.due) {
+			t.run()
 			s.keep()
 		}
 	}
+}
+
+// next is the task to do first. What takes long lets those go that would come too late after it.
+func next(tasks []task, now, until time.Time) task {
+	byDue := func(a, b task) int { return a.due.Compare(b.due) }
+	t := slices.MinFunc(tasks, byDue)
+	short := slices.DeleteFunc(slices.Clone(tasks), func(t task) bool { return t.long || t.due.After(until) })
+	if !t.long || len(short) == 0 {
+		return t
+	}
+	const long = 2 * time.Minute
+	if first := slices.MinFunc(short, byDue); first.due.Before(t.due.Add(long)) || first.due.Before(now.Add(long)) {
+		return first
+	}
+	return t
 }
 
 func (s *session) tasks() (tasks []task) {
@@ -246,13 +251,13 @@ func (s *session) tasks() (tasks []task) {
 		w, begun := s.Onsets[o.name]
 		if begun && !w.Seen && w.Looked < len(o.ages) && s.Findings[o.name].Name == "" {
 			due := s.Made[w.Number].Answered.Add(o.ages[w.Looked])
-			tasks = append(tasks, task{due, o.name, func() { s.look(o) }})
+			tasks = append(tasks, task{due, false, func() { s.look(o) }})
 		}
 	}
 	if s.missing(reads()...) && s.Notes["specimens"] == s.process {
 		if found := s.Onsets[untilLag]; found.Seen {
 			ready := s.Made[s.lastSpecimen()].Answered.Add(found.After + time.Second)
-			tasks = append(tasks, task{ready, allReads, func() {
+			tasks = append(tasks, task{ready, true, func() {
 				s.ask(reads()...)
 				delete(s.Notes, "specimens") // once: what shows nothing now shows nothing later
 				s.release()
