@@ -31,7 +31,7 @@ func TestFaults(t *testing.T) {
 				box := sandbox.New(sandbox.WithSeed(*seed+uint64(i)), w.Option())
 				t.Cleanup(box.Close)
 				cfg := config(box)
-				cfg.Wait, cfg.Business, cfg.NewKey = 20*time.Minute, sandbox.DefaultBusiness, nil
+				cfg.Wait, cfg.Business, cfg.NewKey = []time.Duration{20 * time.Minute, 10 * 24 * time.Hour}[i%2], sandbox.DefaultBusiness, nil
 				cfg.Journal = filepath.Join(t.TempDir(), "journal")
 				require.NoError(t, box.Inject(worlds.RandomFaults(0.05)...))
 				report, err := conform.Run(t.Context(), cfg)
@@ -131,6 +131,47 @@ func TestLostAnswers(t *testing.T) {
 				assert.Less(t, report.Requests, 200)
 				same(t, box, report)
 				undone(t, box, report.Left)
+			})
+		})
+	}
+}
+
+// What cannot be undone is named by the reference that the run gave it, alone, until it is undone.
+func TestLeftIsNamed(t *testing.T) {
+	for _, test := range []struct{ kind, reference string }{{"agreement", "payeeReference"}, {"payment", "paymentReferenceNumber"}} {
+		t.Run(test.kind, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				box := newBox(t, "default")
+				cfg := config(box)
+				cfg.NewKey, cfg.Wait, cfg.Journal = nil, 0, filepath.Join(t.TempDir(), "journal")
+				stuck, named := "", "" // the first of its kind
+				cfg.HTTPClient = &http.Client{Transport: lossy{box.HTTPClient().Transport, func(r *http.Request, _ []byte) bool {
+					parts := strings.Split(strings.TrimSuffix(r.URL.Path, "/void"), "/")
+					handle := parts[len(parts)-1]
+					undoes := r.Method == http.MethodPatch && test.kind == "agreement" || strings.HasSuffix(r.URL.Path, "/void") && test.kind == "payment"
+					if undoes && stuck == "" {
+						stuck = handle
+					}
+					return undoes && handle == stuck
+				}}}
+				report, err := conform.Run(t.Context(), cfg)
+				require.NoError(t, err)
+				for _, a := range box.Agreements() {
+					if a.Token == stuck {
+						named = a.PayeeReference
+					}
+				}
+				for _, e := range box.Ledger() {
+					if e.Receipt == stuck {
+						named = e.PaymentReferenceNumber
+					}
+				}
+				assert.Equal(t, []string{test.kind + " with " + test.reference + " " + named}, report.Left)
+				assert.NotEmpty(t, named)
+				cfg.HTTPClient = box.HTTPClient()
+				left, err := conform.Clean(t.Context(), cfg)
+				require.NoError(t, err)
+				undone(t, box, left)
 			})
 		})
 	}

@@ -69,7 +69,8 @@ func (c Config) currency() string {
 type Report struct {
 	sandbox.Facility
 	Requests int
-	// Left is what has not been undone yet: a later run, or [Clean], does it.
+	// Left is what has not been undone yet, by the references that the run gave it: a later run, or
+	// [Clean], does it.
 	Left []string
 }
 
@@ -105,7 +106,8 @@ func Run(ctx context.Context, cfg Config) (Report, error) {
 	return report, errors.Join(asked, s.err)
 }
 
-// Clean undoes what an interrupted run has made, and asks nothing.
+// Clean undoes what an interrupted run has made, and asks nothing. It returns what is left, by the
+// references that the run gave it. It makes at most 300 requests, whatever the run has made.
 func Clean(ctx context.Context, cfg Config) (left []string, err error) {
 	s, err := newSession(ctx, cfg)
 	if err != nil {

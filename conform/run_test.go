@@ -272,7 +272,7 @@ func TestReport(t *testing.T) {
 	before := sandbox.Facility{Seen: at, Findings: []sandbox.FacilityFinding{
 		{Name: "PageSize", Value: "10"}, {Name: "LookupLag", Open: "needs -wait 24h"}, {Name: "TimeForm", Value: "+1100"},
 	}}
-	now := conform.Report{Requests: 12, Left: []string{"payment"}, Facility: sandbox.Facility{
+	now := conform.Report{Requests: 12, Left: []string{"payment with paymentReferenceNumber R"}, Facility: sandbox.Facility{
 		Format: 1, Host: "localhost", Seen: at, Tool: "v1", SignatureScheme: "none fits", Columns: []string{"Receipt Number"}, Members: map[string]string{"a.b": "text"},
 		Findings: []sandbox.FacilityFinding{
 			{Name: "PageSize", Value: "20", How: "two lists"}, {Name: "LookupLag", Value: "2s"}, {Name: "TimeForm", Other: "00|00"}, {Name: "KeyForm", Open: "refused"},
@@ -282,8 +282,9 @@ func TestReport(t *testing.T) {
 	require.NoError(t, now.WriteMarkdown(&out, &before))
 	for _, line := range []string{
 		"| PageSize | 20 | 3 |", "| LookupLag | 2s |", `| TimeForm | 00\|00 |`, "| KeyForm | refused |", "| PageSize | 10 | 20 |",
-		"| LookupLag | open: needs -wait 24h | 2s |", "sandbox.WithFacility(facility)", "none fits", "| a.b | text |", "Receipt Number", "Not undone yet: payment",
+		"| LookupLag | open: needs -wait 24h | 2s |", "sandbox.WithFacility(facility)", "none fits", "| a.b | text |", "Receipt Number", "Not undone yet: 1 things",
 	} {
 		assert.Contains(t, out.String(), line)
 	}
+	assert.NotContains(t, out.String(), "paymentReferenceNumber", "the report holds no identifier")
 }

@@ -1,8 +1,12 @@
 package conform
 
 import (
+	"cmp"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream/conform/internal/shape"
@@ -89,9 +93,7 @@ func (s *session) lastMade() (last time.Time) {
 
 // cleanOnce undoes what it finds. Nothing that is older than age is waited for.
 func (s *session) cleanOnce(age time.Duration) (left []string) {
-	if !s.cleanAgreements(age) {
-		left = append(left, "PayTo agreements")
-	}
+	left = s.cleanAgreements(age)
 	for _, n := range s.open(kindPayment, kindPreauth) {
 		receipt := s.find(n)
 		over := age > day || s.Onsets[untilLag].Seen && s.cfg.Clock.Now().After(s.Made[n].Sent.Add(s.Onsets[untilLag].After+timeout))
@@ -104,7 +106,7 @@ func (s *session) cleanOnce(age time.Duration) (left []string) {
 			s.Made[n].Undone = true
 			continue
 		}
-		left = append(left, s.Made[n].Kind)
+		left = append(left, s.Made[n].Kind+" with paymentReferenceNumber "+s.reference(n))
 	}
 	if len(left) == 0 && len(s.open(kindCustomer)) > 0 && s.disable() {
 		for _, n := range s.open(kindCustomer) {
@@ -122,36 +124,49 @@ func (s *session) disable() bool {
 	return done && s.err == nil
 }
 
-// cleanAgreements ends every agreement of the customers that this run made.
-func (s *session) cleanAgreements(age time.Duration) bool {
+// cleanAgreements ends every agreement of the customers that this run made, and returns those that
+// are left, by our references.
+func (s *session) cleanAgreements(age time.Duration) (left []string) {
 	open := s.open(kindAgreement)
 	if s.Specimens["onceOff"] == 0 && len(open) == 0 && len(s.open(kindCustomer)) == 0 {
-		return true
+		return nil
 	}
-	ids, done := s.customers()
-	tokens := map[string]bool{}
+	ids, whole := s.customers()
+	ended, tokens := map[string]bool{}, map[string]string{} // by token, and the tokens by our references
 	for _, id := range ids {
 		for _, status := range []string{"PENDING", "ACTIVE"} {
-			whole := s.readAll("/customers/"+url.PathEscape(id)+"/payto-agreements", url.Values{"status": {status}}, func(page []shape.Value) bool {
+			whole = s.readAll("/customers/"+url.PathEscape(id)+"/payto-agreements", url.Values{"status": {status}}, func(page []shape.Value) bool {
 				for _, item := range page {
 					token := item.Get("agreementToken").Text
-					tokens[token] = true
-					done = s.endAgreement(token, item.Get("status").Text) && done
+					tokens[strings.ToUpper(item.Get("payeeReference").Text)] = token
+					ended[token] = s.endAgreement(token, item.Get("status").Text)
 				}
 				return false
-			})
-			done = done && whole
+			}) && whole
 		}
 	}
-	done = done && s.err == nil
+	whole = whole && s.err == nil
 	for _, n := range open {
-		token := s.answers[n].body.Get("agreementToken").Text
+		token := cmp.Or(tokens[s.reference(n)], s.answers[n].body.Get("agreementToken").Text)
+		done, found := ended[token]
+		delete(ended, token)
 		// What is not found was not made, or is hidden until later.
-		if tokens[token] || s.seenAgreements(n) || age > day {
-			s.Made[n].Undone = done
+		s.Made[n].Undone = whole && (done || !found && (s.seenAgreements(n) || age > day))
+		if !s.Made[n].Undone {
+			left = append(left, "agreement with payeeReference "+s.reference(n))
 		}
 	}
-	return done && len(s.open(kindAgreement)) == 0
+	others := slices.Contains(slices.Collect(maps.Values(ended)), false) // such as those of a payment, without a reference
+	if others || !whole && left == nil {
+		var numbers []string
+		for n, t := range s.Made {
+			if t.Kind == kindCustomer {
+				numbers = append(numbers, s.reference(n))
+			}
+		}
+		left = append(left, "agreement of a customer with customerNumber "+strings.Join(numbers, " or "))
+	}
+	return left
 }
 
 // seenAgreements reports whether an agreement would be found by now.
