@@ -16,8 +16,11 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// Receiver receives notifications for a run: serve it at the address of a subscription. It forgets
-// all but those of the run's own agreements, and answers 200, or 500 to be notified again.
+// Receiver receives notifications for a run: serve it at the address of a subscription that nothing
+// else needs, and give it to [Config]. While a run asks about notifications, the receiver keeps all
+// that arrive in memory. It answers some of them after 3 seconds, and answers confirmations of
+// agreements with 500 for some seconds, so that they are posted again. At all other times it
+// answers 200 and keeps nothing. It takes notifications with any signature.
 type Receiver struct {
 	mu       sync.Mutex
 	received []notification

@@ -82,7 +82,7 @@ box := sandbox.New(sandbox.WithFacility(facility)) // your tests run in the worl
 ` + "```" + `
 
 Or ` + "`quickstream-sandbox -facility facility.json`" + `. The file never sets the client: one observation must not widen a window or
-drop a check. A duration was seen to be at least so long.
+drop a check. A duration was seen once, and may be longer at another time.
 `
 
 func section(b *strings.Builder, title, text, header string, rows []string) {

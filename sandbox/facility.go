@@ -32,15 +32,17 @@ type Facility struct {
 // FacilityFormat is the format of the file that this version reads.
 const FacilityFormat = 1
 
-// FacilityFinding is the answer to one open question. One of Value, Other and Open is set.
+// FacilityFinding is what was found about one assumption. Exactly one of Value, Other and Open is
+// set, and only a Value sets the assumption of a sandbox.
 type FacilityFinding struct {
-	// Name is the assumption's.
+	// Name is the name of the assumption, a field of [Assumptions].
 	Name string `json:"name"`
-	// Value is its value, as [Assumptions.Set] takes it. A duration was seen to be at least so long.
+	// Value is the value that the facility has, as [Assumptions.Set] takes it. A duration was seen
+	// once, and may be longer at another time.
 	Value string `json:"value,omitempty"`
-	// Other is the form of an answer that no value of the assumption describes.
+	// Other describes what the facility does, if no value of the assumption is that.
 	Other string `json:"other,omitempty"`
-	// Open is why the answer stays open.
+	// Open is why nothing is known: a flag or more time is needed, or something else hides it.
 	Open string `json:"open,omitempty"`
 	// How is what was done to find out, and At is when.
 	How string    `json:"how"`
