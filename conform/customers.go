@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"encoding/base64"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -9,8 +8,6 @@ import (
 
 	"github.com/quickstream-go/quickstream/conform/internal/shape"
 )
-
-func basic(credentials string) string { return base64.StdEncoding.EncodeToString([]byte(credentials)) }
 
 const probeEmail = "conform@example.com"
 

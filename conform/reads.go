@@ -2,6 +2,7 @@ package conform
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -313,34 +314,31 @@ func strangeStatus(tx shape.Value) string {
 	return word
 }
 
-// unknownMembers sorts the members that the client does not model.
+// unknownMembers sorts the members that the client does not model. Those inside of another one do not
+// count.
 func (s *session) unknownMembers() []result {
-	variants, nested, plain := false, false, false
+	kinds := map[string]bool{}
 	for path := range s.Members {
 		parts := strings.Split(path, ".")
-		name, inner := parts[len(parts)-1], false
-		for i := range parts[:len(parts)-1] {
+		inner := false
+		for i := range parts[1:] {
 			inner = inner || s.Members[strings.Join(parts[:i+1], ".")] != ""
 		}
 		switch {
 		case inner:
-		case s.variant(path, name):
-			variants = true
-		case s.nests(path):
-			nested = true
+		case s.variant(path, parts[len(parts)-1]):
+			kinds["caseVariants"] = true
+		case s.Notes["nested "+path] != "":
+			kinds["nested"] = true
 		default:
-			plain = true
+			kinds["new"] = true
 		}
 	}
-	switch {
-	case !variants && !nested && !plain:
+	switch list := slices.Collect(maps.Keys(kinds)); len(list) {
+	case 0:
 		return []result{is("none")}
-	case plain && !variants && !nested:
-		return []result{is("new")}
-	case variants && !nested && !plain:
-		return []result{is("caseVariants")}
-	case nested && !variants && !plain:
-		return []result{is("nested")}
+	case 1:
+		return []result{is(list[0])}
 	default:
 		return []result{other("members of several of these kinds")}
 	}
@@ -360,6 +358,3 @@ func (s *session) variant(path, name string) bool {
 	}
 	return false
 }
-
-// nests reports an unknown member with known names inside.
-func (s *session) nests(path string) bool { return s.Notes["nested "+path] != "" }

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"encoding/base64"
 	"net/http"
 	"net/url"
 	"slices"
@@ -111,7 +112,7 @@ func terms(name, how string, edit func(*session, object)) probe {
 
 func (s *session) bareKey() answer {
 	return s.get("/", nil, func(r *http.Request) {
-		r.Header.Set("Authorization", "Basic "+basic(s.cfg.Keys.Secret))
+		r.Header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(s.cfg.Keys.Secret)))
 	})
 }
 
