@@ -47,7 +47,7 @@ func (r Report) WriteMarkdown(w io.Writer, before *sandbox.Facility) error {
 	section(&b, "What differs from our defaults", "What our default is for is what no longer holds at this facility.", "| assumption | found | default | why the default | when |", differs)
 	section(&b, "What is something else", "No value of the sandbox describes it: please send these lines to us.", "| assumption | form | how | when |", others)
 	section(&b, "What holds", "", "| assumption | found | how | when |", holds)
-	section(&b, "What stays open", "", "| assumption | why | how |", open)
+	section(&b, "What stays open", "The page questions.md of conform says which run answers a question, and what hides its answer.", "| assumption | why | how |", open)
 	if r.SignatureScheme != "" {
 		fmt.Fprintf(&b, "\n## Webhooks\n\nNotifications are signed by: %s.\n", r.SignatureScheme)
 	}
@@ -125,7 +125,10 @@ func Plan(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("It makes at most 300 requests, at most one a second, with public test numbers and amounts of a few dollars:\n\n")
 	say := func(how string, calls int, names []string) {
-		fmt.Fprintf(&b, "  %s (about %d requests): %s\n", how, calls, strings.Join(names, ", "))
+		if calls > 0 {
+			how += fmt.Sprintf(" (requests: about %d)", calls)
+		}
+		fmt.Fprintf(&b, "  %s: %s\n", how, strings.Join(names, ", "))
 	}
 	for _, p := range table() {
 		say(p.how, p.calls, p.names)
@@ -133,8 +136,9 @@ func Plan(w io.Writer) error {
 	for _, o := range onsets() {
 		say(o.how, len(o.ages), []string{o.name})
 	}
-	say("what these read: verifications, a card payment, a bank account payment with its refund, a pre-authorisation", 15, []string{"no answer by themselves"})
-	b.WriteString("\nEverything that it makes is voided, refunded, recalled or cancelled at the end. Customers are disabled.\n" +
+	say("what these read: verifications, a card payment, a bank account payment with its refund, a pre-authorisation", 15, []string{"the questions about lists, references and forms"})
+	b.WriteString("\nThe page questions.md of conform says what each question means, its values, and which run answers it.\n" +
+		"Everything that it makes is voided, refunded, recalled or cancelled at the end. Customers are disabled.\n" +
 		"Subscriptions that exist at the facility receive the events of what it makes.\n")
 	_, err := io.WriteString(w, b.String())
 	return err

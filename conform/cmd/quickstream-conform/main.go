@@ -61,7 +61,7 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	flags.StringVar(&s.facility, "facility", "facility.json", "`file` for what was found")
 	flags.StringVar(&s.report, "report", "facility.md", "`file` for the report")
 	flags.StringVar(&s.cfg.Business, "business", "", "supplierBusinessCode (the first of the facility)")
-	flags.Func("wait", "how `long` the run may wait: 15m for keys and lag, 2d or more for settlement, 6d for retries and returns", func(text string) (err error) {
+	flags.Func("wait", "how `long` the run may wait: 15m for keys and lag, 2d for the cut-off, 4d for retries and returns, 8d for a weekend", func(text string) (err error) {
 		s.cfg.Wait, err = duration(text)
 		return err
 	})

@@ -31,6 +31,7 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	assert.Contains(t, out.String(), "at most 300 requests")
+	assert.Contains(t, out.String(), "questions.md")
 }
 
 func TestRefuses(t *testing.T) {
