@@ -18,6 +18,7 @@ import (
 	"github.com/quickstream-go/quickstream/conform"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 // With answers that are lost, late, broken or another's, much stays open, and nothing is wrong.
@@ -33,6 +34,7 @@ func TestFaults(t *testing.T) {
 				cfg := config(box)
 				cfg.Wait, cfg.Business, cfg.NewKey = []time.Duration{20 * time.Minute, 10 * 24 * time.Hour}[i%2], sandbox.DefaultBusiness, nil
 				cfg.Journal = filepath.Join(t.TempDir(), "journal")
+				subscribed(t, box, &cfg, signature.AssumedHMAC{})
 				require.NoError(t, box.Inject(worlds.RandomFaults(0.05)...))
 				report, err := conform.Run(t.Context(), cfg)
 				if err != nil {
@@ -173,6 +175,37 @@ func TestLeftIsNamed(t *testing.T) {
 				require.NoError(t, err)
 				undone(t, box, left)
 			})
+		})
+	}
+}
+
+// A list of errors is no list of retries, although it may have the same name.
+func TestErrorsAreNoRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box := newBox(t, "ErrorForm=data SoftDeclineCodes=01")
+		cfg := config(box)
+		cfg.NewKey, cfg.Wait = nil, 4*24*time.Hour
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: "GET /transactions/{receiptNumber}/retries", Nth: 4, Kind: sandbox.Garbage(sandbox.ServiceError)}))
+		report, err := conform.Run(t.Context(), cfg)
+		require.NoError(t, err)
+		assert.Equal(t, "01", findings(report)["SoftDeclineCodes"].Value, findings(report)["SoftDeclineCodes"].Open)
+		assert.Equal(t, 1, box.FaultCounts()["Garbage"])
+	})
+}
+
+// The order of a request's event and its answer is not known if the answer is lost.
+func TestRecallAnswerLost(t *testing.T) {
+	for _, kind := range []sandbox.FaultKind{sandbox.HangAfterCommit(), sandbox.ResetBeforeCommit()} {
+		synctest.Test(t, func(t *testing.T) {
+			box := newBox(t, "Events=after")
+			cfg := config(box)
+			cfg.NewKey, cfg.Wait = nil, 0
+			subscribed(t, box, &cfg, signature.AssumedHMAC{})
+			require.NoError(t, box.Inject(sandbox.Fault{Operation: "PATCH /payto-agreements/{agreementToken}", Probability: 1, Kind: kind}))
+			report, err := conform.Run(t.Context(), cfg)
+			require.NoError(t, err)
+			assert.NotEmpty(t, findings(report)["Events"].Open, "%s: %s", findings(report)["Events"].Value, findings(report)["Events"].Other)
+			same(t, box, report)
 		})
 	}
 }

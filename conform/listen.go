@@ -173,8 +173,12 @@ func (s *session) recallEvents() (received []notification, order result) {
 		return http.StatusOK
 	})
 	s.wait(s.cfg.Clock.Now().Add(2 * time.Second))
-	s.endAgreement(token, "PENDING")
+	asked := s.asked
+	ended := s.endAgreement(token, "PENDING")
 	done()
+	if !ended || s.asked > asked+1 { // it was not recalled, or its answer did not come first
+		return nil, open(unusable)
+	}
 	for range 9 {
 		s.wait(s.cfg.Clock.Now().Add(20 * time.Second))
 		if received, _ = s.recallsOf(token); len(received) > 0 {

@@ -121,9 +121,16 @@ func Clean(ctx context.Context, cfg Config) (left []string, err error) {
 	return left, s.err
 }
 
-// reserved are the requests that are kept for undoing what was made.
+// reserved are the requests that are kept for undoing what was made. What has a receipt needs no
+// search.
 func (s *session) reserved() int {
-	return 14 + 3*len(s.open(kindPayment, kindPreauth))
+	n := 14
+	for _, made := range s.open(kindPayment, kindPreauth) {
+		if n += 2; s.answers[made].receipt() == "" {
+			n++
+		}
+	}
+	return n
 }
 
 func newSession(ctx context.Context, cfg Config) (*session, error) {

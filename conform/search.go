@@ -165,11 +165,13 @@ func (s *session) pagesUntil(path string, query url.Values, enough func(page []s
 	return l
 }
 
-// page reads a page, and once more if it is no page.
+// page reads a page, and once more if it is no page: a list of errors may have the same name.
 func (s *session) page(path string, query url.Values) (a answer) {
 	for range 2 {
 		a = s.get(path, query)
-		if a.broken = a.broken || a.accepted() && a.body.Get("data").Kind == shape.Absent; !a.broken || !a.accepted() {
+		data := a.body.Get("data")
+		errors := slices.ContainsFunc(data.Items, func(item shape.Value) bool { return item.Get("fieldName").Kind != shape.Absent })
+		if a.broken = a.broken || a.accepted() && (data.Kind == shape.Absent || errors); !a.broken || !a.accepted() {
 			break
 		}
 	}

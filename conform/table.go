@@ -21,7 +21,7 @@ type probe struct {
 }
 
 const (
-	notRead   = "reads do not find the transactions yet"
+	notRead   = "reads do not find the transactions yet; needs a -wait that is longer than LookupLag"
 	needsDays = "needs days"
 )
 
