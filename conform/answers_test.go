@@ -148,3 +148,10 @@ func TestReferences(t *testing.T) {
 	}
 	assert.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, j.idempotencyKey("thing", 1))
 }
+
+// One transaction is in any order.
+func TestOrderOfOne(t *testing.T) {
+	t.Parallel()
+	assert.NotEmpty(t, listOrder([][]int{{-1}}, [][]int{{-1}}).open)
+	assert.Equal(t, is("oldest"), listOrder([][]int{{0, 1}}, [][]int{{0, 1}}))
+}

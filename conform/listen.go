@@ -235,7 +235,7 @@ func (s *session) failedEvents(looks int) (first, last notification, unknown res
 	_, a := s.newAgreement(payerActive, func(object) {})
 	token := a.body.Get("agreementToken").Text
 	s.wait(s.cfg.Clock.Now().Add(3 * time.Second))
-	s.endAgreement(token, "ACTIVE")
+	changed := s.endAgreement(token, "ACTIVE")
 	mu.Lock()
 	failing = false
 	mu.Unlock()
@@ -269,6 +269,9 @@ func (s *session) failedEvents(looks int) (first, last notification, unknown res
 		if !slices.Contains(publicEvents(), n.event) {
 			return first, last, is("true")
 		}
+	}
+	if !changed {
+		return first, last, open(unusable)
 	}
 	return first, last, is("false")
 }

@@ -2,6 +2,7 @@ package conform
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -103,11 +104,13 @@ func (s *session) listed(name string) list {
 	}
 	l := read()
 	empty := func() bool { return len(l.pages) == 0 || len(l.pages[0]) == 0 }
-	if s.Notes["case"] == "" && empty() {
+	switch {
+	case s.Notes["case"] != "":
+	case !empty():
+		s.Notes["case"] = "upper"
+	case l.whole || l.first.status == http.StatusNotFound: // and not refused by something in between
 		s.Notes["case"] = "lower"
 		l = read()
-	} else if s.Notes["case"] == "" {
-		s.Notes["case"] = "upper"
 	}
 	if empty() {
 		delete(s.Notes, "case")
@@ -171,6 +174,8 @@ func listOrder(one, two [][]int) result {
 	flat := slices.Compact(slices.Concat(one...))
 	backwards := func(a, b int) int { return b - a }
 	switch {
+	case len(flat) < 2:
+		return open("the list has fewer than two transactions")
 	case !slices.Equal(one[0], two[0]):
 		return is("unstable")
 	case slices.IsSorted(flat):

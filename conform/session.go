@@ -124,6 +124,7 @@ func (s *session) send(method, path string, body any, changes ...change) (a answ
 		s.err = errors.New("conform: a request cannot be built")
 		return a
 	}
+	r.Close = true // on a connection that was used before, net/http may send a read twice
 	r.SetBasicAuth(s.cfg.Keys.Secret, "")
 	r.Header.Set("Accept", "application/json")
 	if body != nil {
