@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/quickstream-go/quickstream/shop/machine"
@@ -23,9 +24,10 @@ Then open http://127.0.0.1:8080/ and buy something with a public test card. http
 for what goes wrong: try to be charged twice, and read in the ledger beside them that you were not.
 
 The back office is at http://127.0.0.1:8080/office/. Its password is printed at the start, and is another one each time
-unless -password says which; the name is anybody's. It is durable's console: payments as they change, what is known of each,
-and what needs a person. Figures are for Prometheus at http://127.0.0.1:8080/metrics. A wrong password is answered after a
-second, and locks nobody out. A login lasts for 12 hours.
+unless -password-file or -password says which; the name is anybody's. It is durable's console: payments as they change,
+what is known of each, and what needs a person. Figures are for Prometheus at http://127.0.0.1:8080/metrics. Passwords are
+compared one at a time: after a wrong one the next waits, a second at first and half a minute at most. A login lasts for
+12 hours.
 
 `
 
@@ -39,11 +41,25 @@ func main() {
 	}
 }
 
+// passwordIn reads the password that is all of a file. White space around it is none of it.
+func passwordIn(file string) (string, error) {
+	text, err := os.ReadFile(file) //nolint:gosec // the operator names it
+	password := strings.TrimSpace(string(text))
+	if err == nil && password == "" {
+		err = errors.New("the file is empty")
+	}
+	return password, err
+}
+
 func run(ctx context.Context, args []string) error {
 	var config machine.Config
 	flags := flag.NewFlagSet("shop", flag.ContinueOnError)
 	flags.StringVar(&config.Listen, "listen", "127.0.0.1:8080", "loopback `address` of the shop; port 0 takes a free one")
 	flags.StringVar(&config.Password, "password", "", "`password` of the back office; a new one at each start unless it is given")
+	flags.Func("password-file", "`file` that holds the password, so that no list of processes shows it", func(file string) (err error) {
+		config.Password, err = passwordIn(file)
+		return err
+	})
 	traces := flags.String("traces", "", "`file` to write OpenTelemetry spans into, one in a line of JSON; none unless it is given")
 	serve := flags.Bool("serve", false, "be the merchant's program alone, configured by the environment, as package store says")
 	child := flags.Bool("child", false, "be that, for as long as the standard input lasts: how the shop starts itself")

@@ -7,6 +7,8 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+
+	"github.com/quickstream-go/quickstream/shop/store"
 )
 
 // front is what customers reach: the shop's program, as long as it answers, and the page
@@ -34,17 +36,24 @@ func (m *Machine) front() http.Handler {
 			m.away(w, r)
 			return
 		}
-		m.received.request(r)
+		longest := store.LongestBody(r.URL.Path)
+		if r.ContentLength > longest {
+			http.Error(w, "The request is too long.", http.StatusRequestEntityTooLarge)
+			return
+		}
 		// An answer that begins while the request is still read ends the connection.
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, longest))
 		if err != nil {
 			http.Error(w, "The request could not be read.", http.StatusBadRequest)
 			return
 		}
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		m.received.request(r)
+		clear(w.Header()) // the shop's program sets its own
 		proxy.ServeHTTP(w, r)
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m.policy(w.Header())
 		switch {
 		case "http://"+r.Host == m.origin:
 			mux.ServeHTTP(w, r)

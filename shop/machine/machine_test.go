@@ -318,7 +318,7 @@ func TestWholeRequests(t *testing.T) {
 	connection, err := net.Dial("tcp", host)
 	require.NoError(t, err)
 	defer connection.Close()
-	_, err = fmt.Fprintf(connection, "POST /orders HTTP/1.1\r\nHost: %s\r\nContent-Length: 100000\r\n\r\n%s", host, strings.Repeat("x", 50_000))
+	_, err = fmt.Fprintf(connection, "POST /orders HTTP/1.1\r\nHost: %s\r\nContent-Length: 10000\r\n\r\n%s", host, strings.Repeat("x", 5_000))
 	require.NoError(t, err)
 	require.NoError(t, connection.(*net.TCPConn).CloseWrite())
 	answer, err := http.ReadResponse(bufio.NewReader(connection), nil)

@@ -11,6 +11,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/quickstream-go/quickstream/shop/store"
 )
 
 // clockPath tells the time of the service, which can be moved.
@@ -20,6 +22,7 @@ const clockPath = "/_shop/clock"
 // Pages of other sites in the same browser are kept out.
 func (m *Machine) serviceHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m.policy(w.Header())
 		switch {
 		case !loopback(r.Host) || !ownPage(r) && !m.box.ForShop(r):
 			http.Error(w, "Another site asked for this.", http.StatusForbidden)
@@ -37,6 +40,14 @@ func (m *Machine) serviceHandler() http.Handler {
 			m.box.ServeHTTP(w, r)
 		}
 	})
+}
+
+// policy lets a page of the machine's use nothing but its own files, and stand in no frame. Pages of the sandbox and of
+// the shop's program have policies of their own.
+func (m *Machine) policy(h http.Header) {
+	store.SetHeaders(h)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 }
 
 // loopback judges a host by its text: another name would be a page of another site that

@@ -172,16 +172,9 @@ func (t *trouble) now(w http.ResponseWriter, _ *http.Request) {
 	t.show(w, http.StatusOK, "now", t.view())
 }
 
-// policy lets a page use nothing but its own files, and stand in no frame.
-func (*trouble) policy(h http.Header) {
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Type", "text/html; charset=utf-8")
-}
-
 func (t *trouble) show(w http.ResponseWriter, status int, name string, data any) {
-	t.policy(w.Header())
+	t.machine.policy(w.Header())
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_ = t.templates.ExecuteTemplate(w, name, data) // the browser may have gone
 }

@@ -48,6 +48,12 @@ type world struct {
 func newWorld(t *testing.T, options ...sandbox.Option) *world {
 	t.Helper()
 	t.Parallel()
+	return newWorldAlone(t, options...)
+}
+
+// newWorldAlone is a world beside which no other one runs.
+func newWorldAlone(t *testing.T, options ...sandbox.Option) *world {
+	t.Helper()
 	w := &world{T: t, clock: liveclock.New()}
 	w.box, w.client = sandboxtest.New(t, append(options, sandbox.WithClock(w.clock.Clock))...)
 	base, err := w.box.Listen("127.0.0.1:0")

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -110,6 +111,36 @@ func TestTraceOfAnEarlierPayment(t *testing.T) {
 		assert.Equal(t, before+i+1, notified, "signed %s ago", ago)
 	}
 }
+
+// A notification that comes 1,500 times more leaves the page of its payment as it was after the first time: the inbox
+// stores it once, and a line is for what is new.
+func TestReplaysLeaveThePage(t *testing.T) {
+	w := newWorld(t)
+	b, staff := w.browser(), w.staff()
+	id := b.order("pot")
+	b.post("/orders/"+id+"/pay", "name", "Alex Example", "payid", payID)
+	require.NoError(t, w.inBankApp(sandbox.ConfirmAgreement))
+	b.becomes("/orders/"+id, approved, time.Second)
+	require.NoError(t, w.box.Flush(t.Context()))
+	all := w.box.Deliveries()
+	p, err := w.shop.engine.PaymentOf(t.Context(), id)
+	require.NoError(t, err)
+	timeline := func() string {
+		return timelinePattern.FindString(staff.get("/office/payment?id=" + p.ID).body)
+	}
+	require.Equal(t, http.StatusOK, w.deliver(t.Context(), all[len(all)-1].Body, 0))
+	before := timeline()
+	require.NotEmpty(t, before)
+	for range 1500 {
+		require.Equal(t, http.StatusOK, w.deliver(t.Context(), all[len(all)-1].Body, 0))
+	}
+	assert.Equal(t, before, timeline())
+	health, err := w.shop.engine.Health(t.Context())
+	require.NoError(t, err)
+	assert.Zero(t, health.Received, "none waits")
+}
+
+var timelinePattern = regexp.MustCompile(`(?s)<ol class="timeline".*?</ol>`)
 
 // deliver hands the shop a notification that was signed some time ago, and returns the
 // status of its answer.

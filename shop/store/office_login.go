@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 )
@@ -18,11 +19,52 @@ const (
 	staffCookie = "shop_office"
 	// staffFor is how long a login lasts.
 	staffFor = 12 * time.Hour
-	// wrongTakes is after how long a wrong password is answered. Nobody is locked out by
-	// somebody else's, as on this machine there is one address for all. A shop that others
-	// reach limits them by address, in front of it.
-	wrongTakes = time.Second
+	// After a wrong password the next one waits, whose ever it is: for firstPause, and after each further wrong one twice
+	// as long, up to longestPause. On this machine there is one address for all. A shop that others reach also limits
+	// passwords by address, in front of it.
+	firstPause   = time.Second
+	longestPause = 30 * time.Second
+	mostWaiting  = 30
 )
+
+// gate lets passwords be compared one at a time.
+type gate struct {
+	turn    chan struct{} // full while one is compared, or waits for that
+	waiting atomic.Int64
+	pause   time.Duration // after the last wrong one
+	free    time.Time     // when the next one may be compared
+}
+
+// errQueueFull means that a password was not compared.
+var errQueueFull = errors.New("too many passwords wait to be compared")
+
+// enter waits for its turn, and reports whether right says yes.
+func (g *gate) enter(ctx context.Context, right func() bool) (bool, error) {
+	defer g.waiting.Add(-1)
+	if g.waiting.Add(1) > mostWaiting {
+		return false, errQueueFull
+	}
+	select {
+	case g.turn <- struct{}{}:
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	defer func() { <-g.turn }()
+	timer := time.NewTimer(time.Until(g.free))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	if right() {
+		g.pause = 0
+		return true, nil
+	}
+	g.pause = min(max(2*g.pause, firstPause), longestPause)
+	g.free = time.Now().Add(g.pause)
+	return false, nil
+}
 
 // staff lets those in who have given the password.
 func (s *server) staff(next http.HandlerFunc) http.HandlerFunc {
@@ -91,16 +133,20 @@ func (s *server) loginPage(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, "office-login", "Back office", loginData{To: officePath(r.URL.Query().Get("to")), Name: name})
 }
 
-// login compares the password in constant time, and lets those wait who give a wrong one.
+// login compares the password in constant time, in the queue of all that are given.
 func (s *server) login(w http.ResponseWriter, r *http.Request) {
 	data := loginData{To: officePath(r.PostFormValue("to"))}
 	given, right := sha256.Sum256([]byte(r.PostFormValue("password"))), sha256.Sum256([]byte(s.config.Password))
-	if subtle.ConstantTimeCompare(given[:], right[:]) != 1 {
-		select {
-		case <-time.After(wrongTakes):
-		case <-r.Context().Done():
-		case <-s.ending.Done():
-		}
+	ctx, leave := context.WithCancel(r.Context())
+	defer leave()
+	defer context.AfterFunc(s.ending, leave)()
+	admitted, err := s.logins.enter(ctx, func() bool { return subtle.ConstantTimeCompare(given[:], right[:]) == 1 })
+	if err != nil {
+		data.Problem = "Too many passwords wait to be compared. Try again in a minute."
+		s.show(w, r, http.StatusTooManyRequests, "office-login", "Back office", data)
+		return
+	}
+	if !admitted {
 		data.Problem = "That is not the password."
 		s.show(w, r, http.StatusForbidden, "office-login", "Back office", data)
 		return
@@ -112,7 +158,7 @@ func (s *server) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	value, now := rand.Text(), time.Now()
-	_, err := s.db.ExecContext(r.Context(), "DELETE FROM shop_staff WHERE created <= ?", micros(now.Add(-staffFor)))
+	_, err = s.db.ExecContext(r.Context(), "DELETE FROM shop_staff WHERE created <= ?", micros(now.Add(-staffFor)))
 	if err == nil {
 		_, err = s.db.ExecContext(r.Context(), "INSERT INTO shop_staff (digest, name, created) VALUES (?, ?, ?)", digest(value), name, micros(now))
 	}

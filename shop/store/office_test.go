@@ -1,9 +1,11 @@
 package store
 
 import (
+	"context"
 	"net/http"
-	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -53,20 +55,68 @@ func TestLoginStaysHere(t *testing.T) {
 	assert.Equal(t, "shop_office=x; Path=/office/; HttpOnly; SameSite=Strict", w.shop.officeCookie("x", 0).String())
 }
 
-// Wrong passwords take their time, however many are given at once, and keep nobody else out.
-func TestWrongPasswords(t *testing.T) {
+// Of passwords that are given at once one is compared after another, with a pause that grows while they are wrong.
+func TestGuessesQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, begun := gate{turn: make(chan struct{}, 1)}, time.Now()
+		var compared []time.Duration
+		guess := func(right bool) (bool, error) {
+			return g.enter(t.Context(), func() bool {
+				compared = append(compared, time.Since(begun))
+				return right
+			})
+		}
+		var refused atomic.Int64
+		for range 150 {
+			go func() {
+				if _, err := guess(false); err != nil {
+					assert.ErrorIs(t, err, errQueueFull)
+					refused.Add(1)
+				}
+			}()
+		}
+		synctest.Wait()
+		assert.Equal(t, int64(150-1-mostWaiting), refused.Load(), "one was compared at once, and some wait")
+		time.Sleep(time.Hour)
+		require.Len(t, compared, 1+mostWaiting)
+		s := time.Second
+		assert.Equal(t, []time.Duration{0, s, 3 * s, 7 * s, 15 * s, 31 * s, 61 * s, 91 * s}, compared[:8])
+
+		admitted, err := guess(true)
+		require.NoError(t, err)
+		assert.True(t, admitted)
+		_, _ = guess(false)
+		begun = time.Now()
+		_, _ = guess(true)
+		assert.Equal(t, s, compared[len(compared)-1], "the right one has ended the pauses")
+	})
+}
+
+// Somebody who goes away is compared with nothing, and leaves the queue.
+func TestGuesserGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gate{turn: make(chan struct{}, 1)}
+		_, _ = g.enter(t.Context(), func() bool { return false })
+		ctx, cancel := context.WithTimeout(t.Context(), firstPause/2)
+		defer cancel()
+		admitted, err := g.enter(ctx, func() bool { return true })
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.False(t, admitted)
+		admitted, err = g.enter(t.Context(), func() bool { return true })
+		require.NoError(t, err)
+		assert.True(t, admitted)
+	})
+}
+
+// A password that finds no place in the queue is not compared: the page says so.
+func TestQueueFull(t *testing.T) {
 	w := newWorld(t)
-	var given sync.WaitGroup
-	for range 20 {
-		b := w.browser()
-		b.get("/office/login")
-		given.Go(func() {
-			begun := time.Now()
-			assert.Equal(t, http.StatusForbidden, b.post("/office/login", "password", "q").status)
-			assert.GreaterOrEqual(t, time.Since(begun), wrongTakes)
-		})
-	}
-	w.staff()
-	given.Wait()
+	b := w.browser()
+	b.get("/office/login")
+	w.shop.logins.waiting.Store(mostWaiting)
+	page := b.post("/office/login", "name", "Robin", "password", "p")
+	assert.Equal(t, http.StatusTooManyRequests, page.status)
+	assert.Contains(t, page.body, "Try again in a minute.")
+	w.shop.logins.waiting.Store(0)
 	w.staff()
 }

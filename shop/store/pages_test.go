@@ -12,24 +12,47 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// Every answer has the policy that keeps pages from talking to anybody but the shop and
-// the service, errors and files too.
+// Every answer of every route has the headers that keep pages from talking to anybody but the shop and the service:
+// pages, files, errors and redirects, with a session and a login and without.
 func TestPolicy(t *testing.T) {
 	w := newWorld(t)
-	b := w.browser()
+	b := w.staff()
 	id := b.order("beans")
-	for _, path := range []string{"/", "/checkout/" + id, "/orders/" + id, "/customers/", "/nowhere", "/static/checkout.js", "/static/style.css"} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.web.URL+path, nil)
-		require.NoError(t, err)
-		answer, err := b.http.Do(r)
-		require.NoError(t, err)
-		require.NoError(t, answer.Body.Close())
-		policy := answer.Header.Get("Content-Security-Policy")
-		for _, part := range []string{"default-src 'none'", "script-src 'self' " + w.config.Service, "form-action 'self'", "frame-ancestors 'none'"} {
-			assert.Contains(t, policy, part, path)
+	_, agreement := b.agree()
+	clients := []*http.Client{b.http, {}}
+	for _, client := range clients {
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	paths := strings.NewReplacer("{$}", "", "{order}", id, "/payto/{agreement}", agreement, "{file}", "live.js", "{card}", "none")
+	addresses := []string{"GET /nowhere", "POST /nowhere", "GET /office/nowhere", "GET /office/console.js", "GET /office/payment?id=none", "GET /orders/none", "GET /static/none", "GET /office"}
+	for _, r := range append(w.shop.routes(), w.shop.officeRoutes()...) {
+		if !strings.HasSuffix(r.pattern, "/changes") { // a stream, which has no end
+			addresses = append(addresses, paths.Replace(r.pattern))
 		}
-		assert.NotContains(t, policy, "unsafe", path)
-		assert.Equal(t, "no-store", answer.Header.Get("Cache-Control"), path)
+	}
+	for _, address := range addresses {
+		for _, client := range clients {
+			method, path, _ := strings.Cut(address, " ")
+			r, err := http.NewRequestWithContext(t.Context(), method, w.web.URL+path, nil)
+			require.NoError(t, err)
+			answer, err := client.Do(r)
+			require.NoError(t, err)
+			require.NoError(t, answer.Body.Close())
+			policy := answer.Header.Get("Content-Security-Policy")
+			for _, part := range []string{"default-src 'none'", "script-src 'self'", "form-action 'self'", "frame-ancestors 'none'"} {
+				assert.Contains(t, policy, part, address)
+			}
+			assert.NotContains(t, policy, "unsafe", address)
+			if answer.StatusCode == http.StatusOK {
+				assert.Equal(t, "no-store", answer.Header.Get("Cache-Control"), address)
+			}
+			wanted := http.Header{}
+			SetHeaders(wanted)
+			require.Len(t, wanted, 4)
+			for name := range wanted {
+				assert.Equal(t, wanted.Get(name), answer.Header.Get(name), "%s of %s", name, address)
+			}
+		}
 	}
 }
 

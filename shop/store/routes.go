@@ -36,7 +36,24 @@ func (s *server) routes() []route {
 // anybody guards what looks for itself who calls, or is for everybody.
 func anybody(next http.HandlerFunc) http.HandlerFunc { return next }
 
-// handler serves the routes, each with the policy of the shop's pages.
+// SetHeaders sets the headers that every answer has, errors and redirects too. A page may set stricter ones.
+func SetHeaders(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()")
+}
+
+// LongestBody is the most bytes that a request to a path may have.
+func LongestBody(path string) int64 {
+	if path == "/webhooks" {
+		return 128 << 10
+	}
+	return 16 << 10
+}
+
+// handler serves the routes, each with the policy of the shop's pages. A body is read by the route, after its guard has
+// judged who sends it.
 func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range append(s.routes(), s.officeRoutes()...) {
@@ -49,12 +66,15 @@ func (s *server) handler() http.Handler {
 		"form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
 	}, "; ")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("Cache-Control", "no-store") // going back asks the shop what has become of the order
-		r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
+		SetHeaders(w.Header())
+		w.Header().Set("Content-Security-Policy", policy)
+		w.Header().Set("Cache-Control", "no-store") // going back asks the shop what has become of the order
+		longest := LongestBody(r.URL.Path)
+		if r.ContentLength > longest {
+			http.Error(w, "The request is too long.", http.StatusRequestEntityTooLarge)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, longest)
 		mux.ServeHTTP(w, r)
 	})
 }

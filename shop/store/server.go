@@ -42,6 +42,7 @@ type server struct {
 
 	telemetry *telemetry
 	streams   streams
+	logins    gate
 
 	ending  context.Context // ends when the shop does
 	end     context.CancelFunc
@@ -50,7 +51,7 @@ type server struct {
 
 // open returns a shop that takes orders and works on their payments until it is closed.
 func open(ctx context.Context, config Config, logger *slog.Logger) (*server, error) {
-	s := &server{config: config, clock: &clock{address: config.Clock}, logger: logger}
+	s := &server{config: config, clock: &clock{address: config.Clock}, logger: logger, logins: gate{turn: make(chan struct{}, 1)}}
 	s.ending, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := s.prepare(ctx); err != nil {
 		s.end()

@@ -11,17 +11,13 @@ import (
 )
 
 // webhook takes the service's notifications, in the trace of what they are about. What a notification means durable
-// asks the service.
+// asks the service. The verifier judges the headers before it reads the body, which the inbox reads once more.
 func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		s.telemetry.notified(w, r, "", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, "The notification cannot be read.", http.StatusBadRequest)
-		}))
-		return
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	n, err := s.verifier.VerifyBody(r.Header, body)
+	var read bytes.Buffer
+	first := r.WithContext(r.Context())
+	first.Body = io.NopCloser(io.TeeReader(r.Body, &read))
+	n, err := s.verifier.Verify(first)
+	r.Body = io.NopCloser(io.MultiReader(&read, r.Body))
 	if err != nil { // the inbox refuses it, too
 		s.telemetry.notified(w, r, "", s.inbox)
 		return
