@@ -10,6 +10,7 @@ require (
 	github.com/quickstream-go/quickstream/durable v0.1.0
 	github.com/quickstream-go/quickstream/durable/sqlite v0.1.0
 	github.com/quickstream-go/quickstream/otelquickstream v0.1.0
+	github.com/quickstream-go/quickstream/otelquickstream/oteldurable v0.1.0
 	github.com/shopspring/decimal v1.6.0
 	github.com/stretchr/testify v1.12.1
 	go.opentelemetry.io/otel v1.47.0
@@ -68,3 +69,5 @@ replace github.com/quickstream-go/quickstream/durable => ../durable
 replace github.com/quickstream-go/quickstream/durable/sqlite => ../durable/sqlite
 
 replace github.com/quickstream-go/quickstream/otelquickstream => ../otelquickstream
+
+replace github.com/quickstream-go/quickstream/otelquickstream/oteldurable => ../otelquickstream/oteldurable

@@ -293,10 +293,16 @@ func (p *tab) inTime(what string, is func() bool) {
 	})
 }
 
-// says waits until the page has a text.
+// says waits until the page has a text, below the bar.
 func (p *tab) says(text string) {
 	p.Helper()
-	p.waitFor(fmt.Sprintf("document.readyState === 'complete' && document.body.innerText.includes(%q)", text))
+	p.waitFor(fmt.Sprintf("document.readyState === 'complete' && document.body.innerText.replace(document.querySelector('#bar')?.innerText ?? '', '').includes(%q)", text))
+}
+
+// barSays waits until the bar has a text.
+func (p *tab) barSays(text string) {
+	p.Helper()
+	p.waitFor(fmt.Sprintf("document.querySelector('#bar').innerText.includes(%q)", text))
 }
 
 // path is where the page is.

@@ -15,7 +15,7 @@ func (p *tab) atTheBank(action string) {
 	p.Helper()
 	back := p.path()
 	p.do(chromedp.Evaluate[chromedp.Void](`window.left = true;
-		const link = document.querySelector('a[href$="/_shop/payer"]');
+		const link = document.querySelector('main a[href$="/_shop/payer"]');
 		link.removeAttribute("target");
 		link.click()`))
 	p.waitFor("!window.left && document.readyState === 'complete'")

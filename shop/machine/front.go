@@ -26,8 +26,9 @@ func (m *Machine) front() http.Handler {
 				r.Out.Host = r.In.Host
 			}
 		},
-		ErrorHandler: func(w http.ResponseWriter, r *http.Request, _ error) { m.away(w, r) },
-		ErrorLog:     quiet(),
+		ModifyResponse: m.trouble.addBar,
+		ErrorHandler:   func(w http.ResponseWriter, r *http.Request, _ error) { m.away(w, r) },
+		ErrorLog:       quiet(),
 	}
 	mux := http.NewServeMux()
 	m.trouble.add(mux)
@@ -72,9 +73,11 @@ func (m *Machine) front() http.Handler {
 // POST: its page says so, and leads to the order, where the outcome will be.
 func (m *Machine) away(w http.ResponseWriter, r *http.Request) {
 	view := awayView{To: r.URL.RequestURI()}
+	order, ok := orderOf(r.URL.Path)
+	view.Bar = m.trouble.bar(order, "away")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		view = awayView{To: "/", Asked: true}
-		if order, ok := orderOf(r.URL.Path); ok {
+		view.To, view.Asked = "/", true
+		if ok {
 			view.To, view.Order = "/orders/"+order, true
 		}
 	}
@@ -86,6 +89,7 @@ func (m *Machine) away(w http.ResponseWriter, r *http.Request) {
 type awayView struct {
 	To           string
 	Asked, Order bool
+	Bar          barView
 }
 
 // orderOf is the order of an address such as /orders/1234/pay.

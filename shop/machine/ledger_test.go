@@ -8,6 +8,42 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
+// The bar compares what the ledger has of an order with what the shop's page says of it.
+func TestCompared(t *testing.T) {
+	paid := sandbox.Entry{Receipt: "1", CustomerReferenceNumber: "a", Type: "PAYMENT", Outcome: "approved", Amount: 2490}
+	again, refund := paid, sandbox.Entry{Receipt: "3", Type: "REFUND", Outcome: "approved", OriginalReceipt: "1", Amount: 2490}
+	again.Receipt = "2"
+	const none, once, twice, back = "this order is not charged.", "this order was charged once, and has cost $24.90.", "this order was charged 2 times, and has cost $49.80.", "this order was charged, and all of it given back."
+	const agrees, unknown, otherwise = " The shop says the same.", " The shop says that it does not know yet.", " This page says otherwise."
+	for _, it := range []struct {
+		ledger      sandbox.Ledger
+		state, says string
+		good        bool
+	}{
+		{nil, "new", none + agrees, true},
+		{nil, "declined", none + agrees, true},
+		{nil, "approved", none + otherwise, false},
+		{nil, "twice", none + otherwise, false},
+		{nil, "unknown", none + unknown, true},
+		{nil, "", none, true},
+		{sandbox.Ledger{paid}, "approved", once + agrees, true},
+		{sandbox.Ledger{paid}, "declined", once + otherwise, false},
+		{sandbox.Ledger{paid}, "voided", once + otherwise, false},
+		{sandbox.Ledger{paid}, "person", once + unknown, true},
+		{sandbox.Ledger{paid}, "", once, true},
+		{sandbox.Ledger{paid, refund}, "returned", back + agrees, true},
+		{sandbox.Ledger{paid, refund}, "approved", back + agrees, true},
+		{sandbox.Ledger{paid, again}, "approved", twice + otherwise, false},
+		{sandbox.Ledger{paid, again}, "twice", twice + agrees, true},
+		{sandbox.Ledger{paid, again}, "", twice, false},
+		{sandbox.Ledger{paid, again, refund}, "approved", "this order was charged 2 times, and has cost $24.90." + agrees, true},
+	} {
+		words, good := compared(accountOf(accounts(it.ledger), "A"), it.state)
+		assert.Equal(t, "The ledger: "+it.says, words, it.state)
+		assert.Equal(t, it.good, good, "%s %s", it.state, words)
+	}
+}
+
 // The verdict is computed from the ledger: it says so if somebody was charged twice.
 func TestVerdict(t *testing.T) {
 	entry := func(receipt, order, kind, outcome, original string) sandbox.Entry {

@@ -47,6 +47,9 @@ type Config struct {
 	Received io.Writer
 }
 
+// payToTakes is how long a bank takes to pay by PayTo. Somebody looks at the page meanwhile.
+const payToTakes = 5 * time.Second
+
 // Machine is a running shop with its surroundings.
 type Machine struct {
 	config   Config
@@ -93,7 +96,10 @@ func (m *Machine) start(ctx, living context.Context) error {
 		return errors.Join(err, public.Close())
 	}
 	m.service = "http://" + inner.Addr().String()
-	options := append([]sandbox.Option{sandbox.WithClock(m.clock.Clock), sandbox.WithShop(m.origin)}, m.config.Sandbox...)
+	options := append([]sandbox.Option{
+		sandbox.WithClock(m.clock.Clock), sandbox.WithShop(m.origin),
+		sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PayToApprovedAfter = payToTakes }),
+	}, m.config.Sandbox...)
 	m.box = sandbox.New(options...)
 	secret := rand.Text()
 	m.child = newChild(m.config.Child, m.environment(secret), m.config.Log)
@@ -182,6 +188,19 @@ func (m *Machine) Forward(ctx context.Context, d time.Duration) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done(): // it is not there
+			return
+		}
+	}
+}
+
+// twoDays moves the clock forward in steps, at each of which the shop's program has a moment for what is due. What it does
+// then, such as a look-up, can make something else due on the way.
+func (m *Machine) twoDays(ctx context.Context) {
+	for range 8 {
+		m.Forward(ctx, 6*time.Hour)
+		select {
+		case <-time.After(500 * time.Millisecond):
+		case <-ctx.Done():
 			return
 		}
 	}

@@ -14,7 +14,9 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -275,6 +277,94 @@ func TestProgramThatEnds(t *testing.T) {
 	assert.ErrorContains(t, err, "the shop's program has ended")
 	_, err = machine.Start(t.Context(), machine.Config{Listen: "127.0.0.1:0", Child: []string{"/nowhere"}, Directory: t.TempDir(), Log: t.Output()})
 	assert.ErrorContains(t, err, "the shop's program has ended")
+}
+
+// Every answer has the headers that keep its page from others: of the shop, of the bank's app, of the back office and of
+// the switches, files, errors and redirects too, and while the program is away. Each page has the bar.
+func TestEveryPage(t *testing.T) {
+	m := start(t)
+	c := newCustomer(t, m)
+	order := c.order()
+	_, _ = c.pay(order)
+	c.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	wrongHost := func(r *http.Request) { r.Host = "evil.example:80" }
+	get := func(r *http.Request) {}
+	post := func(r *http.Request) { r.Method = http.MethodPost }
+	walk := func(address string, change func(*http.Request), status int) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		require.NoError(t, err)
+		change(r)
+		answer, err := c.client.Do(r)
+		require.NoError(t, err)
+		got, body := c.read(answer, nil)
+		assert.Equal(t, status, got, address)
+		for name, want := range map[string]string{
+			"Content-Security-Policy": "default-src 'none'; ", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+			"X-Content-Type-Options": "nosniff", "Permissions-Policy": "camera=()",
+		} {
+			values := answer.Header.Values(name)
+			require.Len(t, values, 1, "%s of %s", name, address)
+			assert.Contains(t, values[0], want, address)
+		}
+		assert.Contains(t, answer.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'", address)
+		if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html") && strings.Contains(body, "<main") {
+			assert.Equal(t, 1, strings.Count(body, `<aside id="bar"`), address)
+		}
+	}
+	for path, status := range map[string]int{
+		"/": 200, "/orders/" + order: 200, "/customers/": 200, "/checkout/" + order: 303, "/orders/none": 404, "/nowhere": 404, "/payto/none": 404,
+		"/static/live.js": 200, "/static/none": 404, "/office/": 303, "/office/login": 200, "/metrics": 200,
+		"/trouble": 200, "/trouble/now": 200, "/trouble/bar": 200, "/trouble/bar.css": 200, "/trouble/bar.js": 200, "/trouble/scenarios.js": 200,
+	} {
+		walk(m.Origin()+path, get, status)
+	}
+	walk(m.Origin()+"/trouble", post, http.StatusForbidden)
+	walk(m.Origin()+"/orders", post, http.StatusForbidden)
+	walk(m.Origin()+"/webhooks", post, http.StatusUnauthorized)
+	walk(m.Origin()+"/", wrongHost, http.StatusForbidden)
+	walk(strings.Replace(m.Origin(), "127.0.0.1", "localhost", 1)+"/", get, http.StatusFound)
+	for path, status := range map[string]int{sandbox.PayerPage: 200, "/_shop/clock": 200, "/_shop/bar.css": 200, "/_shop/style.css": 200, "/rest/v1/transactions": 401, "/nowhere": 404} {
+		walk(m.Service()+path, get, status)
+	}
+	walk(m.Service()+sandbox.PayerPage, wrongHost, http.StatusForbidden)
+	m.Kill()
+	walk(m.Origin()+"/orders/"+order, get, http.StatusServiceUnavailable)
+	walk(m.Origin()+"/orders/"+order+"/pay", post, http.StatusServiceUnavailable)
+}
+
+// 200 posts of a megabyte at once take less than 32 megabytes of the proxy, and are refused before they are read.
+func TestLongBodies(t *testing.T) {
+	m := start(t)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var posts sync.WaitGroup
+	for range 200 {
+		posts.Go(func() {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, m.Origin()+"/orders", io.LimitReader(zeros{}, 1<<20))
+			if !assert.NoError(t, err) {
+				return
+			}
+			r.ContentLength = 1 << 20
+			answer, err := http.DefaultTransport.RoundTrip(r)
+			if err != nil {
+				return // the connection ends while the rest is sent
+			}
+			assert.NoError(t, answer.Body.Close())
+			assert.Equal(t, http.StatusRequestEntityTooLarge, answer.StatusCode)
+		})
+	}
+	posts.Wait()
+	runtime.ReadMemStats(&after)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20), "allocated in all, what is free again included")
+}
+
+// zeros has no end.
+type zeros struct{}
+
+// Read implements io.Reader.
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
 }
 
 // Only the page of switches itself switches: not other sites, nor who lacks its cookie.

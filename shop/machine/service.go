@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/shop/store"
 )
 
@@ -33,7 +34,14 @@ func (m *Machine) serviceHandler() http.Handler {
 		case m.trouble.killsAt(r):
 			defer panic(http.ErrAbortHandler) // the answer is lost with its receiver
 			defer m.Kill()
-			m.box.ServeHTTP(&unread{header: make(http.Header)}, r)
+			m.box.ServeHTTP(&held{header: make(http.Header)}, r)
+		case r.URL.Path == sandbox.PayerPage && r.Method == http.MethodGet:
+			page, v := &held{header: w.Header()}, m.trouble.bar("", "")
+			m.box.ServeHTTP(page, r)
+			v.Live = false // its policy lets it ask for nothing
+			_, _ = w.Write(m.trouble.above(page.body.Bytes(), v))
+		case r.URL.Path == "/_shop/bar.css":
+			http.ServeFileFS(w, r, pageFiles, "pages/bar.css")
 		case r.Header.Get("Origin") == "" && m.received.on():
 			m.box.ServeHTTP(&overheard{ResponseWriter: w, to: m.received}, r)
 		default:
@@ -42,12 +50,13 @@ func (m *Machine) serviceHandler() http.Handler {
 	})
 }
 
-// policy lets a page of the machine's use nothing but its own files, and stand in no frame. Pages of the sandbox and of
-// the shop's program have policies of their own.
+// policy lets a page of the machine's use nothing but its own files and the service's script, and stand in no frame.
+// Pages of the sandbox and of the shop's program have policies of their own.
 func (m *Machine) policy(h http.Header) {
 	store.SetHeaders(h)
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self' "+m.service+"; style-src 'self'; img-src data:; connect-src 'self' "+m.service+
+		"; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 }
 
 // loopback judges a host by its text: another name would be a page of another site that
@@ -66,17 +75,20 @@ func ownPage(r *http.Request) bool {
 		(site == "" || site == "same-origin" || site == "none")
 }
 
-// unread is an answer that nobody gets.
-type unread struct{ header http.Header }
+// held is an answer that is not sent yet, or never.
+type held struct {
+	header http.Header
+	body   bytes.Buffer
+}
 
 // Header implements http.ResponseWriter.
-func (u *unread) Header() http.Header { return u.header }
+func (h *held) Header() http.Header { return h.header }
 
 // Write implements http.ResponseWriter.
-func (*unread) Write(p []byte) (int, error) { return len(p), nil }
+func (h *held) Write(p []byte) (int, error) { return h.body.Write(p) }
 
 // WriteHeader implements http.ResponseWriter.
-func (*unread) WriteHeader(int) {}
+func (*held) WriteHeader(int) {}
 
 // recorder takes down what the shop's program is told, for tests that look for what it
 // must not know.

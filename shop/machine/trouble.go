@@ -78,8 +78,8 @@ func faults() []fault {
 
 func actions() []action {
 	return []action{
-		{"forward", "Move the clock forward by 48 hours", "For the service and the shop. What becomes due on the way happens.", func(ctx context.Context, m *Machine) {
-			m.Forward(ctx, 48*time.Hour)
+		{"forward", "Move the clock forward by 48 hours", "For the service and the shop. What becomes due on the way happens: this takes some seconds.", func(ctx context.Context, m *Machine) {
+			m.twoDays(ctx)
 		}},
 		{"twice", "Send every webhook again", "All that were sent before, once more; and the next one arrives twice.", func(_ context.Context, m *Machine) {
 			for _, d := range m.box.Deliveries() {
@@ -111,7 +111,10 @@ func (t *trouble) add(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+troublePath, t.page)
 	mux.Handle("POST "+troublePath, same.Handler(http.HandlerFunc(t.act)))
 	mux.HandleFunc("GET "+troublePath+"/now", t.now)
-	for _, file := range []string{"trouble.js", "trouble.css"} {
+	mux.HandleFunc("GET "+troublePath+"/bar", func(w http.ResponseWriter, r *http.Request) {
+		t.show(w, http.StatusOK, "bar", t.bar(r.FormValue("order"), r.FormValue("says")))
+	})
+	for _, file := range []string{"trouble.js", "trouble.css", "bar.js", "bar.css", "scenarios.js"} {
 		mux.HandleFunc("GET "+troublePath+"/"+file, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Cache-Control", "no-store")
 			http.ServeFileFS(w, r, pageFiles, "pages/"+file)
@@ -122,7 +125,10 @@ func (t *trouble) add(mux *http.ServeMux) {
 // troubleView is what the page shows.
 type troubleView struct {
 	FormToken string
-	Bank      string
+	Bar       barView
+	Script    string // the service's, which takes a card in the browser
+	Key       string // the publishable one
+	Business  string
 	Switches  []switchView
 	Actions   []action
 	Now       nowView
@@ -158,7 +164,10 @@ func (t *trouble) view() nowView {
 }
 
 func (t *trouble) page(w http.ResponseWriter, r *http.Request) {
-	v := troubleView{FormToken: t.session(w, r), Bank: t.machine.service + sandbox.PayerPage, Actions: actions(), Now: t.view()}
+	v := troubleView{
+		FormToken: t.session(w, r), Bar: t.bar("", ""), Actions: actions(), Now: t.view(), Business: sandbox.DefaultBusiness,
+		Script: t.machine.service + "/rest/v1/quickstream-api-1.0.min.js", Key: t.machine.box.Keys().Publishable,
+	}
 	t.mu.Lock()
 	for _, f := range faults() {
 		v.Switches = append(v.Switches, switchView{f, t.on[f.Name]})

@@ -191,8 +191,8 @@ func TestMetrics(t *testing.T) {
 	w := newWorld(t)
 	b := w.browser()
 	nothing := w.scrape()
-	for _, state := range states() {
-		assert.Contains(t, nothing, fmt.Sprintf("shop_payments{state=%q} 0\n", state))
+	for _, state := range []string{"queued", "sending", "resolving", "not_found", "escalated", "double_charged"} {
+		assert.Contains(t, nothing, fmt.Sprintf("quickstream_durable_write_count{quickstream_durable_state=%q} 0\n", state))
 	}
 	for _, status := range []int{200, 401, 500} {
 		assert.Contains(t, nothing, fmt.Sprintf("shop_webhooks_answers_total{http_response_status_code=\"%d\"} 0\n", status))
@@ -204,8 +204,9 @@ func TestMetrics(t *testing.T) {
 	}
 	body := w.scrape()
 	for _, line := range []string{
-		`shop_payments{state="approved"} 1`, `shop_payments_day{outcome="approved"} 1`, `shop_payments_day{outcome="declined"} 1`,
-		`shop_unknown_oldest_seconds 0`, `shop_webhooks_waiting{failed="false"} 0`,
+		`quickstream_durable_outcomes_total{quickstream_durable_standing="approved",quickstream_operation="Transactions.Pay"} 1`,
+		`quickstream_durable_outcomes_total{quickstream_durable_standing="declined",quickstream_operation="Transactions.Pay"} 1`,
+		`quickstream_durable_unknown_age_seconds 0`, `quickstream_durable_received_count 0`, `quickstream_durable_held_count 0`,
 		`quickstream_operation="Transactions.Pay",quickstream_result="success"`,
 	} {
 		assert.Contains(t, body, line)
@@ -234,10 +235,10 @@ func TestUnknownIsCounted(t *testing.T) {
 	customer.becomes("/orders/"+id, "unknown", 0)
 	w.clock.Jump(3 * time.Hour)
 	w.shopFollows()
-	assert.Regexp(t, `shop_unknown_oldest_seconds 1\d{4}\b`, w.scrape())
-	assert.Contains(t, w.scrape(), `shop_payments{state="resolving"} 1`)
+	assert.Regexp(t, `quickstream_durable_unknown_age_seconds (1\d{4}\b|1\.\d+e\+04)`, w.scrape())
+	assert.Contains(t, w.scrape(), `quickstream_durable_write_count{quickstream_durable_state="resolving"} 1`)
 	customer.becomes("/orders/"+id, approved, time.Hour)
-	assert.Contains(t, w.scrape(), "shop_unknown_oldest_seconds 0\n")
+	assert.Contains(t, w.scrape(), "quickstream_durable_unknown_age_seconds 0\n")
 }
 
 // shopFollows waits until the shop knows how late it is.
@@ -266,31 +267,9 @@ func TestOldestIsOneOfTheUnknown(t *testing.T) {
 	w.box.NextTransactionFor(id, sandbox.Erred().ThenAfter(36*time.Hour, sandbox.Approved())) // the refund may be made meanwhile
 	customer.pay(id, visa)
 	customer.becomes("/orders/"+id, "unknown", 0)
-	f, err := w.shop.figures(t.Context())
+	health, err := w.shop.engine.Health(t.Context())
 	require.NoError(t, err)
-	assert.Less(t, f.Health.UnknownFor, time.Hour)
-}
-
-// A payment ends once: one of yesterday that the bank gives back today is none of today's.
-func TestRateIsOfWhatHasEnded(t *testing.T) {
-	w := newWorld(t)
-	p := durable.Payment{Record: durable.Record{ID: "1", Order: "A", Operation: quickstream.OperationPay, Written: w.clock.Now()}}
-	for i, step := range []struct {
-		stands durable.Standing
-		ended  int
-	}{
-		{durable.Standing{State: durable.StateNotFound, Reversal: durable.ReversalNone}, 0},
-		{durable.Standing{State: durable.StateSettled, Outcome: quickstream.OutcomeApproved, Reversal: durable.ReversalNone}, 1},
-		{durable.Standing{State: durable.StateSettled, Outcome: quickstream.OutcomeApproved, Reversal: durable.ReversalReturned}, 0},
-	} {
-		p.Standing = step.stands
-		require.NoError(t, w.shop.keep(t.Context(), w.shop.db, p))
-		f, err := w.shop.figures(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, step.ended, f.Ended(), step.stands)
-		w.clock.Jump(time.Duration(i) * 30 * time.Hour)
-		w.shopFollows()
-	}
+	assert.Less(t, health.UnknownFor, time.Hour)
 }
 
 // Neither spans nor metrics nor the pages and files of the back office hold a card's

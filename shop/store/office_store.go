@@ -29,9 +29,7 @@ CREATE TABLE IF NOT EXISTS shop_write (
 	follows    text NOT NULL, -- the payment of a refund or a void
 	amount     integer NOT NULL,
 	written    integer NOT NULL,
-	changed    integer NOT NULL,
-	carrier    text NOT NULL DEFAULT '', -- its trace
-	ended      integer -- when it had an outcome first: a payment that is returned later ended long ago
+	carrier    text NOT NULL DEFAULT '' -- its trace
 );
 CREATE INDEX IF NOT EXISTS shop_write_order ON shop_write (order_id, written);`
 
@@ -40,16 +38,14 @@ type executor interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// keep stores how a write stands, for what the shop says of an order and for its metrics. Its trace is the order's at that time: the next
+// keep stores how a write stands, for what the shop says of an order. Its trace is the order's at that time: the next
 // payment of the order has another one.
 func (s *server) keep(ctx context.Context, in executor, w durable.Write) error {
-	r, now := w.Common(), micros(s.clock.Now())
-	ended := sql.NullInt64{Int64: now, Valid: !r.State.Open() || r.State == durable.StateDoubleCharged}
-	_, err := in.ExecContext(ctx, `INSERT INTO shop_write (id, order_id, operation, state, receipt, follows, amount, written, changed, ended, carrier)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce((SELECT carrier FROM shop_begun WHERE order_id = ?2), ''))
-		ON CONFLICT (id) DO UPDATE SET state = excluded.state, receipt = excluded.receipt, amount = excluded.amount, changed = excluded.changed,
-		ended = coalesce(ended, excluded.ended)`,
-		r.ID, r.Order, r.Operation, r.Name(), r.ReceiptNumber, follows(w), cents(r.Amount), micros(r.Written), now, ended)
+	r := w.Common()
+	_, err := in.ExecContext(ctx, `INSERT INTO shop_write (id, order_id, operation, state, receipt, follows, amount, written, carrier)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, coalesce((SELECT carrier FROM shop_begun WHERE order_id = ?2), ''))
+		ON CONFLICT (id) DO UPDATE SET state = excluded.state, receipt = excluded.receipt, amount = excluded.amount`,
+		r.ID, r.Order, r.Operation, r.Name(), r.ReceiptNumber, follows(w), cents(r.Amount), micros(r.Written))
 	return err
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/durable/console"
 	"github.com/quickstream-go/quickstream/durable/sqlite"
+	"github.com/quickstream-go/quickstream/otelquickstream/oteldurable"
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
@@ -98,7 +99,7 @@ func (s *server) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	off := resolve.ServiceRetriesOff() // a setting of the facility
-	s.engine, err = durable.New(ctx, sqlite.DB(s.db), s.client, durable.Options[*sql.Tx]{
+	options, err := oteldurable.Count(s.telemetry.meters, durable.Options[*sql.Tx]{
 		Installation: "shop",
 		OnOutcome:    s.onOutcome, OnEvent: s.onEvent, CompareAt: &resolve.TimeOfDay{Hour: 4}, ServiceRetries: &off, Clock: s.clock.Now, Logger: s.logger,
 		SweepEvery: 200 * time.Millisecond, Carrier: observer.Carrier, Continue: observer.Continue,
@@ -106,11 +107,14 @@ func (s *server) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if s.engine, err = durable.New(ctx, sqlite.DB(s.db), s.client, options); err != nil {
+		return err
+	}
 	s.inbox = s.engine.Inbox(s.verifier)
 	if s.office, err = console.New(s.engine, sqlite.DB(s.db), console.Options{Authorize: s.person, Login: "/office/login", Logger: s.logger}); err != nil {
 		return err
 	}
-	if err = s.gauges(); err != nil {
+	if _, err = oteldurable.Watch(s.telemetry.meters, s.engine.Health); err != nil { // until the meters are closed
 		return err
 	}
 	return s.engine.Start(ctx)
