@@ -1,30 +1,43 @@
 package browsertest
 
 import (
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// One press goes 48 hours forward, and what is due on the way is done when it is there: a payment that never arrived is
-// looked up again and again, until it is for a person.
+// One press goes 48 hours forward, and a payment that the service knows after 36 hours is known when it is there.
 func TestOnePressFor48Hours(t *testing.T) {
 	p := open(t)
-	p.turn("lost-before")
+	p.machine.Sandbox().NextTransaction(sandbox.Erred().ThenAfter(36*time.Hour, sandbox.Approved()))
 	order := p.order("beans")
 	p.pay(visa)
 	p.becomes("unknown")
-	p.turn("normal")
 	p.turn("forward").says("48 hours ahead")
-	p.becomes("person")
-	p.charged(order, 0)
+	p.becomes("approved")
+	p.charged(order, 1)
 }
 
 // A day without transactions is compared with the service's list like any other one.
 func TestEmptyDayIsCompared(t *testing.T) {
 	p := open(t)
+	sydney, err := time.LoadLocation("Australia/Sydney")
+	require.NoError(t, err)
 	staff := p.office("installation")
-	staff.waitFor("!document.querySelector('#comparison').innerText.includes('Transactions')")
 	p.turn("forward")
-	staff.waitFor("/Transactions\\s+0\\s+Differences\\s+0/.test(document.querySelector('#comparison').innerText)")
+	// Days are compared at four o'clock on the next one.
+	yesterday := p.machine.Sandbox().Now().In(sydney).Add(-4*time.Hour).AddDate(0, 0, -1).Format(time.DateOnly)
+	var shown string
+	p.until("the comparison of "+yesterday, func() bool {
+		shown, err = chromedp.Run(staff.ctx, chromedp.Evaluate[string]("document.querySelector('#comparison').innerText"))
+		return err == nil && strings.Contains(shown, yesterday)
+	})
+	require.Regexp(t, `Transactions\s+0\s+Differences\s+0`, shown)
 	staff.look("console-compared")
 }
 

@@ -23,12 +23,13 @@
     return { path: new URL(answer.url).pathname, status: answer.status, page };
   };
   const field = ({ page }, name) => page.querySelector(`input[name="${name}"]`)?.value ?? "";
-  const heading = ({ page }) => page.querySelector("#status h2, h1")?.textContent ?? "";
+  const heading = ({ page }) => (page.querySelector("#status h2") ?? page.querySelector("h1"))?.textContent ?? "";
   const ledger = async (order) => (await load(`/trouble/bar?${new URLSearchParams({ order })}`)).page.querySelector("#bar-news p:last-child").textContent;
 
-  const isOn = (name) => document.querySelector(`button[name="switch"][value="${name}"]`).ariaPressed === "true";
   const turn = async (name, on) => {
-    if (isOn(name) !== on) await load("/trouble", { form: scenarios.dataset.form, switch: name });
+    const { page } = await load("/trouble/now");
+    if (page.querySelector("[data-on]").dataset.on.split(" ").includes(name) === on) return;
+    await load("/trouble", { form: scenarios.dataset.form, switch: name });
   };
 
   const cardToken = () => new Promise((resolve, reject) => {
@@ -64,7 +65,7 @@
     tell(await ledger(order));
     if (name === "lost-after") {
       await turn(name, false);
-      tell("Answers arrive again. The shop asks the service what became of the payment.");
+      tell("Answers arrive again. The shop asks the service what became of the payment, within half a minute.");
     }
     for (let last = heading(shown); shown.page.querySelector("#status")?.dataset.state !== "approved"; await pause(500)) {
       shown = await load(address);
