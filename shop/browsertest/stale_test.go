@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -142,8 +143,7 @@ func (p *tab) inBankApp(bank *tab, action string) {
 	bank.submit(`button[value="` + action + `"]`)
 }
 
-// A page that has lost its connection says so, with the time of what it shows, and what is true as soon as it can. One
-// that was hidden is read again when it is shown.
+// A page that has lost its connection says so, with the time of what it shows, and what is true as soon as it can.
 func TestOffline(t *testing.T) {
 	p := open(t)
 	p.expect("ERR_INTERNET_DISCONNECTED")
@@ -159,6 +159,27 @@ func TestOffline(t *testing.T) {
 	old.offline(false)
 	old.becomes("approved")
 	old.waitFor("document.querySelector('#lost').hidden")
+}
+
+// A hidden page reads nothing and holds no stream. It is read again when it is shown.
+func TestHidden(t *testing.T) {
+	p := open(t)
+	order := p.order("beans")
+	old := p.tabs(1, "/orders/"+order)[0]
+	old.hide(true)
+	p.pay(visa)
+	p.becomes("approved")
+	assert.True(t, old.holds("document.querySelector('#status').dataset.state === 'new'"))
+	old.hide(false)
+	old.becomes("approved")
+	assert.True(t, old.holds("window.same"))
+}
+
+// hide hides a page, as another tab in front of it does, or shows it again.
+func (p *tab) hide(is bool) {
+	p.Helper()
+	p.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
+		"Object.defineProperty(document, 'hidden', { configurable: true, get: () => %t }); document.dispatchEvent(new Event('visibilitychange')); undefined", is)))
 }
 
 // offline takes the network away from a page, or gives it back.
