@@ -288,7 +288,7 @@ func TestEveryPage(t *testing.T) {
 	_, _ = c.pay(order)
 	c.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	wrongHost := func(r *http.Request) { r.Host = "evil.example:80" }
-	get := func(r *http.Request) {}
+	get := func(*http.Request) {}
 	post := func(r *http.Request) { r.Method = http.MethodPost }
 	walk := func(address string, change func(*http.Request), status int) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
