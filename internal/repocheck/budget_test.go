@@ -84,7 +84,7 @@ func count(t *testing.T, files []string) map[string]int {
 	for _, file := range files {
 		switch dir := path.Dir(file); {
 		case strings.HasSuffix(file, ".md"):
-			if file != "api.md" && file != "rules.md" { // which tests write
+			if !slices.Contains([]string{"api.md", "rules.md", "conform/questions.md"}, file) { // which tests write
 				rows["words"] += len(strings.Fields(readFile(t, file)))
 			}
 		case strings.HasSuffix(file, ".go"):
