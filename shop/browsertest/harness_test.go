@@ -324,15 +324,31 @@ func (p *tab) order(item string) string {
 	return strings.TrimPrefix(p.path(), "/checkout/")
 }
 
+// choose chooses a way to pay: card, payto, or a stored card.
+func (p *tab) choose(way string) {
+	p.Helper()
+	p.click(`label[for="way-` + way + `"]`)
+}
+
 // fill types a card in.
 func (p *tab) fill(number string) {
 	p.Helper()
-	p.mu.Lock()
-	p.numbers = append(p.numbers, number)
-	p.mu.Unlock()
-	for id, value := range map[string]string{"#cardholder": "A Customer", "#number": number, "#month": "12", "#year": "99", "#cvn": "837"} {
+	p.choose("card")
+	for id, value := range map[string]string{"#cardholder": "A Customer", "#number": number, "#expiry": "1299", "#cvn": "837"} {
 		p.do(chromedp.SendKeys(chromedp.CSS(id), value))
 	}
+	p.keeps(number)
+}
+
+// keeps notes that a card number, as it is and as the page shows it, may reach the service alone.
+func (p *tab) keeps(number string) {
+	p.Helper()
+	shown, err := chromedp.Run(p.ctx, chromedp.Evaluate[string]("document.querySelector('#number').value"))
+	require.NoError(p, err)
+	assert.Equal(p, number, strings.ReplaceAll(shown, " ", ""))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.numbers = append(p.numbers, number, shown)
 }
 
 // pay pays the order of the checkout by a card.

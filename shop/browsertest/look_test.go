@@ -134,7 +134,7 @@ func TestKeyboardOnly(t *testing.T) {
 	p.waitFor("location.pathname.startsWith('/checkout/') && document.readyState === 'complete'")
 	p.numbers = append(p.numbers, sandbox.CardChallenge)
 	for _, field := range [][2]string{
-		{"#cardholder", "A Customer"}, {"#number", "4111 1111 1111 1111"}, {"#month", "12"}, {"#year", "2099"}, {"#cvn", "837"},
+		{"#cardholder", "A Customer"}, {"#number", "4111 1111 1111 1111"}, {"#expiry", "12/2099"}, {"#cvn", "837"},
 	} {
 		p.reach(field[0])
 		p.press(field[1])

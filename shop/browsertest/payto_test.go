@@ -82,6 +82,7 @@ func TestPayToFromAgreementToCollection(t *testing.T) {
 func TestPayToOnce(t *testing.T) {
 	p := open(t)
 	order := p.order("beans")
+	p.choose("payto")
 	p.click("#payto-button")
 	p.waitFor("location.pathname !== '/checkout/" + order + "' && document.querySelector('#status')")
 	if strings.HasPrefix(p.path(), "/payto/") {

@@ -233,6 +233,7 @@ func TestEndedSession(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	p.waitFor("document.querySelector('#lost').innerText.startsWith('Your session has ended')")
+	checkout.choose("payto")
 	checkout.submit("#payto-button")
 	checkout.says("Your session has ended")
 	checkout.look("ended")
