@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -23,6 +24,9 @@ type checkoutData struct {
 	Monthly bool   // to be agreed to, and collected each month
 	Cards   []card
 	Notice  string // why the customer is here again
+	// Surcharges are what the service adds to payments by kinds of cards. Surcharged without any says that it was not told.
+	Surcharges []*quickstream.CardSurcharge
+	Surcharged bool
 }
 
 // checkout shows how an order can be paid. One that has a payment which is not known to
@@ -52,10 +56,26 @@ func (s *server) checkout(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
+	surcharges, err := s.surcharges(r.Context())
 	s.show(w, r, http.StatusOK, "checkout", "Checkout", checkoutData{
 		// A collection that has failed can be paid as anything else.
 		Order: o, Payment: newPayment(o), Monthly: o.Product().Monthly && !there, Cards: cards, Notice: r.URL.Query().Get("notice"),
+		Surcharges: surcharges, Surcharged: err != nil || len(surcharges) > 0,
 	})
+}
+
+// surcharges reads what the service adds to payments by card.
+func (s *server) surcharges(ctx context.Context) ([]*quickstream.CardSurcharge, error) {
+	limited, cancel := context.WithTimeout(ctx, moment)
+	defer cancel()
+	list, err := s.client.Businesses.CardSurcharges(s.config.Business).ReadAll(limited)
+	if err != nil {
+		s.logger.InfoContext(ctx, "the surcharges were not read", "error", err)
+	}
+	return slices.DeleteFunc(list, func(c *quickstream.CardSurcharge) bool {
+		percentage, err := decimal.NewFromString(c.SurchargePercentage)
+		return err == nil && percentage.IsZero()
+	}), err
 }
 
 // newPayment returns a new id for an attempt to pay an order. A form that is sent again has the same

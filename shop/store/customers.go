@@ -22,8 +22,14 @@ func (c card) Label() string {
 	if c.Digits == "" {
 		return "Your stored card"
 	}
-	return c.Scheme + " ending in " + c.Digits + ", until " + c.Expires
+	return c.Name() + ", until " + c.Expires
 }
+
+// Name is the card's scheme, with its last digits.
+func (c card) Name() string { return c.Scheme + " ending in " + c.Digits }
+
+// lastDigits are those of a masked number that a customer is shown.
+func lastDigits(masked string) string { return masked[max(0, len(masked)-3):] }
 
 // ensureCustomer makes the visitor a customer of the service's, to whom a card can belong.
 // Made again after a lost answer it finds the one that is there.
@@ -75,7 +81,7 @@ func (s *server) cardsOf(ctx context.Context, visitor string) ([]card, error) {
 		if err != nil || account.CardNumber == "" {
 			continue // the next page may know more
 		}
-		c.Scheme, c.Digits = string(account.CardScheme), account.CardNumber[max(0, len(account.CardNumber)-3):]
+		c.Scheme, c.Digits = string(account.CardScheme), lastDigits(account.CardNumber)
 		c.Expires = account.ExpiryDateMonth + "/" + account.ExpiryDateYear
 		if _, err := s.db.ExecContext(ctx, "UPDATE shop_card SET scheme = ?, digits = ?, expires = ? WHERE id = ?", c.Scheme, c.Digits, c.Expires, c.ID); err != nil {
 			return nil, err

@@ -16,8 +16,9 @@ type status struct {
 	Kind    string
 	Advice  string // what can be done about a decline
 	Receipt string
+	Paid    receipt // of an order that is paid
 	Again   bool // the order can be paid again
-	Waits   bool // the payment has no outcome yet
+	Waits   bool // the payment has no outcome yet, or the service does not show it yet
 	OneBack bool // of two payments one was given back
 	Silent  bool // the customer says that they have answered, and their bank that they have not
 }
@@ -93,6 +94,10 @@ func (s *server) orderPage(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		s.fail(w, r, err)
 		return
+	}
+	if at.Kind == stateApproved {
+		at.Paid = s.receiptOf(r.Context(), at.Receipt)
+		at.Waits = at.Paid == receipt{}
 	}
 	at.Silent = at.Kind == "challenge" && r.URL.Query().Has("unanswered")
 	s.show(w, r, http.StatusOK, "order", "Your order", at)
