@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -207,5 +208,38 @@ func TestTypedCard(t *testing.T) {
 	p.keeps(visa)
 	p.press(kb.Enter)
 	p.becomes("approved")
+	p.charged(order, 1)
+}
+
+// visible are those of the parts of a page that can be seen.
+func (p *tab) visible(selectors ...string) (seen []string) {
+	p.Helper()
+	for _, selector := range selectors {
+		if p.holds(fmt.Sprintf("[...document.querySelectorAll(%q)].some((e) => e.checkVisibility())", selector)) {
+			seen = append(seen, selector)
+		}
+	}
+	return seen
+}
+
+// A receipt prints with what was paid, how and when, and without what is for the screen. An order that is not paid
+// prints so.
+func TestPrintedReceipt(t *testing.T) {
+	p := open(t)
+	parts := []string{"nav", "footer", ".button", ".picture", ".brand", "#status", "#receipt"}
+	unpaid := p.order("pot")
+	order := p.order("beans")
+	p.pay(visa)
+	p.becomes("approved")
+	p.waitFor("/Paid by\\s*VISA ending in 242\\s*Paid on\\s*\\d+ \\w+ 20\\d\\d, \\d\\d:\\d\\d AE[DS]T\\s*Receipt number\\s*\\d+/.test(document.querySelector('#paid').innerText)")
+	assert.Equal(t, []string{"nav", "footer", ".picture", ".brand", "#status", "#receipt"}, p.visible(parts...))
+	p.look("receipt")
+	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	require.NoError(t, err)
+	assert.Equal(t, []string{".brand", "#status", "#receipt"}, p.visible(parts...))
+	p.look("receipt-printed")
+	p.visit("/orders/" + unpaid)
+	assert.Equal(t, []string{".brand", "#status"}, p.visible(parts...))
+	p.says("Not paid yet")
 	p.charged(order, 1)
 }
