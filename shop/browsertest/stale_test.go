@@ -229,7 +229,7 @@ func TestEndedSession(t *testing.T) {
 	p.visit("/orders/" + order)
 	db, err := sqlite.Open(p.files + "/shop.db")
 	require.NoError(t, err)
-	_, err = db.ExecContext(t.Context(), "UPDATE shop_session SET seen = 0")
+	_, err = db.ExecContext(t.Context(), "UPDATE shop_session SET seen = seen - ?", (31 * 24 * time.Hour).Microseconds())
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	p.waitFor("document.querySelector('#lost').innerText.startsWith('Your session has ended')")
@@ -238,10 +238,19 @@ func TestEndedSession(t *testing.T) {
 	checkout.says("Your session has ended")
 	checkout.look("ended")
 	p.visit("/orders/" + order)
-	p.says("Ask the shop about order " + order)
-	p.submit(`main a[href="/"]`)
-	p.says("Coffee beans")
-	p.charged(order, 0)
+	checkout.submit("form[action='/orders/" + order + "/back'] button")
+	checkout.becomes("new")
+	p.submit("form[action='/orders/" + order + "/back'] button") // which is this browser's again
+	p.becomes("new")
+	p.submit("#again")
+	p.pay(visa)
+	p.becomes("approved")
+	p.charged(order, 1)
+	stranger := p.elsewhere()
+	stranger.visit("/orders/" + order)
+	stranger.says("Ask the shop about order " + order)
+	stranger.submit(`main a[href="/"]`)
+	stranger.says("Coffee beans")
 }
 
 // "I have answered" says so if the bank has no answer.

@@ -17,10 +17,10 @@ type status struct {
 	Advice  string // what can be done about a decline
 	Receipt string
 	Paid    receipt // of an order that is paid
-	Again   bool // the order can be paid again
-	Waits   bool // the payment has no outcome yet, or the service does not show it yet
-	OneBack bool // of two payments one was given back
-	Silent  bool // the customer says that they have answered, and their bank that they have not
+	Again   bool    // the order can be paid again
+	Waits   bool    // the payment has no outcome yet, or the service does not show it yet
+	OneBack bool    // of two payments one was given back
+	Silent  bool    // the customer says that they have answered, and their bank that they have not
 }
 
 func (s *server) statusOf(ctx context.Context, o order) (status, error) {

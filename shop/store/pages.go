@@ -99,10 +99,13 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // message is what a page says that says one thing, and where it leads.
-type message struct{ Text, To, Label string }
+type message struct {
+	Text, To, Label string
+	Order           string // that the browser can come back to after its session has ended
+}
 
 func (s *server) message(w http.ResponseWriter, r *http.Request, status int, title, text string) {
-	s.show(w, r, status, "message", title, message{text, "/", "Back to the shop"})
+	s.show(w, r, status, "message", title, message{Text: text, To: "/", Label: "Back to the shop"})
 }
 
 func (s *server) notFound(w http.ResponseWriter, r *http.Request) {

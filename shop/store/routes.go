@@ -22,6 +22,7 @@ func (s *server) routes() []route {
 		{"GET /checkout/{order}", s.checkout, visitor},
 		{"POST /orders/{order}/pay", s.pay, visitor},
 		{"POST /orders/{order}/authenticated", s.authenticated, visitor},
+		{"POST /orders/{order}/back", s.comeBack, s.sameOrigin},
 		{"GET /customers/", s.customer, visitor},
 		{"POST /customers/cards/{card}/remove", s.removeCard, visitor},
 		{"POST /payto", s.askToAgree, visitor},

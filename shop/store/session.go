@@ -32,11 +32,12 @@ const (
 	sessionCookie = "shop_session"
 	// sessionFor is how long a session lasts after its last request.
 	sessionFor = 30 * 24 * time.Hour
+	// returnFor is how long after its last request the browser of a session can come back to its orders.
+	returnFor = 2 * sessionFor
 )
 
-// visited finds the visitor's session, or begins one. A request that changes something
-// has to come from one of the shop's own pages, with that session's form token.
-func (s *server) visited(next http.HandlerFunc) http.HandlerFunc {
+// sameOrigin refuses requests that change something and come from another site.
+func (s *server) sameOrigin(next http.HandlerFunc) http.HandlerFunc {
 	origins := http.NewCrossOriginProtection()
 	// The address that browsers know, which a proxy may hide from this program.
 	trusted := origins.AddTrustedOrigin(s.config.Origin)
@@ -45,6 +46,14 @@ func (s *server) visited(next http.HandlerFunc) http.HandlerFunc {
 			http.Error(w, "This was not sent by a page of the shop.", http.StatusForbidden)
 			return
 		}
+		next(w, r)
+	}
+}
+
+// visited finds the visitor's session, or begins one. A request that changes something
+// has to come from one of the shop's own pages, with that session's form token.
+func (s *server) visited(next http.HandlerFunc) http.HandlerFunc {
+	return s.sameOrigin(func(w http.ResponseWriter, r *http.Request) {
 		v, err := s.session(r)
 		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 		switch {
@@ -72,17 +81,54 @@ func (s *server) visited(next http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		next(w, r)
-	}
+	})
 }
 
-// ended says that the session of a page has ended, and leads back.
+// ended says that the session of a page has ended, and leads back: to the order, if it was this browser's.
 func (s *server) ended(w http.ResponseWriter, r *http.Request) {
-	text := "The shop does not know this browser any more, or the page is older than its session. Nothing was done just now. " +
-		"What was paid before stays paid: look at your orders before you pay again."
+	m := message{To: "/", Label: "Back to the shop", Text: "The shop does not know this browser any more, or the page is older than its session. Nothing was done just now. " +
+		"What was paid before stays paid: look at your orders before you pay again."}
 	if id := r.PathValue("order"); id != "" {
-		text += " Ask the shop about order " + id + " if you do not find it there."
+		if _, err := s.ownerBefore(r); err == nil {
+			m.Order = id
+		} else {
+			m.Text += " Ask the shop about order " + id + " if you do not find it there."
+		}
 	}
-	s.message(w, r, http.StatusForbidden, "Your session has ended", text)
+	s.show(w, r, http.StatusForbidden, "message", "Your session has ended", m)
+}
+
+// ownerBefore returns the visitor of the browser's session, which may have ended, if the order is theirs. One that
+// PayTo collects stays with the session in which it was agreed to.
+func (s *server) ownerBefore(r *http.Request) (visitor string, err error) {
+	cookie, err := r.Cookie(s.cookie(sessionCookie, "", "/", 0).Name)
+	if err != nil {
+		return "", sql.ErrNoRows
+	}
+	err = s.db.QueryRowContext(r.Context(), `SELECT visitor FROM shop_session JOIN shop_order USING (visitor)
+		WHERE digest = ? AND seen > ? AND id = ? AND agreement = ''`,
+		digest(cookie.Value), micros(time.Now().Add(-returnFor)), r.PathValue("order")).Scan(&visitor)
+	return visitor, err
+}
+
+// comeBack leads to an order again after its session has ended: a new one gets the orders, and no stored cards.
+func (s *server) comeBack(w http.ResponseWriter, r *http.Request) {
+	before, err := s.ownerBefore(r)
+	if err != nil {
+		s.ended(w, r)
+		return
+	}
+	if _, err = s.session(r); errors.Is(err, sql.ErrNoRows) {
+		var v visitor
+		if v, err = s.begin(w, r); err == nil {
+			_, err = s.db.ExecContext(r.Context(), "UPDATE shop_order SET visitor = ?, save = 0 WHERE visitor = ? AND agreement = ''", v.number, before)
+		}
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	toOrder(w, r, order{ID: r.PathValue("order")})
 }
 
 func (s *server) session(r *http.Request) (visitor, error) {
@@ -99,11 +145,11 @@ func (s *server) session(r *http.Request) (visitor, error) {
 	return v, err
 }
 
-// begin begins a session, and forgets those that have ended.
+// begin begins a session, and forgets those that nobody comes back to.
 func (s *server) begin(w http.ResponseWriter, r *http.Request) (visitor, error) {
 	value, now := rand.Text(), time.Now()
 	v := visitor{number: "shop-" + strings.ToLower(rand.Text()[:12]), formToken: formToken(value)}
-	_, err := s.db.ExecContext(r.Context(), "DELETE FROM shop_session WHERE seen <= ?", micros(now.Add(-sessionFor)))
+	_, err := s.db.ExecContext(r.Context(), "DELETE FROM shop_session WHERE seen <= ?", micros(now.Add(-returnFor)))
 	if err == nil {
 		_, err = s.db.ExecContext(r.Context(), "INSERT INTO shop_session (digest, visitor, seen) VALUES (?, ?, ?)", digest(value), v.number, micros(now))
 	}
