@@ -45,6 +45,7 @@ func TestEmptyDayIsCompared(t *testing.T) {
 func TestPayToTakesSeconds(t *testing.T) {
 	p := open(t)
 	p.order("beans")
+	p.choose("payto")
 	p.click("#payto-button")
 	p.becomes("pending")
 	p.says("Your bank waits for you to agree in its app.")
