@@ -16,16 +16,17 @@ import (
 )
 
 // look holds that the page needs no horizontal scrolling on a phone and on a desk, and
-// that whoever cannot see it is told what everything is. It takes pictures where
-// they are wanted.
+// that a person who cannot see it hears what everything is, by axe too where SHOP_AXE names its file. It takes
+// pictures where they are wanted.
 func (p *tab) look(name string) {
 	p.Helper()
-	for _, width := range []int64{390, 1280} {
+	for _, width := range []int64{320, 390, 1280} {
 		p.do(chromedp.EmulateViewport(width, 844))
 		p.waitFor("document.readyState === 'complete'")
 		wide, err := chromedp.Run(p.ctx, chromedp.Evaluate[int64]("document.documentElement.scrollWidth"))
 		require.NoError(p, err)
 		assert.LessOrEqual(p, wide, width, "%s at %d px", name, width)
+		p.axe(name, width)
 		if directory := os.Getenv("SHOP_PICTURES"); directory != "" {
 			image, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
 			require.NoError(p, err)
@@ -45,6 +46,27 @@ func (p *tab) look(name string) {
 		assert.True(p, p.holds(condition), "%s has %s", name, what)
 	}
 	p.do(chromedp.EmulateViewport(1280, 844))
+}
+
+// axe holds that axe finds nothing on the page.
+func (p *tab) axe(name string, width int64) {
+	p.Helper()
+	file := os.Getenv("SHOP_AXE")
+	if file == "" {
+		return
+	}
+	script, err := os.ReadFile(file)
+	require.NoError(p, err)
+	p.do(chromedp.Evaluate[chromedp.Void](string(script) + `;
+		window.found = undefined;
+		axe.run(document, { iframes: false, runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }).then((r) => {
+			window.found = r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" ")).join("; ");
+		});
+		undefined`))
+	p.waitFor("window.found !== undefined")
+	found, err := chromedp.Run(p.ctx, chromedp.Evaluate[string]("window.found"))
+	require.NoError(p, err)
+	assert.Empty(p, found, "%s at %d px", name, width)
 }
 
 // Every page is good on a phone and on a desk.

@@ -112,15 +112,15 @@ func (t *trouble) addBar(answer *http.Response) error {
 	return nil
 }
 
-// above puts the bar at the top of a page's body, or before the main part of one that has no body in its text.
+// above puts the bar before a page's header, after the link that skips it, or before the main part of a page without one.
 func (t *trouble) above(page []byte, v barView) []byte {
 	var bar bytes.Buffer
 	if err := t.templates.ExecuteTemplate(&bar, "bar", v); err != nil {
 		return page
 	}
-	at := bytes.Index(page, []byte("<main"))
-	if body := []byte("<body>"); bytes.Contains(page, body) {
-		at = bytes.Index(page, body) + len(body)
+	at := bytes.Index(page, []byte("<header"))
+	if at < 0 {
+		at = bytes.Index(page, []byte("<main"))
 	}
 	if at < 0 {
 		return page

@@ -314,7 +314,7 @@ func TestEveryPage(t *testing.T) {
 	for path, status := range map[string]int{
 		"/": 200, "/orders/" + order: 200, "/customers/": 200, "/checkout/" + order: 303, "/orders/none": 404, "/nowhere": 404, "/payto/none": 404,
 		"/static/live.js": 200, "/static/none": 404, "/office/": 303, "/office/login": 200, "/metrics": 200,
-		"/trouble": 200, "/trouble/now": 200, "/trouble/bar": 200, "/trouble/bar.css": 200, "/trouble/bar.js": 200, "/trouble/scenarios.js": 200,
+		"/trouble": 200, "/trouble/now": 200, "/trouble/bar": 200, "/trouble/bar.css": 200, "/trouble/bar.js": 200, "/trouble/scenarios.js": 200, "/trouble/away.js": 200,
 	} {
 		walk(m.Origin()+path, get, status)
 	}

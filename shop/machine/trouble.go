@@ -114,7 +114,7 @@ func (t *trouble) add(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+troublePath+"/bar", func(w http.ResponseWriter, r *http.Request) {
 		t.show(w, http.StatusOK, "bar", t.bar(r.FormValue("order"), r.FormValue("says")))
 	})
-	for _, file := range []string{"trouble.js", "trouble.css", "bar.js", "bar.css", "scenarios.js"} {
+	for _, file := range []string{"trouble.js", "trouble.css", "bar.js", "bar.css", "scenarios.js", "away.js"} {
 		mux.HandleFunc("GET "+troublePath+"/"+file, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Cache-Control", "no-store")
 			http.ServeFileFS(w, r, pageFiles, "pages/"+file)
