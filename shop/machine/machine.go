@@ -47,7 +47,7 @@ type Config struct {
 	Received io.Writer
 }
 
-// payToTakes is how long a bank takes to pay by PayTo. Somebody looks at the page meanwhile.
+// payToTakes is how long a bank takes to pay by PayTo: a visitor waits for it.
 const payToTakes = 5 * time.Second
 
 // Machine is a running shop with its surroundings.

@@ -145,7 +145,7 @@ func (s *server) session(r *http.Request) (visitor, error) {
 	return v, err
 }
 
-// begin begins a session, and forgets those that nobody comes back to.
+// begin begins a session, and forgets those that are too old to come back to.
 func (s *server) begin(w http.ResponseWriter, r *http.Request) (visitor, error) {
 	value, now := rand.Text(), time.Now()
 	v := visitor{number: "shop-" + strings.ToLower(rand.Text()[:12]), formToken: formToken(value)}
