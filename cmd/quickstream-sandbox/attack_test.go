@@ -40,6 +40,16 @@ func TestAttackRow10HostNames(t *testing.T) {
 	}
 }
 
+// The address that is printed is answered, and no other, unless -host names some.
+func TestAnswered(t *testing.T) {
+	var s settings
+	assert.Equal(t, hosts{"192.0.2.1"}, s.answered("192.0.2.1:8642"))
+	assert.Equal(t, hosts{"fd00::1"}, s.answered("[fd00::1]:8642"))
+	assert.Empty(t, s.answered("0.0.0.0:8642"))
+	require.NoError(t, s.hosts.Set("sandbox"))
+	assert.Equal(t, hosts{"sandbox"}, s.answered("192.0.2.1:8642"))
+}
+
 // With -host exactly the named hosts are answered: none below, above or like them, and none
 // that only resolves to the same address.
 func TestAttackRow10NamedHosts(t *testing.T) {

@@ -92,7 +92,8 @@ post -d '{
 curl -s -X POST $SANDBOX/trigger/payto.agreement.declined
 curl -s $SANDBOX/deliveries
 
-# How a receiver verifies one: v1 in the header is the HMAC-SHA256 of t, a dot and the body as it arrived.
+# How a receiver verifies one: t in the header is the time in milliseconds, which should be within minutes of its own,
+# and v1 the HMAC-SHA256 of t, a dot and the body as it arrived. That is assumed: the contract does not say how the service signs.
 DELIVERY=$(curl -s $SANDBOX/deliveries | field id | tail -1)
 HEADER=$(curl -s $SANDBOX/deliveries/$DELIVERY | field signature)
 TIME=$(echo "$HEADER" | sed 's/t=\([0-9]*\),.*/\1/')
