@@ -21,7 +21,7 @@ import (
 )
 
 // TestQuestionsPage compares questions.md with the sandbox's assumptions and with what runs of
-// different lengths find, and writes it anew before when the environment has UPDATE_QUESTIONS.
+// different lengths find, and writes it again first where UPDATE_QUESTIONS is set.
 func TestQuestionsPage(t *testing.T) {
 	meanings, answeredBy, remarks := meanings(t), firstAnswers(t), remarks()
 	page, group := questionsIntro, ""

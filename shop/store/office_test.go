@@ -92,7 +92,7 @@ func TestGuessesQueue(t *testing.T) {
 	})
 }
 
-// Somebody who goes away is compared with nothing, and leaves the queue.
+// A person who goes away is compared with nothing, and leaves the queue.
 func TestGuesserGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gate{turn: make(chan struct{}, 1)}
