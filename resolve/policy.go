@@ -19,7 +19,8 @@ type ServiceRetries struct {
 	last time.Duration
 }
 
-// ServiceRetriesOff says that the service retries nothing: a decline settles immediately.
+// ServiceRetriesOff says that the service retries nothing: a decline settles immediately. One that only a look-up found
+// does so if the payment was surely sent once: otherwise another transaction may still appear.
 func ServiceRetriesOff() ServiceRetries { return ServiceRetries{said: true} }
 
 // ServiceRetriesFor says that the service may retry a decline for this long after the payment.

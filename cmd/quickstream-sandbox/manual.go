@@ -30,15 +30,17 @@ const start = `quickstream-sandbox -world plain`
 const introduction = `A simulator of the QuickStream payments API on a loopback port, for programs in any language. It keeps state and
 moves no money. The public test cards and accounts decide what becomes of a payment. When it starts it prints lines to
 paste into a shell: the variables that the Go client reads, and SANDBOX, where the sandbox itself is controlled. Then it
-logs requests, control calls and deliveries to standard error, without keys, references and bodies. The folder
-cmd/quickstream-sandbox/quickstart of the repository has programs in Python, Node and PHP that pay, refund and verify a webhook. The default world is the one
-that clients are least prepared for. This is the world to begin with:`
+logs requests, control calls and deliveries to standard error, without keys, references and bodies. In the repository
+cmd/quickstream-sandbox/quickstart has programs in Python, Node and PHP that pay, refund and verify a webhook. The
+default world is the one that clients are least prepared for. This is the world to begin with:`
 
 const container = `The Dockerfile at the root of the repository makes an image of one static binary, which listens on 0.0.0.0:8642
 in the container. Name the host by which other containers call it with -host, and those to which it posts webhooks with
 -webhook-host: a service of a compose file, or host.docker.internal for the machine itself. Apart from these and from
-loopback names, none is answered or posted to, whatever it resolves to, but for the one address of an -addr that is not 0.0.0.0. The control endpoints and pages then need a token, which browsers ask
-for as a user name; the payer's page of -shop needs none. Connections are not encrypted: publish the port on 127.0.0.1 only, unless the network is yours.
+loopback names, none is answered or posted to, whatever it resolves to. Without -host an -addr that is one address of the
+machine is answered too. The control endpoints and pages then need a token, which browsers ask for as a user name; the
+payer's page of -shop needs none. Connections are not encrypted: publish the port on 127.0.0.1 only, unless the network
+is yours.
 
 With -state a restart keeps the keys, the token, the subscriptions and how far the clock is ahead. It forgets customers,
 payments, agreements and all else, faults and outcomes that were set, and what was recorded. Clients that hold a receipt

@@ -54,7 +54,7 @@ func (s *settings) serve(ctx context.Context, stdout io.Writer, logger *slog.Log
 			return fmt.Errorf("-webhook or -state: %w", err)
 		}
 	}
-	handler, err := newHandler(ctx, &control{box: box, clock: clock, log: logger}, guard{hosts: s.answered(l.Addr().String()), token: s.token})
+	handler, err := newHandler(ctx, &control{box: box, clock: clock, log: logger}, guard{hosts: s.answered(origin), token: s.token})
 	if err != nil {
 		return err
 	}
@@ -132,14 +132,11 @@ func (s *settings) origin(addr string) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// answered are the hosts that are answered besides loopback names: those that were named, or the one address that it
-// listens on, which is printed.
-func (s *settings) answered(addr string) hosts {
-	host, _, _ := net.SplitHostPort(addr) // it is a listener's
-	if ip, err := netip.ParseAddr(host); len(s.hosts) > 0 || err != nil || ip.IsUnspecified() {
-		return s.hosts
-	}
-	return hosts{host}
+// answered are the hosts that are answered besides loopback names: that of the printed addresses, and those that were
+// named.
+func (s *settings) answered(origin string) hosts {
+	host, _, _ := net.SplitHostPort(strings.TrimPrefix(origin, "http://"))
+	return append(hosts{host}, s.hosts...)
 }
 
 // newHandler puts the service and what surrounds it behind one port, for a server

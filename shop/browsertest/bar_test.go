@@ -44,7 +44,7 @@ func TestBar(t *testing.T) {
 	bank.says("Watch it go wrong")
 }
 
-// play presses the button of a scenario, and waits for its end. Steps are parts of what is told on the way.
+// play presses the button of a scenario, and waits for its end. Steps are parts of what it says on the way.
 func (p *tab) play(name string, steps ...string) (order string) {
 	p.Helper()
 	p.visit("/trouble")

@@ -193,19 +193,6 @@ func (m *Machine) Forward(ctx context.Context, d time.Duration) {
 	}
 }
 
-// twoDays moves the clock forward in steps, at each of which the shop's program has a moment for what is due. What it does
-// then, such as a look-up, can make something else due on the way.
-func (m *Machine) twoDays(ctx context.Context) {
-	for range 8 {
-		m.Forward(ctx, 6*time.Hour)
-		select {
-		case <-time.After(500 * time.Millisecond):
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 // Kill ends the shop's program as a power cut would. It is started again.
 func (m *Machine) Kill() { m.child.kill() }
 

@@ -36,9 +36,10 @@ func (m *Machine) serviceHandler() http.Handler {
 			defer m.Kill()
 			m.box.ServeHTTP(&held{header: make(http.Header)}, r)
 		case r.URL.Path == sandbox.PayerPage && r.Method == http.MethodGet:
-			page, v := &held{header: w.Header()}, m.trouble.bar("", "")
+			page, v := &held{header: w.Header(), status: http.StatusOK}, m.trouble.bar("", "")
 			m.box.ServeHTTP(page, r)
 			v.Live = false // its policy lets it ask for nothing
+			w.WriteHeader(page.status)
 			_, _ = w.Write(m.trouble.above(page.body.Bytes(), v))
 		case r.URL.Path == "/_shop/bar.css":
 			http.ServeFileFS(w, r, pageFiles, "pages/bar.css")
@@ -78,6 +79,7 @@ func ownPage(r *http.Request) bool {
 // held is an answer that is not sent yet, or never.
 type held struct {
 	header http.Header
+	status int
 	body   bytes.Buffer
 }
 
@@ -88,7 +90,7 @@ func (h *held) Header() http.Header { return h.header }
 func (h *held) Write(p []byte) (int, error) { return h.body.Write(p) }
 
 // WriteHeader implements http.ResponseWriter.
-func (*held) WriteHeader(int) {}
+func (h *held) WriteHeader(status int) { h.status = status }
 
 // recorder takes down what the shop's program is told, for tests that look for what it
 // must not know.

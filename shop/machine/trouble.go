@@ -78,8 +78,8 @@ func faults() []fault {
 
 func actions() []action {
 	return []action{
-		{"forward", "Move the clock forward by 48 hours", "For the service and the shop. What becomes due on the way happens: this takes some seconds.", func(ctx context.Context, m *Machine) {
-			m.twoDays(ctx)
+		{"forward", "Move the clock forward by 48 hours", "For the service and the shop. What becomes due on the way happens.", func(ctx context.Context, m *Machine) {
+			m.Forward(ctx, 48*time.Hour)
 		}},
 		{"twice", "Send every webhook again", "All that were sent before, once more; and the next one arrives twice.", func(_ context.Context, m *Machine) {
 			for _, d := range m.box.Deliveries() {

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	gotoken "go/token"
@@ -220,6 +221,15 @@ func TestConsoleNotWell(t *testing.T) {
 	page := o.get("jo", "installation")
 	assert.NotContains(t, page.body, "All is well.")
 	assert.Contains(t, page.body, "1 for a person")
+
+	o = openOffice(t)
+	require.NoError(t, o.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.ResetBeforeCommit()}))
+	for i := range 51 {
+		o.pay(fmt.Sprint("B", i), o.card(sandbox.CardAttempted))
+	}
+	o.until(0, func(h durable.Health) bool { return h.Unknown == 51 })
+	o.clock.Advance(7 * time.Hour)
+	assert.Regexp(t, "(?s)Many unknown.*51 payments.*Unknown for long", o.get("jo", "installation").body)
 
 	skewed := &shop[*sql.Tx]{T: t, db: onFile(t, filepath.Join(t.TempDir(), "shop.db")), clock: runningClock(t)}
 	skewed.box, skewed.client = sandboxtest.New(t, sandbox.WithClock(skewed.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ClockSkew = 3 * time.Minute }))
