@@ -143,7 +143,7 @@ func remarks() map[string]string {
 		"EchoedReferences": "Open if neither the answer to a payment nor a PayTo payment shows a reference.",
 		"ClockSkew":        "Open if times are absent or have no seconds, and the `Date` header is right or agrees with ours.",
 		"DateHeaderRight":  "Open if the clocks agree; or times are absent or have no seconds, and the `Date` header is right.",
-		"TransactionTimes": "Open if times are absent, or no payment can be voided.",
+		"TransactionTimes": "Open if times are absent or of another form, or no payment can be voided.",
 		"AmountForm":       "Open if no card has a surcharge, and the answer is an object: without one, `object` and `principalAsTotal` look the same.",
 		"FollowUpAmounts":  "Open if amounts are absent.", "EmptyLists": "Open if no list of links is empty.",
 		"TransactionAnswers": "Open if account verifications are refused.", "UnknownEnumValues": "Open if transactions have no `source`.",

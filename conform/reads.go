@@ -236,9 +236,9 @@ func metadataForm(metadata shape.Value) result {
 func (s *session) transactionTimes(n int, tx shape.Value) result {
 	t, ok := timeOf(tx.Get("transactionTime"))
 	made, changed := s.Made[n], s.Made[n].Changed
-	if s.Times.Known && ok && !changed.IsZero() {
+	if form := s.value("TimeForm"); s.Times.Known && ok && !changed.IsZero() && form != "" {
 		at := t.at
-		if s.value("TimeForm") == "wrong" {
+		if form == "wrong" {
 			at = at.Add(-mislabelled(at))
 		}
 		near := func(moment time.Time) bool {
@@ -253,7 +253,7 @@ func (s *session) transactionTimes(n int, tx shape.Value) result {
 			return other("neither the time of the payment nor of the void")
 		}
 	}
-	return open("the payment was not voided, or its times are not exact")
+	return open("the payment was not voided, or its times are not exact or of no known form")
 }
 
 func (s *session) followUps() []result {

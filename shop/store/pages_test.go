@@ -46,11 +46,10 @@ func TestPolicy(t *testing.T) {
 			if answer.StatusCode == http.StatusOK {
 				assert.Equal(t, "no-store", answer.Header.Get("Cache-Control"), address)
 			}
-			wanted := http.Header{}
-			SetHeaders(wanted)
-			require.Len(t, wanted, 4)
-			for name := range wanted {
-				assert.Equal(t, wanted.Get(name), answer.Header.Get(name), "%s of %s", name, address)
+			for name, wanted := range map[string]string{
+				"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin", "Permissions-Policy": "payment=()",
+			} {
+				assert.Contains(t, answer.Header.Get(name), wanted, "%s of %s", name, address)
 			}
 		}
 	}
