@@ -21,7 +21,8 @@ type Order struct {
 type Shop struct {
 	Client   *quickstream.Client
 	Business string
-	Keep     func(ctx context.Context, intent quickstream.Intent) error // INSERT into your table of intents
+	// Keep inserts the intent into your table. It returns an error if the order has a row already.
+	Keep func(ctx context.Context, order string, intent quickstream.Intent) error
 }
 
 // Pay takes one payment for an order, with the token that the customer's browser made.
@@ -36,7 +37,9 @@ func (s Shop) Pay(ctx context.Context, order Order, token string) (quickstream.O
 		IPAddress:               order.IP,
 		StoredCredential:        &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
 		CustomerReferenceNumber: order.Number,
-	}, quickstream.WithBeforeSend(s.Keep))
+	}, quickstream.WithBeforeSend(func(ctx context.Context, intent quickstream.Intent) error {
+		return s.Keep(ctx, order.Number, intent)
+	}))
 	if err != nil {
 		return quickstream.OutcomeUnknown, err
 	}

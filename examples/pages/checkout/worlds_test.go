@@ -1,7 +1,6 @@
 package checkout_test
 
 import (
-	"context"
 	"errors"
 	"net/netip"
 	"testing"
@@ -21,8 +20,7 @@ func TestNobodyIsChargedTwice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		keep := func(context.Context, quickstream.Intent) error { return nil }
-		shop := checkout.Shop{Client: run.Client, Business: sandbox.DefaultBusiness, Keep: keep}
+		shop := checkout.Shop{Client: run.Client, Business: sandbox.DefaultBusiness, Keep: table{}.keep}
 		order := checkout.Order{Number: "ORDER-1", Amount: decimal.RequireFromString("49.95"), IP: netip.MustParseAddr("203.0.113.10")}
 		outcome, err := shop.Pay(t.Context(), order, token)
 
