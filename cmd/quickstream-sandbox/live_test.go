@@ -134,7 +134,7 @@ func TestTheFormsOfThePage(t *testing.T) {
 	assert.Equal(t, []string{"payto.agreement.expired", "payto.agreement.expired"}, r.next(2))
 	for field, value := range map[string]string{"advance": "<soon>", "event": "payto.nothing", "redeliver": "nobody", "": ""} {
 		page := post(422, url.Values{field: {value}})
-		assert.Contains(t, page, "<!DOCTYPE html>", "the page is there again")
+		assert.Contains(t, page, "<!doctype html>", "the page is there again")
 		switch field {
 		case "advance":
 			assert.Regexp(t, `name="advance" value="&lt;soon&gt;" [^>]*aria-describedby="wrong-advance" aria-invalid="true"`, page)
@@ -149,7 +149,7 @@ func TestTheFormsOfThePage(t *testing.T) {
 		w := b.send(q)
 		assert.Equal(t, "text/plain; charset=utf-8", w.Header().Get("Content-Type"))
 		assert.NotEmpty(t, w.Body.String(), "nothing was done")
-		assert.NotContains(t, w.Body.String(), "<!DOCTYPE", "the script puts it beside the field")
+		assert.NotContains(t, w.Body.String(), "<!doctype", "the script puts it beside the field")
 	}
 }
 
@@ -259,7 +259,7 @@ func TestPagesHaveNothingInline(t *testing.T) {
 	b.agreement()
 	for _, path := range []string{"/_sandbox/", "/_sandbox/inspect?request=1", "/_sandbox/inspect", "/_sandbox/payer", "/_sandbox/challenge", "/_sandbox/help"} {
 		body := b.send(newRequest("GET", path, "")).Body.String()
-		assert.True(t, strings.HasPrefix(body, "<!DOCTYPE html>"), path)
+		assert.True(t, strings.HasPrefix(body, "<!doctype html>"), path)
 		assert.NotRegexp(t, `<style|<script>|<[^>]+ (style|on\w+)=`, body, path)
 		assert.Contains(t, body, `<html lang="en">`, path)
 		assert.Contains(t, body, `name="viewport"`, path)

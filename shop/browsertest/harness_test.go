@@ -64,10 +64,11 @@ type bench struct {
 	received buffer // all that reached the shop's program
 	logged   buffer
 
-	mu       sync.Mutex
-	numbers  []string // of cards that were typed in
-	problems []string
-	expected []string // parts of problems that the test brings about
+	mu        sync.Mutex
+	documents sync.Map // the request of each frame's document
+	numbers   []string // of cards that were typed in
+	problems  []string
+	expected  []string // parts of problems that the test brings about
 }
 
 // open starts a shop and opens a page at it. When the test ends nothing may have gone
@@ -139,6 +140,10 @@ func (p *tab) watch() {
 		case *log.EventEntryAdded:
 			if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
 				p.note(fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
+			}
+		case *network.EventResponseReceived:
+			if e.Type == network.ResourceTypeDocument {
+				p.documents.Store(e.FrameID, e.RequestID)
 			}
 		case *network.EventRequestWillBeSent:
 			u, err := url.Parse(e.Request.URL)

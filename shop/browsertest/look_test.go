@@ -3,10 +3,14 @@ package browsertest
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
@@ -16,8 +20,8 @@ import (
 )
 
 // look holds that the page needs no horizontal scrolling on a phone and on a desk, and
-// that a person who cannot see it hears what everything is, by axe too where SHOP_AXE names its file. It takes
-// pictures where they are wanted.
+// that a person who cannot see it hears what everything is, by axe too where SHOP_AXE names its file, and by
+// html-validate where SHOP_HTML names that. It takes pictures where they are wanted.
 func (p *tab) look(name string) {
 	p.Helper()
 	for _, width := range []int64{320, 390, 1280} {
@@ -46,6 +50,27 @@ func (p *tab) look(name string) {
 		assert.True(p, p.holds(condition), "%s has %s", name, what)
 	}
 	p.do(chromedp.EmulateViewport(1280, 844))
+	p.valid(name)
+}
+
+// valid holds that html-validate finds nothing in the page as it was sent. htmlvalidate.json permits what it takes for
+// style, and the refreshing of pages that are read without scripts.
+func (p *tab) valid(name string) {
+	p.Helper()
+	program := os.Getenv("SHOP_HTML")
+	if program == "" {
+		return
+	}
+	tree, err := chromedp.Call(p.ctx, page.GetFrameTree, cdp.Empty{})
+	require.NoError(p, err)
+	request, _ := p.documents.Load(tree.FrameTree.Frame.ID)
+	source, err := chromedp.Call(p.ctx, network.GetResponseBody, network.GetResponseBodyParams{RequestID: request.(network.RequestID)})
+	require.NoError(p, err)
+	require.Contains(p, string(source.Body), "<main", name)
+	file := filepath.Join(p.TempDir(), name+".html")
+	require.NoError(p, os.WriteFile(file, source.Body, 0o600))
+	found, err := exec.CommandContext(p.Context(), program, "--config", "htmlvalidate.json", file).CombinedOutput()
+	assert.NoError(p, err, "%s", found)
 }
 
 // axe holds that axe finds nothing on the page.

@@ -13,7 +13,7 @@ import (
 
 var (
 	rowPattern = regexp.MustCompile(`<div[^>]*><dt>([^<]*)</dt><dd>([^<]*)</dd></div>`)
-	buttonText = regexp.MustCompile(`<button id="pay-button">([^<]*)</button>`)
+	buttonText = regexp.MustCompile(`<button type="submit" id="pay-button">([^<]*)</button>`)
 )
 
 // rows are the lines of a summary or a receipt.
