@@ -60,25 +60,32 @@ type Intent struct {
 	Carrier string `json:"carrier,omitempty"`
 }
 
-// Renewed returns the same request as a new intent, with a new idempotency key and id. Sending it
-// is a second payment unless an error of the call that sent the first matches [ErrNotSent]. A 401,
-// 429 or 503 proves nothing, because a gateway may have repeated the request: look the intent up
-// first.
+// Renewed returns the same request as a new intent, with a new idempotency key and id, and a new
+// reference in place of one that the merchant did not choose. Sending it is a second payment unless
+// an error of the call that sent the first matches [ErrNotSent]. A 401, 429 or 503 proves nothing,
+// because a gateway may have repeated the request: look the intent up first.
 func (i Intent) Renewed() Intent {
-	i.NotBefore, i.Attempts, i.ReceiptNumber, i.OwnReference = time.Now(), 0, "", i.Reference != ""
+	i.NotBefore, i.Attempts, i.ReceiptNumber = time.Now(), 0, ""
 	if i.IdempotencyKey != "" {
 		i.IdempotencyKey = transport.NewKey()
 	}
-	if i.ID == "" {
+	madeUp := i.Reference != "" && !i.OwnReference
+	if i.ID == "" && !madeUp {
 		return i
 	}
 	body, err := requested[transactionJSON](i)
-	if err != nil || body.Metadata == nil {
+	if err != nil || i.ID != "" && body.Metadata == nil {
 		i.Complete = false
 		return i
 	}
-	i.ID = rand.Text()
-	body.Metadata[i.MetadataName] = i.ID
+	if madeUp { // or a look-up of the first one would find this
+		i.Reference = unique()
+		body.PaymentReferenceNumber = i.Reference
+	}
+	if i.ID != "" {
+		i.ID = rand.Text()
+		body.Metadata[i.MetadataName] = i.ID
+	}
 	i.Request = requestOf(body)
 	return i
 }

@@ -36,8 +36,9 @@
 //
 // # What can stay open
 //
-// If the answer was lost, a case can stay escalated in the following combinations. It is never settled
-// wrongly.
+// If the answer was lost, a case can stay escalated in the following combinations. It is settled
+// wrongly only if a reference of the merchant's is used again for an equal payment, also after
+// not_found, and the service echoes no id: the later payment then settles the earlier case.
 //
 //   - The service echoes neither the intent's id in metadata nor the reference.
 //   - It echoes no id, and the merchant used the same reference before, or one that begins with it.

@@ -128,6 +128,42 @@ func TestPaidInsteadOfSubmitted(t *testing.T) {
 	}
 }
 
+// TestRenewedAfterTheEnd: a person lets a payment that was not found be made again. Where the service
+// shows no ids the case of the first must not take the second one for it.
+func TestRenewedAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.Metadata = "dropped" }))
+		token, err := sandboxtest.CardToken(t.Context(), client, "4242424242424242")
+		require.NoError(t, err)
+		account, err := client.Accounts.RegisterWithoutCustomer(t.Context(), token)
+		require.NoError(t, err)
+		params := exampleOrder()
+		params.Source, params.PaymentReferenceNumber = quickstream.FromAccount(account.AccountToken, quickstream.AccountTypeCreditCard), ""
+		plan, err := client.Transactions.Plan(t.Context(), params)
+		require.NoError(t, err)
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetBeforeCommit(), Times: 1}))
+		claim := func(context.Context) error { return nil }
+		_, err = client.Transactions.Submit(t.Context(), plan, claim, quickstream.WithoutResend())
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+		p, c := policy(), resolve.Begin(plan, time.Now())
+		look := func() {
+			<-time.After(time.Until(c.NextLook))
+			c = p.Next(c, p.LookUp(t.Context(), client.Transactions, c), time.Now())
+		}
+		for !c.Status.Final() {
+			look()
+		}
+		require.Equal(t, resolve.StatusNotFound, c.Status)
+
+		_, err = client.Transactions.Submit(t.Context(), plan.Renewed(), claim)
+		require.NoError(t, err)
+		for !c.NextLook.IsZero() {
+			look()
+		}
+		assert.NotEqual(t, resolve.StatusSettled, c.Status)
+	})
+}
+
 // TestOutcomeAfterTheEnd: a webhook may bring what nobody could find in two days.
 func TestOutcomeAfterTheEnd(t *testing.T) {
 	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())

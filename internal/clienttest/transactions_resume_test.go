@@ -518,7 +518,8 @@ func TestUnreadableIntents(t *testing.T) {
 	}
 }
 
-// TestRenewed: the same request under a key and an id of its own.
+// TestRenewed: the same request under a key and an id of its own, and a reference too where the
+// merchant chose none.
 func TestRenewed(t *testing.T) {
 	client := clientOf(t, says(500, ""))
 	params := payment()
@@ -531,13 +532,25 @@ func TestRenewed(t *testing.T) {
 	assert.NotEqual(t, intent.ID, renewed.ID)
 	assert.Equal(t, intent.Reference, renewed.Reference)
 	assert.True(t, renewed.Complete)
-	assert.True(t, renewed.OwnReference, "what is renewed carries the reference of its first sending")
+	assert.True(t, renewed.OwnReference)
 	void, err := client.Transactions.PlanVoid(t.Context(), "R-1")
 	require.NoError(t, err)
 	assert.False(t, void.Renewed().OwnReference)
 	assert.Equal(t, strings.Replace(string(intent.Request), intent.ID, renewed.ID, 1), string(renewed.Request))
 	intent.Request = []byte("{}")
 	assert.False(t, intent.Renewed().Complete, "what was changed by hand is not sent")
+
+	params.PaymentReferenceNumber = ""
+	for _, name := range []string{"intent", ""} {
+		intent, err = client.Transactions.Plan(t.Context(), params, quickstream.WithIntentMetadata(name))
+		require.NoError(t, err)
+		renewed = intent.Renewed()
+		assert.NotEqual(t, intent.Reference, renewed.Reference)
+		assert.False(t, renewed.OwnReference)
+		assert.True(t, renewed.Complete)
+		assert.Contains(t, string(renewed.Request), `"paymentReferenceNumber":"`+renewed.Reference+`"`)
+		assert.NotContains(t, string(renewed.Request), intent.Reference)
+	}
 }
 
 // TestSecretsCannotBePlanned: an intent keeps no secret, so a transaction with one is not complete.
