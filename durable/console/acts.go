@@ -42,7 +42,7 @@ func (c *console[TTx]) act(do act, name string, show handler) handler {
 func done(name string) string {
 	return map[string]string{
 		"refund": "It is stored, and sent by itself. What becomes of it is shown here.", "decide": "Decided.", "pay-again": "Another payment is stored, and sent by itself.",
-		"look-up": "The service was asked. What it said is in the timeline.", "notify": "The shop's program has accepted the outcome.",
+		"look-up": "The service was asked. What it said is in the evidence below.", "notify": "The shop's program has accepted the outcome.",
 		"retry": "It is tried again now. If it stays here it has failed again.", "pause": "Paused.", "unpause": "It goes on.",
 		"confirm-history": "Done.", "end-restoring": "Done.", "confirm-facility": "Done.",
 	}[name]
@@ -145,6 +145,8 @@ func (c *console[TTx]) decide(q request) error {
 		return durable.ErrStale
 	case v.NotDecidable != nil:
 		return v.NotDecidable
+	case len(v.Offer.Decide) == 0:
+		return errForm(v.Offer.Why)
 	case !slices.Contains(v.Offer.Decide, d.Verdict):
 		return errForm("Choose what became of it.")
 	case d.Verdict == durable.VerdictApproved && d.ReceiptNumber == "" && v.Offer.Receipt:

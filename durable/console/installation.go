@@ -68,7 +68,7 @@ func (c *console[TTx]) forget() {
 	c.glanced = glance{}
 }
 
-// charged are the newest payments that were charged twice, as long as neither was refunded.
+// charged are the newest payments that were charged twice, as long as none was refunded.
 func (c *console[TTx]) charged(ctx context.Context, h durable.Health) (open []row, err error) {
 	if h.Writes[durable.StateDoubleCharged] == 0 {
 		return nil, nil
@@ -79,14 +79,10 @@ func (c *console[TTx]) charged(ctx context.Context, h durable.Health) (open []ro
 	}
 	for _, w := range page.Writes {
 		all, err := c.engine.Writes(ctx, w.Common().Order)
-		mended := false
-		for _, other := range all {
-			if p, isPayment := other.(durable.Payment); isPayment && p.Approved() && err == nil {
-				var d durable.Details
-				d, err = c.engine.Details(ctx, p.ID)
-				mended = mended || !d.Left.IsPositive()
-			}
+		if err != nil {
+			return nil, err
 		}
+		mended, err := c.mended(ctx, all)
 		if err != nil {
 			return nil, err
 		}
@@ -95,6 +91,27 @@ func (c *console[TTx]) charged(ctx context.Context, h durable.Health) (open []ro
 		}
 	}
 	return open, nil
+}
+
+// mended reports whether so much of what an order was charged was refunded that one payment is left at most.
+func (c *console[TTx]) mended(ctx context.Context, all []durable.Write) (bool, error) {
+	refunded, left := 0, 0
+	for _, w := range all {
+		p, isPayment := w.(durable.Payment)
+		if !isPayment || !p.Approved() {
+			continue
+		}
+		d, err := c.engine.Details(ctx, p.ID)
+		switch {
+		case err != nil:
+			return false, err
+		case d.Left.IsPositive():
+			left++
+		default:
+			refunded++
+		}
+	}
+	return refunded > 0 && left <= 1, nil
 }
 
 // alarm is something about the installation that a person should know.

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -26,6 +27,7 @@ type view struct {
 	Taken, Back, Pending     decimal.Decimal // of a payment; Back was refunded, voided or returned
 	Timeline                 []entry
 	Below, Others            []row // what follows it, and what else there is of its order
+	Twice                    bool  // it was charged twice, and none is refunded
 	Raw                      string
 	Offer                    offer
 }
@@ -94,6 +96,18 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 	v.Others = slices.DeleteFunc(rowsOf(all), func(other row) bool {
 		return r.Order == "" || other.ID == r.ID || slices.ContainsFunc(v.Below, func(f row) bool { return f.ID == other.ID })
 	})
+	if r.State == durable.StateDoubleCharged {
+		mended, err := c.mended(ctx, all)
+		if err != nil {
+			return v, err
+		}
+		if v.Twice = !mended; mended {
+			v.Meaning = "The customer was charged twice for one order, and one payment was refunded, or is being refunded. Do not refund another one for that."
+		}
+	}
+	if v.Refused > 0 && v.Unknown() {
+		v.Meaning = "It was sent, and what is known of it is not stored yet, because the shop's program refuses it. Do not do it another way."
+	}
 	v.count()
 	v.Offer = c.offer(v)
 	v.Raw, err = raw(r, v.Events)
@@ -134,15 +148,43 @@ func (c *console[TTx]) offer(v view) offer {
 	o.Notify = v.Refused > 0 || !r.State.InProgress()
 	_, sending := errors.AsType[*durable.StillSendingError](v.NotDecidable)
 	switch {
+	case v.NotDecidable == nil && tooEarly(v) != "":
+		o.Why = tooEarly(v)
 	case v.NotDecidable == nil:
 		o.Decide = verdicts(r, follows(v.Write) != "")
 		o.Receipt = r.ReceiptNumber == "" && r.Operation != quickstream.OperationVoid
 		_, isPayment := v.Write.(durable.Payment)
 		o.Again = r.State == durable.StateNotFound && r.ReplacedBy == "" && isPayment && c.opts.PayAgain != nil
+	case v.Refused > 0: // there is nothing to find out
 	case sending || errors.Is(v.NotDecidable, durable.ErrLookUpFirst):
 		o.Why, o.LookUp = c.notice(v.NotDecidable), o.LookUp && !(sending && r.State == durable.StateSending)
 	}
 	return o
+}
+
+// shownFor is how long a transaction may be missing from look-ups, as durable assumes.
+const shownFor = 15 * time.Minute
+
+// tooEarly says why nothing should be decided yet about a write that is still looked up by itself: the last look-up says
+// nothing.
+func tooEarly(v view) string {
+	if v.State != durable.StateResolving || len(v.Evidence) == 0 {
+		return ""
+	}
+	var sent time.Time
+	for _, event := range v.Events {
+		if event.Kind == durable.EventClaimed {
+			sent = event.At
+		}
+	}
+	switch last := v.Evidence[len(v.Evidence)-1]; {
+	case last.Result == resolve.LookupFailed:
+		return "The service could not be asked. It is asked again by itself: decide nothing until it answers."
+	case last.Result == resolve.LookupNone && v.Details.At.Sub(sent) < shownFor:
+		return "The service shows nothing yet: that can take a quarter of an hour. It is asked again by itself: decide nothing until then."
+	default:
+		return ""
+	}
 }
 
 // verdicts are what can have become of a write: what the service has shown was sent, and what follows a payment is

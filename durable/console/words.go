@@ -112,6 +112,8 @@ func meaning(r durable.Record) string {
 	switch {
 	case r.State == durable.StateQueued && r.Operation == quickstream.OperationRefund:
 		return "It waits to be sent: a refund is possible once its payment has settled, which can take a day or more. Until then all of the payment can be voided, from its page."
+	case r.State == durable.StateQueued && r.Sends > 0 && takes(r):
+		return "It was sent, and the service could not take it then. It is looked up, and then sent again by itself. Do not take the money another way."
 	case other != "" && !takes(r):
 		return other
 	}
@@ -166,7 +168,7 @@ func entries(r durable.Record, events []durable.Event) (list []entry) {
 			e.Text = "the service answered: " + seen(event.Seen)
 		case event.Kind == durable.EventLookedUp && event.Seen.Result != "":
 			e.Text = "the service was asked: " + seen(event.Seen)
-		case event.Kind == durable.EventDecided || event.Kind == durable.EventNotified:
+		case event.Standing.State != "" && (event.Kind == durable.EventDecided || event.Kind == durable.EventNotified):
 			e.Text += ": " + event.Standing.Text()
 		}
 		if event.Note != "" {
