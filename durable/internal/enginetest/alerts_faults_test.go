@@ -119,10 +119,10 @@ func faults() []fault {
 		{name: "300 unknown at once", fires: []string{"QuickstreamManyUnknown"}, begins: func(w *watched) {
 			w.inject(lostAfter(), away(lookUps))
 			params := w.stored()
-			for i := range 300 {
+			for i := range lostAtOnce {
 				w.pay(fmt.Sprint("lost ", i), params)
 			}
-			w.until(0, func(h durable.Health) bool { return h.Writes[durable.StateResolving] == 300 })
+			w.until(0, func(h durable.Health) bool { return h.Writes[durable.StateResolving] == lostAtOnce })
 			w.calm()
 		}},
 		{name: "never carried out, and given up", fires: []string{
@@ -323,22 +323,27 @@ func (s shifted) Scan(dest ...any) error {
 // putsBack puts an older file beside the mark of the newer one: a standby that was promoted may lack what was sent
 // last, too. A person says that it is no copy.
 func (w *watched) putsBack() {
+	w.older(func() { w.settled(w.pay("B", w.stored())) })
+	require.NoError(w, w.engine.ConfirmHistory(w.Context(), "Kim", "it was promoted"))
+}
+
+// older puts an older file beside the mark of the newer one, which alone has what was done since.
+func (w *watched) older(since func()) {
 	require.NoError(w, w.engine.Stop(w.Context()))
 	dir := w.TempDir()
 	older, newer := filepath.Join(dir, "older.db"), w.text("SELECT file FROM pragma_database_list WHERE name = 'main'")
 	copyDatabase(w.T, newer, older)
 	w.engine = w.start(w.counts)
-	w.settled(w.pay("B", w.stored()))
+	since()
 	require.NoError(w, w.engine.Stop(w.Context()))
 	mark, err := os.ReadFile(newer + ".mark")
 	require.NoError(w, err)
 	require.NoError(w, os.WriteFile(older+".mark", mark, 0o600))
 	w.db = onFile(w.T, older)
 	w.engine = w.start(w.counts)
-	require.NoError(w, w.engine.ConfirmHistory(w.Context(), "Kim", "it was promoted"))
 }
 
-// fills leaves no room for anything more on the disk.
+// fills leaves no room for anything more on the disk, until room is called.
 func (w *watched) fills() {
 	require.NoError(w, w.engine.Stop(w.Context()))
 	params := w.stored()
@@ -351,7 +356,8 @@ func (w *watched) fills() {
 		_, _ = tx.Exec(ctx, fmt.Sprint("PRAGMA max_page_count = ", pages.Load())) // of this connection
 	}}
 	w.engine = w.start(w.counts)
-	w.Cleanup(func() { pages.Store(1e6) }) // before the engine is stopped
+	w.room = func() { pages.Store(1e6) }
+	w.Cleanup(w.room) // before the engine is stopped
 	w.until(time.Second, func(h durable.Health) bool { return h.Overdue > time.Minute })
 }
 

@@ -50,6 +50,7 @@ type watched struct {
 	*shop[*sql.Tx]
 	counts  func(*durable.Options[*sql.Tx])
 	metrics http.Handler
+	room    func() // ends a full disk
 }
 
 // watch exports the metrics of a shop's engine. The shop has none yet.

@@ -135,6 +135,38 @@ func TestConsoleUnknown(t *testing.T) {
 	page = o.page("jo", found.ID)
 	assert.Contains(t, page.body, "<dt>Taken</dt><dd>$12.34</dd>")
 	assert.NotContains(t, page.body, "What went wrong last")
+	require.NoError(t, o.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.Status(http.StatusServiceUnavailable, sandbox.ServiceError)}))
+	id = o.pay("C", o.card(sandbox.CardAttempted))
+	o.until(0, func(durable.Health) bool { p := o.read(id); return p.State == durable.StateQueued && p.Sends > 0 })
+	page = o.page("jo", id)
+	assert.Contains(t, page.body, "<dt>Taken</dt><dd>not known</dd>")
+	assert.NotContains(t, page.body, "Nothing has happened to the money yet")
+}
+
+// Of what is still looked up by itself nothing is decided after a look-up that says nothing: one that failed, or that finds
+// nothing while a transaction may be missing from look-ups.
+func TestConsoleDecideEarly(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	require.NoError(t, o.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.ResetBeforeCommit(), Times: 4}))
+	p := o.reaches(o.pay("A", o.card(sandbox.CardAttempted)), resolving, 0)
+	o.clock.Advance(6 * time.Minute)
+	page := o.submit("jo", o.page("jo", p.ID), "look-up")
+	assert.False(t, page.offers("decide"), "it may be found later")
+	assert.Contains(t, page.body, "that can take a quarter of an hour")
+	values := page.form("look-up")
+	values.Set("verdict", "not_sent")
+	answer := o.send("jo", http.MethodPost, "decide", values)
+	assert.Equal(t, http.StatusUnprocessableEntity, answer.status)
+	assert.Contains(t, answer.body, "Not done. The service shows nothing yet")
+	assert.Equal(t, resolving, o.read(p.ID).Text())
+	o.clock.Advance(10 * time.Minute)
+	page = o.submit("jo", o.page("jo", p.ID), "look-up")
+	assert.True(t, page.offers("decide"), page.body)
+	require.NoError(t, o.box.Inject(sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(http.StatusBadGateway, sandbox.HTML)}))
+	page = o.submit("jo", o.page("jo", p.ID), "look-up")
+	assert.False(t, page.offers("decide"), "the service was not asked")
+	assert.Contains(t, page.body, "The service could not be asked")
 }
 
 // A look-up is old after a minute, also in a form that was shown before.

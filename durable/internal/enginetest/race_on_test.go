@@ -6,4 +6,5 @@ package enginetest
 const (
 	compareRows  = 5_000
 	deployRounds = 2
+	lostAtOnce   = 60
 )
