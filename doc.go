@@ -78,7 +78,7 @@
 // how long to look, and what to conclude. Do not call Pay before that: every call is a new payment,
 // even with the same reference.
 //
-// Store the intent before you send. [WithBeforeSend] passes it to you right before the first byte,
+// Store the intent before you send. [WithBeforeSend] passes it to you before anything is sent,
 // so that a crash loses nothing:
 //
 //	crash when       stored   then
@@ -206,7 +206,8 @@
 // A call ends with its context. If that happens after a payment was sent, the outcome is unknown.
 // The context of an HTTP request ends when the browser disconnects: pay with
 // [context.WithoutCancel] and a limit, as in the example HttpHandler. Without a limit, a call takes
-// as long as [WithTimeout] says.
+// as long as [WithTimeout] says, and one that reads a list to its end, such as Resume, as long as the
+// list has pages.
 //
 // # Secrets
 //

@@ -219,6 +219,11 @@ func (f found) approved() *Transaction {
 	return approved
 }
 
+// maxFound bounds what a look-up keeps of a list that does not end.
+const maxFound = 1000
+
+var errFound = errors.New("too many transactions may be the intent's")
+
 // add reads a list to its end, past items that cannot be read. It returns false for a 404, which
 // the service may answer for an empty list.
 func (f *found) add(ctx context.Context, l lookUp, list List[Transaction], compare matcher) bool {
@@ -232,6 +237,10 @@ func (f *found) add(ctx context.Context, l lookUp, list List[Transaction], compa
 			f.err = cmp.Or(f.err, err)
 		case !f.has(t):
 			f.take(l, t, compare)
+		}
+		if len(f.matches)+len(f.others)+len(f.refunds) > maxFound {
+			f.err = cmp.Or(f.err, errFound)
+			break
 		}
 	}
 	f.whole = f.whole && pages.count <= 1

@@ -147,3 +147,23 @@ func oneRefundOfSeveral(t *testing.T) {
 		assert.Equal(t, c.failed, open.Cause != nil, "%s: %v", name, open.Cause)
 	}
 }
+
+// TestListWithoutAnEnd: a look-up ends, and what it keeps is bounded, although each page of matches
+// leads to a new one. It says that it failed, and settles nothing.
+func TestListWithoutAnEnd(t *testing.T) {
+	intent, paid := sent(t, "")
+	asked := 0
+	tx, err := clientOf(t, func(*http.Request) (*http.Response, error) {
+		asked++
+		page := object{"data": []object{}}
+		for item := range 20 {
+			page["data"] = append(page["data"].([]object), with(paid, "receiptNumber", fmt.Sprint("R-", asked, "-", item)))
+		}
+		if asked < 500 {
+			page["links"] = []object{{"rel": "next", "href": fmt.Sprint("?page=", asked)}}
+		}
+		return said(http.StatusOK, page), nil
+	}).Transactions.Resume(t.Context(), intent)
+	require.Error(t, still(t, tx, err).Cause)
+	assert.Less(t, asked, 250, "four readings")
+}
