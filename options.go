@@ -259,13 +259,14 @@ func WithResendWindow(d time.Duration) Option {
 }
 
 // WithBeforeSend passes the intent of a write to hook, once for each call, after all checks and
-// right before the first byte. Insert it into your database, and fail if the order has another that
-// is not settled: overwriting one permits a second payment.
+// before it connects. Insert it into your database, and fail if the order has another that is not
+// settled: overwriting one permits a second payment. Client hooks run before call hooks, under the
+// call's deadline. Reads and writes without an intent call no hook.
 //
-// Client hooks run before call hooks, under the call's deadline. If one fails or panics, nothing is
-// sent, and the error matches [ErrNotSent] and wraps the hook's; earlier calls for the order may
-// have been sent. After a crash between hook and first byte package resolve ends as not found.
-// Reads and writes without an intent call no hook.
+// If a hook fails or panics, nothing is sent, and the error matches [ErrNotSent] and wraps the
+// hook's; earlier calls for the order may have been sent. If the error matches ErrNotSent although
+// the hook returned nil, its row was not sent: delete it, and no other. After a crash between hook
+// and first byte package resolve ends as not found.
 func WithBeforeSend(hook func(ctx context.Context, intent Intent) error) Option {
 	return option(func(c *callConfig) error {
 		if hook == nil {

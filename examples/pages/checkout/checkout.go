@@ -3,6 +3,7 @@ package checkout
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 
 	"github.com/shopspring/decimal"
@@ -17,17 +18,23 @@ type Order struct {
 	IP     netip.Addr // the customer's
 }
 
+// Intents is your table of intents. The order is its key.
+type Intents interface {
+	Insert(ctx context.Context, order string, intent quickstream.Intent) error // fails if the order has a row
+	Delete(ctx context.Context, order string) error
+}
+
 // Shop takes payments for one business of the facility.
 type Shop struct {
 	Client   *quickstream.Client
 	Business string
-	// Keep inserts the intent into your table. It returns an error if the order has a row already.
-	Keep func(ctx context.Context, order string, intent quickstream.Intent) error
+	Intents  Intents
 }
 
-// Pay takes one payment for an order, with the token that the customer's browser made.
-// After an error only quickstream.ErrNotSent permits the same call again.
+// Pay takes one payment for an order, with the token that the customer's browser made. The order can be paid again after a
+// decline, and after an error only if it matches quickstream.ErrNotSent.
 func (s Shop) Pay(ctx context.Context, order Order, token string) (quickstream.Outcome, error) {
+	inserted := false
 	payment, err := s.Client.Transactions.Pay(ctx, quickstream.PayParams{
 		SupplierBusinessCode:    s.Business,
 		Source:                  quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard),
@@ -38,10 +45,17 @@ func (s Shop) Pay(ctx context.Context, order Order, token string) (quickstream.O
 		StoredCredential:        &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
 		CustomerReferenceNumber: order.Number,
 	}, quickstream.WithBeforeSend(func(ctx context.Context, intent quickstream.Intent) error {
-		return s.Keep(ctx, order.Number, intent)
+		err := s.Intents.Insert(ctx, order.Number, intent)
+		inserted = err == nil
+		return err
 	}))
-	if err != nil {
-		return quickstream.OutcomeUnknown, err
+	outcome := quickstream.OutcomeUnknown
+	if err == nil {
+		outcome, err = payment.Outcome()
 	}
-	return payment.Outcome()
+	declined := err == nil && outcome != quickstream.OutcomeApproved
+	if declined || inserted && errors.Is(err, quickstream.ErrNotSent) {
+		return outcome, errors.Join(err, s.Intents.Delete(ctx, order.Number))
+	}
+	return outcome, err
 }

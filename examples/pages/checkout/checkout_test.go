@@ -17,7 +17,7 @@ import (
 // table stands for your table of intents. The order is its key.
 type table map[string]quickstream.Intent
 
-func (rows table) keep(_ context.Context, order string, intent quickstream.Intent) error {
+func (rows table) Insert(_ context.Context, order string, intent quickstream.Intent) error {
 	if _, there := rows[order]; there {
 		return errors.New("the order has a payment already")
 	}
@@ -25,9 +25,14 @@ func (rows table) keep(_ context.Context, order string, intent quickstream.Inten
 	return nil
 }
 
+func (rows table) Delete(_ context.Context, order string) error {
+	delete(rows, order)
+	return nil
+}
+
 func TestTheAnswerIsLost(t *testing.T) {
 	box, client := sandboxtest.New(t)
-	shop := checkout.Shop{Client: client, Business: sandbox.DefaultBusiness, Keep: table{}.keep}
+	shop := checkout.Shop{Client: client, Business: sandbox.DefaultBusiness, Intents: table{}}
 	token, err := sandboxtest.CardToken(t.Context(), client, "4242424242424242") // stands in for the browser
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func TestTheOutcomeIsUnknown(t *testing.T) {
 	clock := sandbox.NewClock(time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC)) // 10:00 in Sydney
 	box, client := sandboxtest.New(t, sandbox.WithClock(clock))
 	rows := table{}
-	shop := checkout.Shop{Client: client, Business: sandbox.DefaultBusiness, Keep: rows.keep}
+	shop := checkout.Shop{Client: client, Business: sandbox.DefaultBusiness, Intents: rows}
 	err := box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 3})
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func TestNobodyIsChargedTwice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shop := checkout.Shop{Client: run.Client, Business: sandbox.DefaultBusiness, Keep: table{}.keep}
+		shop := checkout.Shop{Client: run.Client, Business: sandbox.DefaultBusiness, Intents: table{}}
 		order := checkout.Order{Number: "ORDER-1", Amount: decimal.RequireFromString("49.95"), IP: netip.MustParseAddr("203.0.113.10")}
 		outcome, err := shop.Pay(t.Context(), order, token)
 
