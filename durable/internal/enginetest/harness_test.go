@@ -41,6 +41,8 @@ type store[TTx any] struct {
 	// anew has connections made anew, as those that are there have prepared statements of
 	// the tables as they were.
 	anew func()
+	// close closes a file before another one is put in its place.
+	close func() error
 	// step is called at each durable step, and machine is the clock of the machine; both may
 	// be nil.
 	step    func(name string)
@@ -87,7 +89,7 @@ func onFile(t *testing.T, file string) store[*sql.Tx] {
 	db, err := sqlite.Open(file)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
-	s := store[*sql.Tx]{Database: sqlite.DB(db), anew: func() {}}
+	s := store[*sql.Tx]{Database: sqlite.DB(db), anew: func() {}, close: db.Close}
 	require.NoError(t, durable.MigrateUp(t.Context(), s.Database))
 	return s
 }

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,6 +68,63 @@ func TestServerRestoredAtOnce(t *testing.T) {
 			}
 			assert.Zero(t, twice[0], "under the same id")
 			t.Logf("charged twice under another id: %d of %d", twice[1], n/2)
+		})
+	}
+}
+
+// Customers of a SQLite file that was put back come under new ids: half at once, which is charged twice where
+// look-ups do not show the lost payment yet, and becomes double charged; and half when the search has found it.
+func TestFileRestoredAtOnce(t *testing.T) {
+	t.Parallel()
+	for service, m := range memories {
+		if m.fails != "" {
+			continue
+		}
+		t.Run(service, func(t *testing.T) {
+			t.Parallel()
+			begun, f, n := time.Now(), newFileShop(t, m), times(t, backupVariable, 20)
+			f.sells(f.orders("before", 1))
+			require.NoError(t, f.engine.Stop(t.Context())) // a copy of a file that is written to is none
+			fileBackups["file and wal"].take(f, f.backup)
+			f.engine = f.start()
+			lost := f.orders("lost", n)
+			f.sells(lost)
+			f.putsBack(fileBackups["file and wal"])
+			f.engine = f.start()
+			f.clock.Advance(2 * time.Second) // what was written within a second may have been there before
+			again := func(lost []durable.NewWrite) (open int) {
+				for _, w := range lost {
+					_, _, err := f.asked(f.newWrite(w.Order), f.params)
+					if errors.Is(err, durable.ErrOrderOpen) {
+						open++
+					} else {
+						require.NoError(t, err)
+					}
+				}
+				return open
+			}
+			adopted := f.clock.Now()
+			again(lost[:n/2])
+			require.Eventually(t, func() bool {
+				return strings.Contains(f.text("SELECT value FROM quickstream.meta WHERE name = 'change of history'"), `"searched":true`) && len(f.status().Writes) == 0
+			}, 3*time.Minute, 50*time.Millisecond) // time does not leap: payments wait for the lists three minutes at most
+			searched := f.clock.Now().Sub(adopted)
+			require.Eventually(t, func() bool {
+				f.clock.Advance(5 * time.Second)
+				return f.count("SELECT count(DISTINCT order_id) FROM quickstream.write WHERE order_id LIKE 'lost %'") == n
+			}, 4*time.Minute, 20*time.Millisecond)
+			found := f.clock.Now().Sub(adopted)
+			open := again(lost[n/2:])
+			f.ends(true)
+			atOnce, later := f.bill(lost[:n/2], nil), f.bill(lost[n/2:], nil)
+			if m.lag == 0 {
+				assert.Equal(t, bill{}, atOnce)
+			}
+			assert.Equal(t, bill{twice: atOnce.twice}, atOnce)
+			assert.Equal(t, atOnce.twice, f.count("SELECT count(DISTINCT order_id) FROM quickstream.write WHERE state = 'double_charged'"))
+			assert.Equal(t, bill{}, later)
+			t.Logf("searched after %s; of %d at once %+v; of %d after %s, %d of them refused as paid, %+v; in %s",
+				searched.Round(time.Second), n/2, atOnce, n-n/2, found.Round(time.Second), open, later, time.Since(begun).Round(time.Second))
 		})
 	}
 }
