@@ -48,6 +48,10 @@ func (h history) recent(c *clock) bool {
 	return h.Change != database.Same && c.passed(h.Adopted) < lookupLag
 }
 
+// mayLack reports whether the database may lack what was sent before the change: look-ups may miss it, or the
+// search for it has not ended.
+func (h history) mayLack(c *clock) bool { return h.recent(c) || h.Searching }
+
 // before reports whether a write was there before the change: it may have been sent since.
 func (h history) before(r *row) bool {
 	return h.Change != database.Same && r.Written.Before(h.Adopted.Add(readingsApart))

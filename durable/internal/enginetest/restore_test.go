@@ -158,6 +158,43 @@ func testSearchTakesNoGatewaysWord[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, 2, s.charged())
 }
 
+func TestLookedUpWhileSearching(t *testing.T) {
+	everywhere(t, testLookedUpWhileSearching[*sql.Tx], testLookedUpWhileSearching[pgx.Tx])
+}
+
+// As long as the lists cannot be read, what is asked for again is looked up before it is sent, also when a
+// quarter of an hour has passed: the database does not know it yet, and the service has forgotten its key.
+func testLookedUpWhileSearching[TTx any](t *testing.T, db store[TTx]) {
+	s := forgetful(t, db)
+	params, lost := s.stored(), s.newWrite("A")
+	_, _, err := s.asked(lost, params)
+	require.NoError(t, err)
+	paid := s.settled(lost.ID)
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.put("DELETE FROM quickstream.write")
+	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now().Add(-time.Hour)))
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/for-settlement-date", Kind: sandbox.Status(502, sandbox.HTML)}))
+	s.engine = s.start()
+	s.clock.Advance(20 * time.Minute)
+	_, _, err = s.asked(lost, params)
+	require.NoError(t, err)
+	assert.Equal(t, paid.ReceiptNumber, s.settled(lost.ID).ReceiptNumber)
+	s.box.ClearFaults()
+	s.restored()
+	assert.Equal(t, 1, s.charged())
+}
+
+// forgetful returns a shop whose service shows a transaction at once, and forgets its key in a minute.
+func forgetful[TTx any](t *testing.T, db store[TTx]) *shop[TTx] {
+	t.Helper()
+	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
+	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+		a.TokenQuota, a.LookupLag, a.KeyLifetime = 0, 0, time.Minute
+	}))
+	s.engine = s.start()
+	return s
+}
+
 func TestSearchKeepsItsBeginning(t *testing.T) {
 	everywhere(t, testSearchKeepsItsBeginning[*sql.Tx], testSearchKeepsItsBeginning[pgx.Tx])
 }
