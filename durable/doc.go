@@ -190,7 +190,8 @@
 // look-ups may lag (an assumption), and for what was there before whenever it is sent, a look-up comes before
 // the send, and finds it by the reference and the intent id that follow from the id. Payments that
 // the database lacks are read from the service's lists and stored; payments wait until they were
-// read once, for three minutes at most. Look-ups go on until that search has ended. If the database may be a copy of one that is in use, what was queued waits for
+// read once, for three minutes at most. Look-ups go on until that search has ended, and for follow-ups, which
+// it does not find, for a week. If the database may be a copy of one that is in use, what was queued waits for
 // a quarter of an hour, or for [Engine.ConfirmHistory]. REPLICATION.md has a table of what each kind of
 // replication can lose. Call [Engine.Restored] only if rows were put back by hand.
 //

@@ -48,9 +48,11 @@ func (h history) recent(c *clock) bool {
 	return h.Change != database.Same && c.passed(h.Adopted) < lookupLag
 }
 
-// mayLack reports whether the database may lack what was sent before the change: look-ups may miss it, or the
-// search for it has not ended.
-func (h history) mayLack(c *clock) bool { return h.recent(c) || h.Searching }
+// mayLack reports whether a write may have been sent in a lost history without a trace here: look-ups may miss
+// that, or the search for it has not ended. It finds no follow-ups, which may be asked for again for a week.
+func (h history) mayLack(r *row, c *clock) bool {
+	return h.recent(c) || h.Searching || h.lost() && r.follows != "" && c.passed(h.Adopted) < reverseWithin
+}
 
 // before reports whether a write was there before the change: it may have been sent since.
 func (h history) before(r *row) bool {

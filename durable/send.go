@@ -89,7 +89,7 @@ func (e *engine) send(ctx context.Context, r *row) error {
 	if next.wait > 0 {
 		return e.postpone(ctx, r, now.Add(next.wait))
 	}
-	looks := next.lookUp || h.before(r) || h.mayLack(e.time)
+	looks := next.lookUp || h.before(r) || h.mayLack(r, e.time)
 	if looks || late == "" {
 		underWay, ended, ok := e.begins(ctx, e.time.passed(r.Written))
 		if !ok {

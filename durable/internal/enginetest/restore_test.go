@@ -184,6 +184,34 @@ func testLookedUpWhileSearching[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, 1, s.charged())
 }
 
+func TestRefundRepeatedAfterARestore(t *testing.T) {
+	everywhere(t, testRefundRepeatedAfterARestore[*sql.Tx], testRefundRepeatedAfterARestore[pgx.Tx])
+}
+
+// A refund that a backup does not know is asked for again a day after the restore, under its id. The search finds
+// no refunds, and the service has forgotten its key: it is looked up first.
+func testRefundRepeatedAfterARestore[TTx any](t *testing.T, db store[TTx]) {
+	s := forgetful(t, db)
+	paid := s.settledLongAgo("A")
+	ask := func() {
+		require.NoError(t, s.commit(func(tx TTx) error {
+			_, _, err := s.engine.Refund(t.Context(), tx, durable.NewWrite{ID: "refund"}, paid.ID, quickstream.RefundParams{PrincipalAmount: decimal.New(300, -2), Currency: quickstream.CurrencyAUD})
+			return err
+		}))
+	}
+	ask()
+	refund := s.settled("refund")
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.put("DELETE FROM quickstream.write WHERE id = 'refund'")
+	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now().Add(-time.Hour)))
+	s.engine = s.start()
+	s.restored()
+	s.clock.Advance(24 * time.Hour)
+	ask()
+	assert.Equal(t, refund.ReceiptNumber, s.settled("refund").ReceiptNumber)
+	assert.EqualValues(t, 934, s.net("A"))
+}
+
 // forgetful returns a shop whose service shows a transaction at once, and forgets its key in a minute.
 func forgetful[TTx any](t *testing.T, db store[TTx]) *shop[TTx] {
 	t.Helper()
