@@ -288,6 +288,7 @@ func (e *engine) readLost(ctx context.Context) error {
 	}
 	due := func(now time.Time) time.Time { return now.Truncate(time.Minute) }
 	return e.once(ctx, searchTurn, time.Minute, due, func(ctx context.Context, _ time.Time) error {
+		last := !h.recent(e.time) // when it begins: what is shown while it works may be missing from what it has read
 		unreadable, err := e.findLost(ctx, h.Since, now)
 		if err != nil {
 			return err
@@ -296,12 +297,12 @@ func (e *engine) readLost(ctx context.Context) error {
 			if err := setMeta(ctx, tx, "adopting", ""); err != nil {
 				return err
 			}
-			last, err := readHistory(ctx, tx)
-			if err != nil || !last.Adopted.Equal(h.Adopted) {
+			next, err := readHistory(ctx, tx)
+			if err != nil || !next.Adopted.Equal(h.Adopted) {
 				return err // it has changed again
 			}
-			last.Unreadable, last.Searched, last.Searching = unreadable, true, last.Searching && h.recent(e.time)
-			return storeHistory(ctx, tx, last)
+			next.Unreadable, next.Searched, next.Searching = unreadable, true, next.Searching && !last
+			return storeHistory(ctx, tx, next)
 		})
 	})
 }

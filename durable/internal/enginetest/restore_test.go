@@ -223,6 +223,39 @@ func forgetful[TTx any](t *testing.T, db store[TTx]) *shop[TTx] {
 	return s
 }
 
+func TestSearchEndsAfterTheLag(t *testing.T) {
+	everywhere(t, testSearchEndsAfterTheLag[*sql.Tx], testSearchEndsAfterTheLag[pgx.Tx])
+}
+
+// A payment that is shown a quarter of an hour late, after its list was read and before the others were, is found
+// all the same: the search that ends is one that began later.
+func testSearchEndsAfterTheLag[TTx any](t *testing.T, db store[TTx]) {
+	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
+	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+		a.TokenQuota, a.LookupLag = 0, 15*time.Minute
+	}))
+	s.engine = s.start()
+	s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.put("DELETE FROM quickstream.write")
+	restored := s.clock.Now()
+	require.NoError(t, s.engineOf().Restored(t.Context(), restored.Add(-time.Hour)))
+	last, read := quickstream.DateOf(restored).AddDays(6).String(), make(chan bool, 1)
+	s.client = sandboxtest.Client(t, s.box, quickstream.WithHTTPClient(&http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		if passed := s.clock.Now().Sub(restored); passed > 14*time.Minute && passed < 15*time.Minute && strings.Contains(r.URL.RawQuery, last) {
+			s.clock.Advance(40 * time.Second) // this list takes long
+			read <- true
+		}
+		return s.box.HTTPClient().Transport.RoundTrip(r)
+	})}))
+	s.engine = s.start()
+	s.searched()
+	s.clock.Advance(restored.Add(14*time.Minute + 30*time.Second).Sub(s.clock.Now()))
+	<-read
+	s.restored()
+	assert.Equal(t, approved, s.paymentOf("A").Text())
+}
+
 func TestSearchKeepsItsBeginning(t *testing.T) {
 	everywhere(t, testSearchKeepsItsBeginning[*sql.Tx], testSearchKeepsItsBeginning[pgx.Tx])
 }
