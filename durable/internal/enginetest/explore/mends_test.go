@@ -28,7 +28,7 @@ func mends() map[string]mend {
 			test:   "TestSchedulesOnSQLite/a_gateway's_429", wrong: "was sent twice under one key",
 		},
 		"an order is locked before one of its payments is claimed": {
-			file: "send.go", now: `if _, err := e.lock(ctx, tx, r); err != nil {`, before: `if _, err := e.lock(ctx, tx, &row{}); err != nil {`,
+			file: "send.go", now: "if _, err := e.lock(ctx, tx, r); err != nil {\n", before: "if _, err := e.lock(ctx, tx, &row{}); err != nil {\n",
 			test: "TestSchedulesOnPostgres/a_person_who_pays_again,_two_workers,_and_what_was_charged", wrong: "was claimed while",
 		},
 		"the key of a send follows from the id, so that a send that was lost is not doubled": {
@@ -36,7 +36,7 @@ func mends() map[string]mend {
 			test: "TestSchedulesOnSQLite/a_standby_that_is_promoted", wrong: "was charged 2 times",
 		},
 		"what a copy holds waits for what its original may be sending": {
-			file: "history.go", now: `!h.Confirmed && h.before(r) && h.recent(now)`, before: `!h.Confirmed && h.before(r) && now.IsZero()`,
+			file: "history.go", now: `!h.Confirmed && h.before(r) && h.recent(c)`, before: `!h.Confirmed && h.before(r) && c == nil`,
 			test: "TestSchedulesOnSQLite/a_copy", wrong: "was charged 2 times",
 		},
 		"a leap of the database's clock is not followed": {
@@ -51,21 +51,22 @@ func mends() map[string]mend {
 }
 
 // TestMends takes the mends of the last round's double charges out, one at a time, and sees that
-// the schedules find each. It builds the tests anew for each: .ci/long sets the variable.
+// the schedules find each. It builds the tests again for each: .ci/long sets the variable. Without it
+// the test sees only that each mend stands where it stood.
 func TestMends(t *testing.T) {
-	if os.Getenv("DURABLE_MUTANTS") == "" {
-		t.Skip("DURABLE_MUTANTS is not set")
-	}
 	for name, m := range mends() {
 		t.Run(name, func(t *testing.T) {
-			if strings.Contains(m.test, "Postgres") {
-				postgresServer(t)
-			}
 			file, err := filepath.Abs(filepath.Join("..", "..", "..", m.file))
 			require.NoError(t, err)
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
 			require.Equal(t, 1, strings.Count(string(text), m.now), "the mend is not where it was")
+			if os.Getenv("DURABLE_MUTANTS") == "" {
+				return
+			}
+			if strings.Contains(m.test, "Postgres") {
+				postgresServer(t)
+			}
 			changed := filepath.Join(t.TempDir(), m.file)
 			require.NoError(t, os.WriteFile(changed, []byte(strings.Replace(string(text), m.now, m.before, 1)), 0o600))
 			overlay, err := json.Marshal(map[string]map[string]string{"Replace": {file: changed}})
