@@ -1,7 +1,7 @@
 // Command quickstream-sandbox serves the simulator of package sandbox on a port, for
 // programs in any language:
 //
-//	go run github.com/quickstream-go/quickstream/cmd/quickstream-sandbox@latest -world plain
+//	go run ./cmd/quickstream-sandbox -world plain
 //
 // In addition to the service it serves, under /_sandbox/ and without an API key, what people
 // and tests do to it: an inspector of what goes on, the payer's banking app, the challenge of
