@@ -50,6 +50,8 @@ type callConfig struct {
 	intentName  string // the member of metadata for the intent's id; "" for none
 	business    string // for requests without one
 	reference   string // for transactions without one
+	metadata    map[string]string
+	operation   Operation // of the call; "" for a client's options
 	plainBSB    bool
 	foreign     func(receiptNumber string) bool
 	statuses    statuses
@@ -233,6 +235,35 @@ func WithReference(reference string) CallOption {
 			return errors.New("WithReference: the reference is not 1 to 35 letters A to Z and digits")
 		}
 		c.reference = reference
+		return nil
+	})
+}
+
+// WithMetadata adds members to the metadata of a transaction, in place of those of the same names. It adds
+// none if [WithIntentMetadata] switches the intent's id off.
+func WithMetadata(members map[string]string) CallOption {
+	added := maps.Clone(members)
+	return callOption(func(c *callConfig) error {
+		c.metadata = added
+		return nil
+	})
+}
+
+// WithOptions gives a call the options that of returns for its operation, for a program that passes one
+// option on to calls which it does not know.
+func WithOptions(of func(Operation) []CallOption) CallOption {
+	return callOption(func(c *callConfig) error {
+		if of == nil {
+			return errors.New("WithOptions: the function is nil")
+		}
+		for _, o := range of(c.operation) {
+			if o == nil {
+				return errors.New("WithOptions: an option is nil")
+			}
+			if err := o.applyCall(c); err != nil {
+				return err
+			}
+		}
 		return nil
 	})
 }

@@ -61,6 +61,7 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 	body.setBusiness(call.config.business)
 	body.BankAccount.formBSB(&call.config)
 	setFields(call, &body.transactionJSON)
+	body.Metadata = call.config.withMetadata(body.Metadata)
 	call.check(func(f *findings) {
 		body.check(f)
 		_, taken := body.Metadata[name]
@@ -83,6 +84,19 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 		body.Metadata = metadata
 	}
 	return call, body
+}
+
+// withMetadata returns metadata with the members of [WithMetadata].
+func (c *callConfig) withMetadata(own map[string]string) map[string]string {
+	if c.intentName == "" || len(c.metadata) == 0 {
+		return own
+	}
+	all := maps.Clone(own)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, c.metadata)
+	return all
 }
 
 // intentID returns a new id. With a key of the caller's the id is a hash of the key and the

@@ -42,6 +42,11 @@ func (e *engine) key(id string, number int) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", k[:4], k[4:6], k[6:8], k[8:10], k[10:])
 }
 
+// members are those of the metadata that name installation, order and id.
+func (e *engine) members(w NewWrite) map[string]string {
+	return map[string]string{installationMember: e.installation, orderMember: w.Order, writeMember: w.ID}
+}
+
 // named puts installation, order and id into the metadata of a payment and a pre-authorisation.
 func (e *engine) named(params quickstream.TransactionParams, w NewWrite) quickstream.TransactionParams {
 	add := func(metadata map[string]string) map[string]string {
@@ -49,7 +54,7 @@ func (e *engine) named(params quickstream.TransactionParams, w NewWrite) quickst
 		if with == nil {
 			with = map[string]string{}
 		}
-		with[installationMember], with[orderMember], with[writeMember] = e.installation, w.Order, w.ID
+		maps.Copy(with, e.members(w))
 		return with
 	}
 	switch p := params.(type) {

@@ -4,31 +4,31 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"time"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// Send makes a write whose request holds secrets or a file: an agreement, an account, an
-// upload, a payment by card details. It stores the intent right before the first byte and
-// the result after the answer. After a crash the engine looks the write up. The service does
-// not say which request made an account or upload: if one may be it, the write is
-// [StateEscalated], and its Problem names what a person compares. call passes the option on:
+// Send makes a write whose request holds secrets or a file: an agreement, an account, an upload, a payment
+// by card details. It stores the intent right before the first byte and the result after the answer. After a
+// crash the engine looks it up; an account or upload is [StateEscalated] if one may be it.
+// call passes the option on, which names a payment as Pay does:
 //
 //	agreement, err := durable.Send(ctx, engine, w, func(stored quickstream.CallOption) (*quickstream.Agreement, error) {
 //		return client.PayTo.Create(ctx, customerID, params, stored)
 //	})
 //
-// It returns what call returns. If the id was used before, or the order is paid or may be, nothing is
-// sent: the error matches [quickstream.ErrNotSent], and [ErrIDReused] or [ErrOrderOpen].
+// It returns what call returns. The error matches [quickstream.ErrNotSent] and [ErrIDReused] or [ErrOrderOpen] if the id
+// was used before, or the order is paid or may be. For 15 minutes after commits may have been lost nothing is sent.
 func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], w NewWrite, call func(stored quickstream.CallOption) (Result, error)) (Result, error) {
 	var r *row
 	var c claim
 	merchants, ended := ctx, func() {}
 	underWay, ok := ctx, false
 	defer func() { ended() }()
-	result, err := call(quickstream.WithBeforeSend(func(ctx context.Context, i quickstream.Intent) error {
+	before := quickstream.WithBeforeSend(func(ctx context.Context, i quickstream.Intent) error {
 		if err := w.check(takesMoney(i.Operation)); err != nil {
 			return err
 		}
@@ -41,10 +41,16 @@ func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], w NewWrite, call
 		row.firstSent, row.lastSent, row.keySent, row.Due = i.NotBefore, now, now, now.Add(e.longestPay+jobMargin)
 		c = claim{text: row.claim}
 		err := e.sendingNow(ctx, row, &c)
+		if errors.Is(err, errLost) {
+			err = e.findLostSend(ctx, *row)
+		}
 		if err == nil || e.holds(ctx, row.ID, row.claim) {
 			r = row // with an error nothing is sent under it, as its answer says
 		}
 		return err
+	})
+	result, err := call(quickstream.WithOptions(func(o quickstream.Operation) []quickstream.CallOption {
+		return append(e.identified(o, w), before)
 	}))
 	if r == nil {
 		return result, err // nothing was sent
@@ -57,6 +63,53 @@ func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], w NewWrite, call
 		e.logger.ErrorContext(ctx, "quickstream: what came of a write could not be stored yet", "id", r.ID, "error", problemOf(stored))
 	}
 	return result, err
+}
+
+// identified are the options by which what the caller sends follows from the id of its write, as in Pay.
+func (e *engine) identified(o quickstream.Operation, w NewWrite) []quickstream.CallOption {
+	var opts []quickstream.CallOption
+	if o.IsTransaction() {
+		opts = append(opts, quickstream.WithReference(e.reference(w.ID)))
+	}
+	if takesMoney(o) {
+		opts = append(opts, quickstream.WithMetadata(e.members(w)))
+	}
+	return opts
+}
+
+// findLostSend looks up a payment that is not sent as long as look-ups may miss what was sent in a lost history.
+// One that was sent before is stored. Its error is never nil.
+func (e *engine) findLostSend(ctx context.Context, r row) error {
+	if !r.isPayment() {
+		return errLost
+	}
+	at := e.clock()
+	seen := e.policy.LookUp(ctx, lookupService{e, r.ID}, resolve.Case{Intent: r.intent})
+	if seen.Result == resolve.LookupFailed || seen.Result == resolve.LookupNone && len(seen.Candidates) == 0 {
+		return errLost
+	}
+	r.Standing, r.claim, r.lastSent, r.keySent, r.Due, r.Problem = standing(StateResolving), "", time.Time{}, time.Time{}, at, foundLost
+	err := within(ctx, e.db, func(tx tx) error {
+		if _, err := e.lock(ctx, tx, &r); err != nil {
+			return err
+		}
+		current, err := e.admit(ctx, tx, &r)
+		if err == nil && current == nil {
+			_, err = e.insert(ctx, tx, &r)
+		}
+		return err
+	})
+	if err == nil {
+		err = e.observeOne(ctx, r.ID, observed{Kind: sawTransaction, At: at, Sends: r.Sends, Seen: seen, Receipt: seen.ReceiptNumber})
+	}
+	if err != nil {
+		return err
+	}
+	stored, err := e.peek(ctx, "id = $1", r.ID)
+	if err != nil || stored == nil {
+		return errors.Join(err, errLost)
+	}
+	return &IDReusedError{stored.write(), []string{"nothing: it was sent before"}}
 }
 
 // sendingNow stores a write that is claimed by the call that sends it.

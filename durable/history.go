@@ -409,6 +409,8 @@ func (r *row) agrees(t *quickstream.Transaction) bool {
 		(t.SupplierBusinessCode == "" || wanted.SupplierBusinessCode == "" || t.SupplierBusinessCode == wanted.SupplierBusinessCode)
 }
 
+const foundLost = "found at the service after a backup was restored"
+
 // lost is the row of a payment that the database does not know.
 func (e *engine) lost(w NewWrite, t *quickstream.Transaction, at time.Time) *row {
 	c := resolve.BeginTransaction(t, at)
@@ -417,7 +419,7 @@ func (e *engine) lost(w NewWrite, t *quickstream.Transaction, at time.Time) *row
 	if t.TransactionType == quickstream.TransactionTypePreauth {
 		r.Operation = quickstream.OperationPreauthorise
 	}
-	r.kind, r.Due, r.Business, r.Problem = kindPayment, at, t.SupplierBusinessCode, "found at the service after a backup was restored"
+	r.kind, r.Due, r.Business, r.Problem = kindPayment, at, t.SupplierBusinessCode, foundLost
 	if t.PrincipalAmount != nil {
 		r.Amount, r.Currency = t.PrincipalAmount.Amount, t.PrincipalAmount.Currency
 	}

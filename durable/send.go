@@ -321,7 +321,7 @@ var (
 	errClaimed  = errors.New("another process has claimed it, or it has changed")
 	errPaid     = errors.New("another payment of the order was found")
 	errStopping = errors.New("the process ends")
-	errLost     = errors.New("the history of the database has changed, and this cannot be looked up before it is sent: try again in a quarter of an hour")
+	errLost     = errors.New("the history of the database has changed, and a look-up may not show yet whether this was sent before: try again in a quarter of an hour")
 	errOutdated = errors.New("the tables are those of a newer program, and this one may not send: update it")
 	errLine     = errors.New("another follow-up of the same payment comes first")
 )

@@ -53,3 +53,44 @@ func TestWithReference(t *testing.T) {
 		assert.Error(t, err, wrong)
 	}
 }
+
+// WithMetadata adds members to those of the parameters, and none where the facility refuses metadata. WithOptions
+// gives each call what belongs to its operation.
+func TestWithMetadata(t *testing.T) {
+	_, client := sandboxtest.New(t)
+	params := quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.New(1234, -2), Currency: quickstream.CurrencyAUD,
+		Source: quickstream.FromAccount("TOKEN"), Metadata: map[string]string{"table": "7", "order": "own"},
+	}
+	var asked []quickstream.Operation
+	metadata := func(opts ...quickstream.CallOption) map[string]string {
+		added := quickstream.WithOptions(func(o quickstream.Operation) []quickstream.CallOption {
+			asked = append(asked, o)
+			return []quickstream.CallOption{quickstream.WithMetadata(map[string]string{"order": "A"}), quickstream.WithReference("ABC234")}
+		})
+		intent, err := client.Transactions.Plan(t.Context(), params, append(opts, added)...)
+		require.NoError(t, err)
+		assert.Equal(t, "ABC234", intent.Reference)
+		var request struct {
+			Metadata map[string]string `json:"metadata"`
+		}
+		require.NoError(t, json.Unmarshal(intent.Request, &request))
+		delete(request.Metadata, intent.MetadataName)
+		return request.Metadata
+	}
+	assert.Equal(t, map[string]string{"table": "7", "order": "A"}, metadata())
+	assert.Equal(t, map[string]string{"table": "7", "order": "own"}, metadata(quickstream.WithIntentMetadata("")))
+	assert.Equal(t, []quickstream.Operation{quickstream.OperationPay, quickstream.OperationPay}, asked)
+	assert.Equal(t, "own", params.Metadata["order"], "the caller's is unchanged")
+
+	for _, wrong := range []func(quickstream.Operation) []quickstream.CallOption{
+		nil,
+		func(quickstream.Operation) []quickstream.CallOption { return []quickstream.CallOption{nil} },
+		func(quickstream.Operation) []quickstream.CallOption {
+			return []quickstream.CallOption{quickstream.WithReference("")}
+		},
+	} {
+		_, err := client.Transactions.Plan(t.Context(), params, quickstream.WithOptions(wrong))
+		require.ErrorIs(t, err, quickstream.ErrNotSent)
+	}
+}
