@@ -23,7 +23,7 @@ func reverseIntent(receipt string, now time.Time) quickstream.Intent {
 // payment or capture, whose receipt the params get. Several refunds can wait. They are sent one
 // after the other, and one of unknown outcome holds only those of the same amount, and a reversal. Refunds made
 // elsewhere are read before one is sent. A refund of a payment that is not settled waits until it is,
-// for up to a week.
+// for up to a week, and ends not_sent if the payment is voided or returned meanwhile.
 //
 // The error matches [ErrTooMuch] if refunds would exceed the payment, and [ErrNotAllowed] if it is
 // not approved. For a payment that the engine does not have, see TakeIn.
@@ -195,6 +195,19 @@ func (e *engine) admitFollowUp(ctx context.Context, tx tx, r *row) error {
 	return nil
 }
 
+// stillTaken refuses what would give money back, or take what is held, after the engine has learned that the money
+// of what it follows is back.
+func (e *engine) stillTaken(ctx context.Context, tx tx, r *row) error {
+	if r.kind != kindFollowUp || !r.refunds() && r.Operation != quickstream.OperationVoid && r.Operation != quickstream.OperationCapture {
+		return nil
+	}
+	payment, err := e.one(ctx, tx, "id = $1", r.follows)
+	if err != nil || payment == nil || payment.Reversal == ReversalNone {
+		return err
+	}
+	return fmt.Errorf("%w: it is %s", errBack, payment.Text())
+}
+
 // mostRefunded is how much of a payment may be refunded: its principal, or its total if the
 // facility refunds the surcharge.
 func (e *engine) mostRefunded(principal, total decimal.Decimal) decimal.Decimal {
@@ -257,6 +270,9 @@ func (e *engine) checkLeft(ctx context.Context, r *row) (left decimal.Decimal, e
 		if err != nil || payment == nil {
 			return errors.Join(err, ErrNoWrite)
 		}
+		if err := e.stillTaken(ctx, tx, r); err != nil {
+			return err
+		}
 		receipt, left = payment.ReceiptNumber, e.mostRefunded(payment.Amount, payment.total)
 		ours, err := e.refunded(ctx, tx, r, left)
 		left = left.Sub(ours)
@@ -274,6 +290,8 @@ func (e *engine) checkLeft(ctx context.Context, r *row) (left decimal.Decimal, e
 func (e *engine) sendRefund(ctx context.Context, r *row) error {
 	left, err := e.checkLeft(ctx, r)
 	switch {
+	case errors.Is(err, errBack):
+		return e.giveUp(ctx, r, problemOf(err))
 	case err != nil:
 		return e.later(ctx, r.ID, "the refunds of the payment could not be read: "+problemOf(err))
 	case left.LessThan(r.Amount):
@@ -298,13 +316,16 @@ func (e *engine) sendReverse(ctx context.Context, r *row) error {
 	} else if err != nil {
 		return err
 	}
+	left, err := e.checkLeft(ctx, r)
+	switch {
+	case errors.Is(err, errBack):
+		return e.giveUp(ctx, r, problemOf(err))
+	case err != nil:
+		return e.later(ctx, r.ID, "the refunds of the payment could not be read: "+problemOf(err))
+	}
 	t, err := e.client.Transactions.Get(ctx, r.intent.Target)
 	if err != nil {
 		return e.later(ctx, r.ID, "the transaction could not be read: "+problemOf(err))
-	}
-	left, err := e.checkLeft(ctx, r)
-	if err != nil {
-		return e.later(ctx, r.ID, "the refunds of the payment could not be read: "+problemOf(err))
 	}
 	chosen := *r
 	chosen.Amount = left

@@ -149,6 +149,9 @@ func (e *engine) applyOne(ctx context.Context, tx tx, r *row, o observed) error 
 	if next.Standing == r.Standing {
 		return nil
 	}
+	if err := e.wakeFollowUps(ctx, tx, &next, r.Reversal); err != nil {
+		return err
+	}
 	if next.follows != "" { // the next in line may go
 		if err := execute(ctx, tx, "UPDATE quickstream.write SET due_at = $1 WHERE follows <> '' AND follows = $2 AND state = 'queued' AND next_at <= $3",
 			now, next.follows, now.Add(linePause)); err != nil {
@@ -203,10 +206,21 @@ func (e *engine) propagateVoid(ctx context.Context, tx tx, r *row) error {
 	if err := e.save(ctx, tx, payment, &next); err != nil {
 		return err
 	}
+	if err := e.wakeFollowUps(ctx, tx, &next, payment.Reversal); err != nil {
+		return err
+	}
 	if err := e.notify(ctx, tx, &next, payment.Standing); err != nil {
 		return err
 	}
 	return e.record(ctx, tx, &next, Event{Kind: EventLookedUp}, Event{Kind: EventNotified})
+}
+
+// wakeFollowUps has what waits to be done to a payment end now if its money is back.
+func (e *engine) wakeFollowUps(ctx context.Context, tx tx, r *row, was Reversal) error {
+	if r.Reversal == was || r.Reversal == ReversalNone {
+		return nil
+	}
+	return execute(ctx, tx, "UPDATE quickstream.write SET next_at = $1, due_at = $1 WHERE follows <> '' AND follows = $2 AND state = 'queued'", e.clock(), r.ID)
 }
 
 // Verdict is how a person closes a write.

@@ -248,8 +248,8 @@ func (e *engine) submit(ctx context.Context, r *row) error {
 		return nil // it is enqueued again
 	case errors.Is(c.err, errLine):
 		return e.waitInLine(stored, r)
-	case errors.Is(c.err, errPaid):
-		return e.giveUp(stored, r, errPaid.Error())
+	case errors.Is(c.err, errPaid), errors.Is(c.err, errBack):
+		return e.giveUp(stored, r, problemOf(c.err))
 	case errors.Is(c.err, database.ErrChanged):
 		return errors.Join(e.recognise(stored), e.early(stored, "write", "id = $1", r.ID))
 	case !c.committed:
@@ -319,6 +319,7 @@ type claim struct {
 var (
 	// errClaimed means that a write is not this process's to send.
 	errClaimed  = errors.New("another process has claimed it, or it has changed")
+	errBack     = errors.New("the money of what it follows is back")
 	errPaid     = errors.New("another payment of the order was found")
 	errStopping = errors.New("the process ends")
 	errLost     = errors.New("the history of the database has changed, and a look-up may not show yet whether this was sent before: try again in a quarter of an hour")
@@ -339,6 +340,9 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 			return err
 		}
 		if marked, err = e.mayClaim(ctx, tx, c); err != nil {
+			return err
+		}
+		if err := e.stillTaken(ctx, tx, r); err != nil {
 			return err
 		}
 		if err := e.inLine(ctx, tx, r); err != nil {

@@ -23,7 +23,8 @@ const (
 	StateSettled State = "settled"
 	// StateRefused: the service refused the request, or it cannot be made.
 	StateRefused State = "refused"
-	// StateNotSent: given up before it was sent, because its token or Options.SendWithin ended.
+	// StateNotSent: given up before it was sent: its token or Options.SendWithin ended, or the money of what
+	// it follows was back. Problem says which.
 	StateNotSent State = "not_sent"
 	// StateNotFound: nothing that may be it was found, for as long as the service can take. That is
 	// absence of evidence, and no permission to pay again. Look-ups go on, and the order is blocked
