@@ -67,7 +67,7 @@ func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], w NewWrite, call
 
 // identified are the options by which what the caller sends follows from the id of its write, as in Pay.
 func (e *engine) identified(o quickstream.Operation, w NewWrite) []quickstream.CallOption {
-	var opts []quickstream.CallOption
+	opts := resends(o)
 	if o.IsTransaction() {
 		opts = append(opts, quickstream.WithReference(e.reference(w.ID)))
 	}

@@ -53,8 +53,9 @@
 // transaction on READ COMMITTED.
 //
 // Follow-ups name their payment by its id. Several can wait; they are sent one after the other, and
-// refunds never add up to more than the payment. One of unknown outcome holds the others, but not
-// refunds of another amount.
+// refunds never add up to more than the payment. One of unknown outcome holds the others, but not refunds of
+// another amount, unless they would exceed the payment if each of its sends was executed. What waits when
+// the payment is voided or returned is not sent.
 //
 // Rows are locked in this order: those of the order or of the payment that is followed, by id, then
 // others. If OnOutcome writes the order's row, write that row after Pay and not before. PostgreSQL
@@ -80,7 +81,7 @@
 // settles the write at once.
 //
 // Within one claim the client sends a payment again after a lost answer, with the same key and for a
-// minute (see [quickstream.WithoutResend]). An approval after that, or after a second send, is looked up
+// minute (see [quickstream.WithoutResend]). Follow-ups are looked up instead. An approval after that, or after a second send, is looked up
 // at once and 15 minutes later: two are double_charged. Both rest on keys or on look-ups. If the service
 // executes a request and refuses it in its own words, forgets the key at once, and does not show
 // the transaction for a minute, the next send is a second charge. If it shows nothing for more than 15

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -21,7 +22,8 @@ func reverseIntent(receipt string, now time.Time) quickstream.Intent {
 
 // Refund stores a refund of a part or all of an approved payment, as Pay does. of is the id of the
 // payment or capture, whose receipt the params get. Several refunds can wait. They are sent one
-// after the other, and one of unknown outcome holds only those of the same amount, and a reversal. Refunds made
+// after the other. One of unknown outcome holds those of the same amount, a reversal, and those that would exceed
+// the payment if each of its sends was executed. Refunds made
 // elsewhere are read before one is sent. A refund of a payment that is not settled waits until it is,
 // for up to a week, and ends not_sent if the payment is voided or returned meanwhile.
 //
@@ -234,8 +236,43 @@ func (e *engine) refunded(ctx context.Context, tx tx, r *row, all decimal.Decima
 	return sum, nil
 }
 
-// elsewhere is the sum of the approved refunds of a receipt that are not the engine's.
-func (e *engine) elsewhere(ctx context.Context, receipt string) (sum decimal.Decimal, err error) {
+// mayExceed holds a refund as long as the refunds would exceed the payment if each send of those whose outcome is not
+// final was executed.
+func (e *engine) mayExceed(ctx context.Context, tx tx, r *row) error {
+	payment, err := e.one(ctx, tx, "id = $1", r.follows)
+	if err != nil || payment == nil {
+		return err
+	}
+	sum := r.Amount
+	err = e.each(ctx, tx, func(other *row, _ error) {
+		if other.refunds() {
+			sum = sum.Add(other.Amount.Mul(decimal.NewFromInt(int64(other.mayHaveRun()))))
+		}
+	}, "follows <> '' AND follows = $1 AND id <> $2 AND "+sqlBlocks(), r.follows, r.ID)
+	if err == nil && sum.GreaterThan(e.mostRefunded(payment.Amount, payment.total)) {
+		err = errLine
+	}
+	return err
+}
+
+// mayHaveRun is how often the service may have executed a write that blocks, as far as it is known.
+func (r *row) mayHaveRun() int {
+	switch {
+	case r.State == StateQueued:
+		return r.Sends
+	case slices.Contains(unknown(), r.State):
+		return max(r.Sends, 1)
+	case r.lookups.Resent && !r.lookups.NextLook.IsZero(): // approved, and looked up once more
+		return max(r.Sends, 2)
+	default:
+		return 1
+	}
+}
+
+// elsewhere is the sum of the approved refunds of a receipt that the refunds of the engine, and r, do not account
+// for: those made elsewhere, and the second one of a refund that was executed twice.
+func (e *engine) elsewhere(ctx context.Context, r *row, receipt string) (sum decimal.Decimal, err error) {
+	counted := map[string]bool{}
 	for refund, err := range e.client.Transactions.Refunds(receipt).All(ctx) {
 		switch {
 		case isNone(err):
@@ -245,16 +282,17 @@ func (e *engine) elsewhere(ctx context.Context, receipt string) (sum decimal.Dec
 		case refund.PrincipalAmount == nil || !approved(refund):
 			continue
 		}
-		ours := false
-		err := within(ctx, e.db, func(tx tx) error {
-			r, err := e.about(ctx, tx, refund)
-			ours = r != nil
+		var ours *row
+		err := within(ctx, e.db, func(tx tx) (err error) {
+			ours, err = e.about(ctx, tx, refund)
 			return err
 		})
-		if err != nil {
+		switch {
+		case err != nil:
 			return sum, err
-		}
-		if !ours {
+		case ours != nil && (ours.ID == r.ID || ours.Blocks() && !counted[ours.ID]):
+			counted[ours.ID] = true
+		default:
 			sum = sum.Add(refund.PrincipalAmount.Amount)
 		}
 	}
@@ -281,7 +319,7 @@ func (e *engine) checkLeft(ctx context.Context, r *row) (left decimal.Decimal, e
 	if err != nil {
 		return left, err
 	}
-	theirs, err := e.elsewhere(ctx, receipt)
+	theirs, err := e.elsewhere(ctx, r, receipt)
 	return left.Sub(theirs), err
 }
 

@@ -24,12 +24,21 @@ func (e *engine) sending(ctx context.Context, i quickstream.Intent, claim quicks
 			token = account.AccountToken
 		}
 	default:
-		t, err = e.client.Transactions.Submit(ctx, i, claim, answer)
+		t, err = e.client.Transactions.Submit(ctx, i, claim, append(resends(i.Operation), answer)...)
 	}
 	if err == nil && t == nil {
 		return observed{Kind: sawDone, At: e.clock(), Receipt: token}, nil
 	}
 	return ofAnswer(t, err, "", e.clock()), err
+}
+
+// resends are the options by which a transaction is sent. Only a payment is sent again within its claim: a service that
+// keeps the keys of payments alone would execute a refund twice, and the next one would go before that is seen.
+func resends(o quickstream.Operation) []quickstream.CallOption {
+	if !o.IsTransaction() || takesMoney(o) || o == quickstream.OperationVerifyAccount {
+		return nil
+	}
+	return []quickstream.CallOption{quickstream.WithoutResend()}
 }
 
 // lookUp finds out what became of a write that may have been sent.

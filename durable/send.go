@@ -445,6 +445,9 @@ func (e *engine) inLine(ctx context.Context, tx tx, r *row) error {
 			first = errLine
 		}
 	}
+	if err == nil && first == nil && r.refunds() {
+		first = e.mayExceed(ctx, tx, r)
+	}
 	return errors.Join(err, first)
 }
 
