@@ -227,3 +227,24 @@ func ExampleWithReference() {
 	fmt.Println(intent.Reference == reference)
 	// Output: true
 }
+
+// A queue passes one option on to calls that it does not know. Payments carry its name, and what gives
+// money back is sent once.
+func ExampleWithOptions() {
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	queued := quickstream.WithOptions(func(o quickstream.Operation) []quickstream.CallOption {
+		if o == quickstream.OperationPay {
+			return []quickstream.CallOption{quickstream.WithMetadata(map[string]string{"queue": "north"})}
+		}
+		return []quickstream.CallOption{quickstream.WithoutResend()}
+	})
+	payment, err := client.Transactions.Pay(context.Background(), orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard)), queued)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Metadata["queue"])
+	// Output: north
+}

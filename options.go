@@ -249,8 +249,8 @@ func WithMetadata(members map[string]string) CallOption {
 	})
 }
 
-// WithOptions gives a call the options that of returns for its operation, for a program that passes one
-// option on to calls which it does not know.
+// WithOptions gives a call the options that of returns for the call's operation. So a program can pass
+// one option on to calls that it does not know.
 func WithOptions(of func(Operation) []CallOption) CallOption {
 	return callOption(func(c *callConfig) error {
 		if of == nil {
