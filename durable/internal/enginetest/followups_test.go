@@ -160,7 +160,7 @@ func testRefundsWaitInLine[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	p := s.settledLongAgo("A")
 	require.NoError(t, s.box.Inject(
-		sandbox.Fault{Operation: transactions, Kind: sandbox.ResetAfterCommit(), Times: 3},
+		sandbox.Fault{Operation: transactions, Kind: sandbox.ResetAfterCommit(), Times: 1},
 		sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(500, sandbox.HTML)},
 		sandbox.Fault{Operation: "GET /transactions", Kind: sandbox.Status(500, sandbox.HTML)},
 	))

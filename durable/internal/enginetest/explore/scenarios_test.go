@@ -328,7 +328,7 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{again[TTx]("person"), mortal(worker[TTx]("worker", 2)), comparison[TTx]()},
 		},
 		{
-			meet: true, name: "a payment that is found after another was declined, one who pays by a card's details, and a customer", setting: passed[TTx],
+			meet: true, name: "a payment that is found after another was declined, one who pays by a card's details, and a customer", setting: passed[TTx], said: true,
 			actors: []actor[TTx]{mortal(worker[TTx]("worker", 1)), mortal(direct[TTx]()), customer[TTx](1)},
 		},
 		{
