@@ -83,7 +83,7 @@ post -d '{
 }' $QUICKSTREAM_ENVIRONMENT/transactions
 curl -s -d '{"advance":"2d"}' $SANDBOX/clock
 
-# The card payment is settled by now: it is refunded, and could not be voided any more.
+# The card payment is settled by now, because 18:00 in Sydney has passed: it is refunded, and could not be voided any more.
 post -d '{
   "transactionType":"REFUND", "principalAmount":4.00, "currency":"AUD", "originalReceiptNumber":"'$RECEIPT'"
 }' $QUICKSTREAM_ENVIRONMENT/transactions
