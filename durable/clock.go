@@ -16,8 +16,9 @@ const (
 	mostLeap = time.Minute
 	// mostAway is how far it may have moved since it was stored last, which engines at work do every minute.
 	mostAway = 2 * time.Minute
-	// mostSkew is how far the service's clock may be from the true time: an assumption.
-	mostSkew = time.Hour
+	// mostSkew is how far the service's clock may be from the true time: an assumption. The minute is for its
+	// Date, which has whole seconds, and for the way of an answer.
+	mostSkew = time.Hour + time.Minute
 )
 
 // clock is the time of the installation: the database's, which goes on by this machine's monotonic clock
@@ -105,7 +106,7 @@ func (c *clock) judge(service time.Time) {
 			c.last, c.since = time.Time{}, shown.Add(here.Sub(at)+c.ahead())
 		}
 		c.read, c.at, c.leap, c.away, c.sure = shown, at, time.Time{}, false, true
-	case !c.sure && c.leap.IsZero() && apart > mostSkew+mostLeap:
+	case !c.sure && c.leap.IsZero():
 		c.read, c.at, c.away = service.Add(-c.ahead()), here, true
 		c.last, c.since = time.Time{}, service
 	}

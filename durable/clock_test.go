@@ -99,3 +99,20 @@ func TestPassed(t *testing.T) {
 	assert.Equal(t, leapt.Add(20*time.Second), asksNobody.now().Round(time.Millisecond))
 	assert.Equal(t, 20*time.Second, asksNobody.passed(begun).Round(time.Millisecond))
 }
+
+// TestClockStartedApart: however far the database's clock is from the service's, an engine that doubts it at its
+// start does so until the service has answered twice, and no longer.
+func TestClockStartedApart(t *testing.T) {
+	here := time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)
+	for apart := 59 * time.Minute; apart <= 62*time.Minute; apart += time.Second {
+		for _, shown := range []time.Time{here.Add(apart), here.Add(-apart)} {
+			c := &clock{here: func() time.Time { return here }, ahead: func() time.Duration { return 0 }}
+			c.saw(shown)
+			c.begin(shown, shown.Add(-time.Hour), time.Time{})
+			assert.True(t, c.doubted())
+			c.judge(here)
+			c.judge(here)
+			assert.False(t, c.doubted(), "%s apart", shown.Sub(here))
+		}
+	}
+}
