@@ -68,6 +68,23 @@ func TestConsoleRefund(t *testing.T) {
 	assert.False(t, o.page("jo", p.ID).offers("refund"), "nothing is left")
 }
 
+// The page says what becomes of the order when all is refunded: it stays paid, and cannot be paid again.
+func TestConsoleRefundOfAll(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	p := o.paid("A")
+	o.clock.Advance(48 * time.Hour)
+	page := o.page("jo", p.ID)
+	assert.Contains(t, page.body, "After a void the order can be paid again. After a refund it stays paid, and cannot.")
+	o.submit("jo", page, "refund", "how", "all", "note", "changed their mind")
+	refund := o.settled(o.details(p.ID).FollowUps[0].ID)
+	assert.True(t, refund.Common().Approved())
+	order, err := o.engine.PaymentOf(t.Context(), p.Order)
+	require.NoError(t, err)
+	assert.True(t, order.Paid())
+	assert.True(t, order.Blocks())
+}
+
 // All of a payment is voided on its day.
 func TestConsoleReverse(t *testing.T) {
 	t.Parallel()
