@@ -226,7 +226,7 @@ func (e *engine) prepare(ctx context.Context) error {
 		Middleware:           []rivertype.Middleware{&runImmediately{}},
 		FetchCooldown:        5 * time.Millisecond, // River tells of no job that comes sooner after another one
 		FetchPollInterval:    100 * time.Millisecond,
-		Logger:               e.logger,
+		Logger:               slog.New(warnings{e.logger.Handler()}),
 	})
 	if err != nil {
 		return err

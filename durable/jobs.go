@@ -3,6 +3,7 @@ package durable
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -30,6 +31,19 @@ type notificationJob struct {
 }
 
 func (notificationJob) Kind() string { return "quickstream.notification" }
+
+// warnings handles River's records: the queue reports every few seconds that all is well.
+type warnings struct{ slog.Handler }
+
+func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
+}
+
+func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{w.Handler.WithAttrs(attrs)}
+}
+
+func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
 
 // worker makes a function a worker of River's.
 type worker[Args river.JobArgs] struct {
