@@ -181,7 +181,8 @@
 // database's clock is more than a minute from where a process expects it, or more than two from what
 // was stored when a process starts, it is believed when the service's Date agrees within an hour. Until then
 // nothing is given up, emptied or done for the day, and sending goes on: see Health.ClockDoubted. No pause
-// before a send and no claim ends by a leap: they count from the leap on.
+// before a send and no claim ends by a leap: they count from the leap on. A process that starts while the
+// service's Date is more than an hour from the database's clock doubts the clock too, and goes by that Date.
 //
 // # History
 //

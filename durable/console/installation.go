@@ -133,12 +133,12 @@ func (g glance) Alarms() (list []alarm) {
 	add(h.MaybeCopy, "Perhaps a copy", "The database may be a copy of one that is in use. What was queued waits for a quarter of an hour.")
 	add(!h.Restoring.IsZero(), "Restoring", "Payments that the database lacks are being read from the service, since %s. %d transactions could not be read.", since(h.Restoring), h.RestoringUnreadable)
 	add(!h.Comparison.FailingSince.IsZero(), "The comparison fails", "The comparison with the service has failed for %s: %s", since(h.Comparison.FailingSince), h.Comparison.Problem)
-	add(h.ClockDoubted, "The clock is doubted", "The database's clock is not where it was expected. Nothing is given up or emptied until the service confirms it.")
+	add(h.ClockDoubted, "The clock is doubted", "The database's clock is not where it was expected, or the service's clock shows another time. Nothing is given up or emptied until they agree.")
 	add(h.Outdated, "An old program", "The tables are those of a newer program. This one accepts payments and sends nothing.")
 	add(h.Unknown > 50, "Many unknown", "The outcome of %d payments is unknown at once. They are looked up by themselves: decide none of them now.", h.Unknown)
 	known := h.Writes[durable.StateNotFound]+h.Writes[durable.StateEscalated] > 0 // which Waiting counts
 	add(h.UnknownFor > 6*time.Hour && !known, "Unknown for long", "The outcome of a payment has been unknown for %s.", span(h.UnknownFor))
-	add(h.DatabaseAhead.Abs() > 2*time.Minute || h.ServiceAhead.Abs() > 2*time.Minute, "Clocks apart", "The database's clock is %s, and the service's is %s.", ahead(h.DatabaseAhead, "this machine's"), ahead(h.ServiceAhead, "the database's"))
+	add(h.DatabaseAhead.Abs() > 2*time.Minute || h.ServiceAhead.Abs() > 2*time.Minute, "Clocks apart", "The database's clock is %s, and the service's is %s.", ahead(h.DatabaseAhead, "this machine's"), ahead(h.ServiceAhead, "the installation's time"))
 	add(h.Stuck > 0, "Of another version", "%d payments are due that another version of the program has written.", h.Stuck)
 	return list
 }

@@ -286,7 +286,7 @@ func TestConsoleNotWell(t *testing.T) {
 	o = officeOf(skewed)
 	o.settled(o.pay("B", o.card(sandbox.CardAttempted)))
 	page = o.get("jo", "installation")
-	assert.Regexp(t, "Clocks apart.*(2|3) minutes ahead of the database", page.body)
+	assert.Regexp(t, "Clocks apart.*(2|3) minutes ahead of the installation&#39;s time", page.body)
 }
 
 // What OnOutcome refuses is for a person, and is notified again from its page.
