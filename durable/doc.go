@@ -125,8 +125,12 @@
 //		switch w := change.Write.(type) {
 //		case durable.Payment:
 //			return markPayment(ctx, tx, w)
-//		case durable.FollowUp: // a refund, a void, a capture: not the order's payment
-//			_, err := tx.ExecContext(ctx, "UPDATE refunds SET state = ? WHERE id = ?", w.Text(), w.ID)
+//		case durable.FollowUp: // not the order's payment
+//			if w.Operation != quickstream.OperationRefund && w.Operation != durable.OperationReverse {
+//				return nil // a void, a capture
+//			}
+//			_, err := tx.ExecContext(ctx, `INSERT INTO refunds (id, order_id, amount, state) VALUES (?, ?, ?, ?)
+//				ON CONFLICT (id) DO UPDATE SET state = excluded.state`, w.ID, w.Order, w.Amount.StringFixed(2), w.Text()) // the console's has no row yet
 //			return err
 //		default: // an agreement, a registration
 //			return nil

@@ -16,19 +16,24 @@ import (
 	"github.com/quickstream-go/quickstream/durable/sqlite"
 )
 
-// The OnOutcome that the README and the documentation show is the example's, which runs.
+// What the README and the documentation show is of the examples, which run.
 func TestExampleIsShown(t *testing.T) {
 	shown := func(file string) string {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		return string(text)
 	}
-	_, program, found := strings.Cut(shown("example_test.go"), "\n// markOrder ")
-	require.True(t, found)
-	program, _, found = strings.Cut(program, "\nfunc sell(")
-	require.True(t, found)
-	program = "// markOrder " + program
-	assert.True(t, strings.Contains(shown("../README.md"), "```go\n"+program+"```\n"), "README.md")
+	part := func(file, from, to string) string {
+		_, program, found := strings.Cut(shown(file), "\n"+from)
+		require.True(t, found, from)
+		program, _, found = strings.Cut(program, "\n"+to)
+		require.True(t, found, to)
+		program = from + program
+		assert.True(t, strings.Contains(shown("../README.md"), "```go\n"+program+"```\n"), "README.md: %s", from)
+		return program
+	}
+	part("example_server_test.go", "// serve ", "// staff ")
+	program := part("example_test.go", "// markOrder ", "func sell(")
 	assert.True(t, strings.Contains(shown("../doc.go"), "//\n//\t"+strings.TrimSuffix(strings.ReplaceAll(strings.ReplaceAll(program, "\n", "\n//\t"), "//\t\n", "//\n"), "\t")), "doc.go")
 }
 
@@ -66,7 +71,7 @@ func TestExampleOrders(t *testing.T) {
 		return durable.Payment{Record: record(id, s, edits...)}
 	}
 	refund := func(id string, s durable.Standing, edits ...func(*durable.Record)) durable.Write {
-		return durable.FollowUp{Record: record(id, s, edits...), Follows: "1"}
+		return durable.FollowUp{Record: record(id, s, append(edits, func(r *durable.Record) { r.Operation = quickstream.OperationRefund })...), Follows: "1"}
 	}
 	replacedBy := func(id string) func(*durable.Record) {
 		return func(r *durable.Record) { r.ReplacedBy = id }
@@ -120,17 +125,18 @@ func TestExampleOrders(t *testing.T) {
 			assert.Equal(t, test.want, state)
 		})
 	}
-	t.Run("a refund has a state of its own", func(t *testing.T) {
+	t.Run("a refund has a state of its own, also one that the console has made", func(t *testing.T) {
 		db := newShop(t)
-		_, err := db.ExecContext(t.Context(), "INSERT INTO refunds (id) VALUES ('2')")
+		_, err := db.ExecContext(t.Context(), "INSERT INTO refunds (id, order_id, amount) VALUES ('2', 'A', '10.00')")
 		require.NoError(t, err)
 		tx, err := db.BeginTx(t.Context(), nil)
 		require.NoError(t, err)
 		require.NoError(t, markOrder(t.Context(), tx, durable.OutcomeChange{Write: refund("2", declined)}))
+		require.NoError(t, markOrder(t.Context(), tx, durable.OutcomeChange{Write: refund("console-3", approved)}))
 		require.NoError(t, tx.Commit())
-		var state string
-		require.NoError(t, db.QueryRowContext(t.Context(), "SELECT state FROM refunds").Scan(&state))
-		assert.Equal(t, "declined", state)
+		var states string
+		require.NoError(t, db.QueryRowContext(t.Context(), "SELECT group_concat(order_id || ' ' || amount || ' ' || state ORDER BY id) FROM refunds").Scan(&states))
+		assert.Equal(t, "A 10.00 declined,A 10.00 approved", states)
 	})
 	t.Run("an order that the shop does not know", func(t *testing.T) {
 		db := newShop(t)

@@ -47,8 +47,12 @@ func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) er
 	switch w := change.Write.(type) {
 	case durable.Payment:
 		return markPayment(ctx, tx, w)
-	case durable.FollowUp: // a refund, a void, a capture: not the order's payment
-		_, err := tx.ExecContext(ctx, "UPDATE refunds SET state = ? WHERE id = ?", w.Text(), w.ID)
+	case durable.FollowUp: // not the order's payment
+		if w.Operation != quickstream.OperationRefund && w.Operation != durable.OperationReverse {
+			return nil // a void, a capture
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO refunds (id, order_id, amount, state) VALUES (?, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET state = excluded.state`, w.ID, w.Order, w.Amount.StringFixed(2), w.Text()) // the console's has no row yet
 		return err
 	default: // an agreement, a registration
 		return nil
@@ -162,7 +166,7 @@ func sell(ctx context.Context, box *sandbox.Sandbox, file string) error {
 const shopTables = `
 	CREATE TABLE orders (id TEXT PRIMARY KEY, amount TEXT NOT NULL, currency TEXT NOT NULL,
 		state TEXT NOT NULL DEFAULT 'open', paid_by TEXT NOT NULL DEFAULT '');
-	CREATE TABLE refunds (id TEXT PRIMARY KEY, state TEXT NOT NULL DEFAULT 'open')`
+	CREATE TABLE refunds (id TEXT PRIMARY KEY, order_id TEXT NOT NULL, amount TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'open')`
 
 func refund(ctx context.Context, db *sql.DB, engine *durable.Engine[*sql.Tx], payment durable.Payment) error {
 	tx, err := db.BeginTx(ctx, nil)
@@ -171,7 +175,7 @@ func refund(ctx context.Context, db *sql.DB, engine *durable.Engine[*sql.Tx], pa
 	}
 	defer func() { _ = tx.Rollback() }()
 	line := durable.NewWrite{ID: "refund-1"} // made when the refund is decided
-	if _, err := tx.ExecContext(ctx, "INSERT INTO refunds (id) VALUES (?)", line.ID); err != nil {
+	if _, err := tx.ExecContext(ctx, "INSERT INTO refunds (id, order_id, amount) VALUES (?, ?, ?)", line.ID, payment.Order, payment.Amount.StringFixed(2)); err != nil {
 		return err
 	}
 	if _, _, err := engine.Refund(ctx, tx, line, payment.ID, quickstream.RefundParams{PrincipalAmount: payment.Amount, Currency: payment.Currency}); err != nil {
