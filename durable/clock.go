@@ -277,12 +277,8 @@ func (e *engine) keepTime(ctx context.Context) error {
 	answer, judge := e.serviceTime()
 	failed := e.client.Check(ctx, answer)
 	judge()
-	switch {
-	case !e.time.doubted():
-	case failed != nil:
-		e.logger.WarnContext(ctx, "quickstream: the database's clock is not where it is expected, and the service cannot be asked: nothing is given up or emptied", "error", problemOf(failed))
-	default:
-		e.logger.WarnContext(ctx, "quickstream: the database's clock is not where it is expected, and the service's clock shows another time: nothing is given up or emptied")
+	if e.time.doubted() {
+		e.logger.WarnContext(ctx, "quickstream: the database's clock is not where it is expected, or the service's clock shows another time: nothing is given up or emptied", "error", problemOf(failed))
 	}
 	return nil
 }

@@ -58,9 +58,10 @@
 // the payment is voided or returned is not sent.
 //
 // Rows are locked in this order: those of the order or of the payment that is followed, by id, then
-// others. If OnOutcome writes the order's row, write that row after Pay and not before. PostgreSQL
-// ends one of two transactions that wait for each other (40P01), or that saw older rows (40001, above
-// READ COMMITTED). Run yours again; the engine does so with its own.
+// others. If OnOutcome writes the order's row, change that row after Pay and not before; an INSERT with ON
+// CONFLICT DO NOTHING locks no row that was there, and may come before. PostgreSQL ends one of two
+// transactions that wait for each other (40P01), or that saw older rows (40001, above READ COMMITTED). Run
+// yours again; the engine does so with its own.
 //
 // # What is sent again
 //

@@ -27,11 +27,12 @@ func (w NewWrite) check(order bool) error {
 
 // Pay stores a payment or first pre-authorisation of an order in the merchant's transaction. It is
 // sent after the commit. The source must be a handle, such as a token. created is false if the id is
-// that of the same request: then payment is that write as it stands, in any state.
+// that of the same request: then payment is that write as it stands, in any state. Another single-use
+// token, IP address, payment reference or metadata does not make another request.
 //
 // The error matches [ErrIDReused], [ErrOrderOpen], [ErrTokenUsed] or [ErrOtherBusiness] if the write
-// cannot be made; then nothing was stored, and the transaction goes on. Errors of
-// [quickstream.TransactionsService.Plan] are returned. opts are for it; rules that
+// cannot be made, and [quickstream.ErrInvalid] if the request breaks a rule; then nothing was stored, and
+// the transaction goes on. opts are for [quickstream.TransactionsService.Plan]; rules that
 // [quickstream.WithoutRule] switches off must be switched off for the engine's client too.
 func (e *Engine[TTx]) Pay(ctx context.Context, tx TTx, w NewWrite, params quickstream.TransactionParams, opts ...quickstream.CallOption) (payment Payment, created bool, err error) {
 	r, created, err := e.pay(ctx, e.typed.Join(tx), w, params, opts)
