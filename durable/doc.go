@@ -26,7 +26,7 @@
 //	payment, created, err := engine.Pay(ctx, tx, durable.NewWrite{ID: attempt, Order: order}, quickstream.PayParams{...})
 //	err = tx.Commit() // from here on the payment is sent, whatever happens
 //	write, err := engine.Wait(ctx, attempt) // or wait for OnOutcome
-//	refund, created, err := engine.Refund(ctx, tx, durable.NewWrite{ID: line}, attempt, quickstream.RefundParams{...})
+//	refund, created, err := engine.Refund(ctx, tx, durable.NewWrite{ID: lineRefund}, attempt, quickstream.RefundParams{...})
 //
 // Pay only stores a row: if the transaction rolls back nothing is ever sent. The source
 // of a payment has to be a handle, such as a single-use token, an account token or an
@@ -57,11 +57,10 @@
 // another amount, unless they would exceed the payment if each of its sends was executed. What waits when
 // the payment is voided or returned is not sent.
 //
-// Rows are locked in this order: those of the order or of the payment that is followed, by id, then
-// others. If OnOutcome writes the order's row, change that row after Pay and not before; an INSERT with ON
-// CONFLICT DO NOTHING locks no row that was there, and may come before. PostgreSQL ends one of two
-// transactions that wait for each other (40P01), or that saw older rows (40001, above READ COMMITTED). Run
-// yours again; the engine does so with its own.
+// Rows are locked in this order: those of the order or of the payment that is followed, by id, then others. If
+// OnOutcome writes the order's row, change that row after Pay and not before; an INSERT with ON CONFLICT DO NOTHING
+// locks no row that was there, and may come before. PostgreSQL ends one of two transactions that wait for each
+// other (40P01), or that saw older rows (40001, above READ COMMITTED). Run yours again; the engine does so with its own.
 //
 // # What is sent again
 //
