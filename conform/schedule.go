@@ -75,7 +75,7 @@ func (s *session) startLag() (int, result) {
 func (s *session) visible(w window) (seen, known bool) {
 	receipt := s.answers[w.Number].receipt()
 	if receipt == "" { // in a later process
-		return s.find(w.Number) != "", s.err == nil
+		return s.find(w.Number) != "", s.err == nil && !s.doubts[w.Number]
 	}
 	return found(s.get("/transactions/"+url.PathEscape(receipt), nil))
 }

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,7 +11,7 @@ import (
 )
 
 // find returns the receipt of a transaction: that of its answer or, in a later process, of a
-// search. It is empty if the service does not find it.
+// search. It is empty if the service does not find it. Unless all was read, that is in doubt.
 func (s *session) find(n int) string {
 	if receipt := s.answers[n].receipt(); receipt != "" {
 		return receipt
@@ -18,15 +19,27 @@ func (s *session) find(n int) string {
 	references := map[string][]string{
 		"": {s.reference(n), strings.ToLower(s.reference(n))}, "upper": {s.reference(n)}, "lower": {strings.ToLower(s.reference(n))},
 	}[s.Notes["case"]]
+	s.doubts[n] = false
 	for _, reference := range references {
-		for _, item := range s.search(reference) {
-			receipt, judged := item.Get("receiptNumber"), s.mayBe(n, item)
-			if !receipt.Empty() && judged == accepts {
-				s.answers[n] = answer{status: http.StatusOK, body: shape.Value{Kind: shape.Object, Names: []string{"receiptNumber"}, Items: []shape.Value{receipt}}}
-				return receipt.Text
+		receipt := ""
+		whole := s.readAll("/transactions/for-reference-number", url.Values{"referenceNumber": {reference}}, func(page []shape.Value) bool {
+			for _, item := range page {
+				switch s.mayBe(n, item) {
+				case accepts:
+					receipt = cmp.Or(receipt, item.Get("receiptNumber").Text)
+				case unclear:
+					s.doubts[n] = s.doubts[n] || !s.Made[n].Refused
+				default:
+				}
 			}
-			s.doubts[n] = s.doubts[n] || judged == unclear
+			return receipt != ""
+		})
+		if receipt != "" {
+			body := shape.Value{Kind: shape.Object, Names: []string{"receiptNumber"}, Items: []shape.Value{{Kind: shape.Text, Text: receipt}}}
+			s.answers[n] = answer{status: http.StatusOK, body: body}
+			return receipt
 		}
+		s.doubts[n] = s.doubts[n] || !whole
 	}
 	return ""
 }
@@ -52,17 +65,6 @@ func (s *session) mayBe(n int, item shape.Value) reply {
 	default:
 		return unclear
 	}
-}
-
-// search returns the items of a look-up by reference.
-func (s *session) search(reference string) (items []shape.Value) {
-	for i, page := range s.pages("/transactions/for-reference-number", url.Values{"referenceNumber": {reference}}).pages {
-		if i == 1 && s.value("Paging") == "shifting" && len(page) > 0 {
-			page = page[1:] // the last of the first page, again
-		}
-		items = append(items, page...)
-	}
-	return items
 }
 
 // steady reports that one reading of a list shows all of it.

@@ -31,7 +31,7 @@ type session struct {
 	known    map[string]bool     // names of members that the client models
 	answers  map[int]answer      // to what was made, by number; they are not kept
 	seen     map[int]shape.Value // transactions that were made, as they were read later
-	doubts   map[int]bool        // what look-ups found for these numbers may be of another
+	doubts   map[int]bool        // the last look-up of these numbers found what may be of another, or did not see all
 	err      error
 	last     time.Time // of the last request
 	asked    int

@@ -47,13 +47,32 @@ func (s *session) release() {
 	if n, made := s.Specimens["preauth"]; made && !s.Made[n].Undone && s.err == nil {
 		s.Made[n].Undone = s.reverse(n, s.find(n))
 	}
-	s.cleanAgreements(0)
+	s.cleanAgreements()
 }
+
+// latest is how long after it was sent a request without an answer may still be carried out.
+const latest = 15 * time.Minute
 
 // The ages at which what was made and is not found is looked for again. What is not found after
 // the last was not made.
 func cleanAges() []time.Duration {
-	return []time.Duration{0, 5 * time.Second, 15 * time.Second, 5*time.Minute + 5*time.Second, 15*time.Minute + 5*time.Second, day + time.Minute, 50 * time.Hour, 120 * time.Hour}
+	return []time.Duration{
+		0, 5 * time.Second, 15 * time.Second, 5*time.Minute + 5*time.Second, latest + time.Minute, latest + 6*time.Minute, day + time.Minute,
+		day + latest + time.Minute, 50 * time.Hour, 120 * time.Hour,
+	}
+}
+
+// wouldBeFound reports whether look-ups would find by now what was made, with the lag of an onset or,
+// if that is not known, the longest one.
+func (s *session) wouldBeFound(n int, onset string, longest time.Duration) bool {
+	if w := s.Onsets[onset]; w.Seen {
+		longest = w.After
+	}
+	until := s.Made[n].Sent.Add(longest + timeout)
+	if !s.Made[n].Refused && s.Made[n].Answered.IsZero() {
+		until = until.Add(latest)
+	}
+	return s.cfg.Clock.Now().After(until)
 }
 
 // clean undoes what was made, again and again until nothing is left or the run may not wait longer.
@@ -91,15 +110,14 @@ func (s *session) lastMade() (last time.Time) {
 	return last
 }
 
-// cleanOnce undoes what it finds. Nothing that is older than age is waited for.
+// cleanOnce undoes what it finds. What is kept for a question is kept until an age of 120 hours.
 func (s *session) cleanOnce(age time.Duration) (left []string) {
-	left = s.cleanAgreements(age)
+	left = s.cleanAgreements()
 	for _, n := range s.open(kindPayment, kindPreauth) {
 		receipt := s.find(n)
-		over := age > day || s.Onsets[untilLag].Seen && s.cfg.Clock.Now().After(s.Made[n].Sent.Add(s.Onsets[untilLag].After+timeout))
 		switch {
 		case s.Made[n].Keep && age < 120*time.Hour:
-		case receipt == "" && over && s.err == nil && (s.Made[n].Refused || !s.doubts[n]):
+		case receipt == "" && s.wouldBeFound(n, untilLag, day) && s.err == nil && !s.doubts[n]:
 			s.Made[n].Undone = true // nothing was made
 			continue
 		case receipt != "" && s.reverse(n, receipt):
@@ -126,7 +144,7 @@ func (s *session) disable() bool {
 
 // cleanAgreements ends every agreement of the customers that this run made, and returns those that
 // are left, by our references.
-func (s *session) cleanAgreements(age time.Duration) (left []string) {
+func (s *session) cleanAgreements() (left []string) {
 	open := s.open(kindAgreement)
 	if s.Specimens["onceOff"] == 0 && len(open) == 0 && len(s.open(kindCustomer)) == 0 {
 		return nil
@@ -151,7 +169,7 @@ func (s *session) cleanAgreements(age time.Duration) (left []string) {
 		done, found := ended[token]
 		delete(ended, token)
 		// What is not found was not made, or is hidden until later.
-		s.Made[n].Undone = whole && (done || !found && (s.seenAgreements(n) || age > day))
+		s.Made[n].Undone = whole && (done || !found && s.wouldBeFound(n, "AgreementLookupLag", 5*time.Minute))
 		if !s.Made[n].Undone {
 			left = append(left, "agreement with payeeReference "+s.reference(n))
 		}
@@ -167,12 +185,6 @@ func (s *session) cleanAgreements(age time.Duration) (left []string) {
 		left = append(left, "agreement of a customer with customerNumber "+strings.Join(numbers, " or "))
 	}
 	return left
-}
-
-// seenAgreements reports whether an agreement would be found by now.
-func (s *session) seenAgreements(n int) bool {
-	w := s.Onsets["AgreementLookupLag"]
-	return w.Seen && s.cfg.Clock.Now().After(s.Made[n].Sent.Add(w.After+timeout)) || s.cfg.Clock.Now().After(s.Made[n].Sent.Add(5*time.Minute+timeout))
 }
 
 // reverse voids, refunds or cancels a transaction. It returns whether nothing is left of it.
