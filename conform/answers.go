@@ -10,60 +10,82 @@ import (
 	"github.com/quickstream-go/quickstream/conform/internal/shape"
 )
 
-// nothingFound repeats a form that is not listed: something in between may have made it.
-func (s *session) nothingFound() result {
-	var last result
+// twice is the first result that two of up to three tries have: something on the way may have made
+// one of them.
+func twice(try func() result) result {
+	var seen []result
 	for range 3 {
-		a := s.get("/transactions/for-settlement-date", url.Values{"settlementDate": {"1990-01-02"}})
-		data := a.body.Get("data")
-		switch r := other("status " + strconv.Itoa(a.status) + ", data " + described(data)); {
-		case a.status == http.StatusOK && data.Kind == shape.Null:
-			return is("null")
-		case a.status == http.StatusOK && data.Kind == shape.Array && len(data.Items) == 0:
-			return is("empty")
-		case a.usable() && r == last && a.status == http.StatusNotFound:
-			return is("404")
-		case a.usable() && r == last:
+		r := try()
+		if r != (result{}) && slices.Contains(seen, r) {
 			return r
-		default:
-			last = r
 		}
+		seen = append(seen, r)
 	}
 	return open(unusable)
 }
 
-// errorForms compares two refusals of the same request, because something in between may make one.
+func (s *session) nothingFound() result {
+	return twice(func() result {
+		a := s.get("/transactions/for-settlement-date", url.Values{"settlementDate": {"1990-01-02"}})
+		switch data := a.body.Get("data"); {
+		case !a.usable():
+			return result{}
+		case a.status == http.StatusOK && data.Kind == shape.Null:
+			return is("null")
+		case a.status == http.StatusOK && data.Kind == shape.Array && len(data.Items) == 0:
+			return is("empty")
+		case a.status == http.StatusNotFound:
+			return is("404")
+		default:
+			return other("status " + strconv.Itoa(a.status) + ", data " + described(data))
+		}
+	})
+}
+
+// errorForms looks at two kinds of refusals.
 func (s *session) errorForms() []result {
-	_, a := judge(func() answer { return s.send(http.MethodPost, "/transactions", object{"transactionType": "PAYMENT"}) })
-	missing := s.get("/transactions/"+s.digest("nothing", 0), nil)
-	form := errorForm(a)
-	if !a.refused() || form.other != "" && a.broken && errorForm(missing) != form {
-		form = open(unusable)
-	}
-	status := open("this form of errors does not show it")
-	nulls := status
-	if v := a.body.Get("status"); form.value == "object" || form.value == "map" {
-		status = map[shape.Kind]result{shape.Text: is("true"), shape.Number: is("false")}[v.Kind]
-		if status == (result{}) {
+	var a answer
+	form := twice(func() result {
+		if a = s.send(http.MethodPost, "/transactions", object{"transactionType": "PAYMENT"}); !a.refused() {
+			return result{}
+		}
+		return errorForm(a)
+	})
+	status, nulls := open("this form of errors does not show it"), open("this form of errors does not show it")
+	if form.value == "object" || form.value == "map" {
+		status = is(strconv.FormatBool(a.body.Get("status").Kind == shape.Text))
+		if v := a.body.Get("status"); v.Kind != shape.Text && v.Kind != shape.Number {
 			status = other(described(v))
 		}
 	}
-	if v := missing.body.Get("errors"); form.value == "object" && missing.status == http.StatusNotFound {
-		switch {
-		case v.Kind == shape.Null || v.Kind == shape.Absent:
-			nulls = is("true")
-		case v.Kind == shape.Array && len(v.Items) == 0:
-			nulls = is("false")
-		default:
-			nulls = other(described(v))
-		}
+	if form.value == "object" {
+		nulls = twice(func() result { return nullList(s.get("/transactions/"+s.digest("nothing", 0), nil)) })
 	}
 	return []result{form, status, nulls}
 }
 
+// nullList is the form of a list without errors, in a refusal with the service's own texts.
+func nullList(a answer) result {
+	v := a.body.Get("errors")
+	switch {
+	case a.status != http.StatusNotFound || !ownTexts(a):
+		return result{}
+	case v.Kind == shape.Null || v.Kind == shape.Absent:
+		return is("true")
+	case v.Kind == shape.Array && len(v.Items) == 0:
+		return is("false")
+	default:
+		return other(described(v))
+	}
+}
+
+func ownTexts(a answer) bool {
+	return !a.body.Get("customerMessage").Empty() || !a.body.Get("developerMessage").Empty()
+}
+
 func errorForm(a answer) result {
 	list := a.body.Get("errors")
-	words := !a.body.Get("customerMessage").Empty() || !a.body.Get("developerMessage").Empty()
+	words := ownTexts(a)
 	first := func(v shape.Value) shape.Value {
 		if v.Kind == shape.Array && len(v.Items) > 0 {
 			return v.Items[0]

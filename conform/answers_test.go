@@ -105,6 +105,13 @@ func TestErrorWithoutFields(t *testing.T) {
 	assert.Empty(t, got.other)
 }
 
+// Only a refusal with the service's own texts shows how a list without errors looks.
+func TestNullListOfOthers(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, result{}, nullList(answer{status: 404, body: parsed(t, `{"traceCode":"4D2C"}`)}))
+	assert.Equal(t, is("true"), nullList(answer{status: 404, body: parsed(t, `{"developerMessage":"Not found","errors":null}`)}))
+}
+
 // The hour of the cut-off is found between two samples, and others are something else.
 func TestCutOff(t *testing.T) {
 	t.Parallel()
@@ -154,4 +161,24 @@ func TestOrderOfOne(t *testing.T) {
 	t.Parallel()
 	assert.NotEmpty(t, listOrder([][]int{{-1}}, [][]int{{-1}}).open)
 	assert.Equal(t, is("oldest"), listOrder([][]int{{0, 1}}, [][]int{{0, 1}}))
+}
+
+// Two of three tries have to agree.
+func TestTwice(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		tries []result
+		want  result
+	}{
+		{[]result{is("a"), is("a")}, is("a")},
+		{[]result{is("a"), other("b"), is("a")}, is("a")},
+		{[]result{{}, is("a"), is("a")}, is("a")},
+		{[]result{is("a"), is("b"), is("c")}, open(unusable)},
+		{[]result{{}, {}, is("a")}, open(unusable)},
+	} {
+		assert.Equal(t, test.want, twice(func() (r result) {
+			r, test.tries = test.tries[0], test.tries[1:]
+			return r
+		}))
+	}
 }

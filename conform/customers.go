@@ -41,19 +41,12 @@ func (s *session) otherAnswers(created answer) result {
 	if created.status == http.StatusOK {
 		return is("200")
 	}
-	var last result
-	for range 3 { // an answer without content may be a fault's
-		a := s.put(object{"customerName": "Conform Probe"})
-		if !a.accepted() {
-			continue
+	return twice(func() result { // an answer without content may be a fault's
+		if a := s.put(object{"customerName": "Conform Probe"}); a.accepted() {
+			return writtenForm(a)
 		}
-		r := writtenForm(a)
-		if r == last {
-			return r
-		}
-		last = r
-	}
-	return open(unusable)
+		return result{}
+	})
 }
 
 func writtenForm(a answer) result {

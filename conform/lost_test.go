@@ -45,3 +45,21 @@ func TestLostPayments(t *testing.T) {
 		})
 	}
 }
+
+// One refusal that something on the way has changed decides nothing, and the others do.
+func TestChangedRefusal(t *testing.T) {
+	for nth := 1; nth <= 2; nth++ {
+		for _, operation := range []string{"POST /transactions", "GET /transactions/{receiptNumber}"} {
+			synctest.Test(t, func(t *testing.T) {
+				box := newBox(t, "NullErrorList=false")
+				cfg := config(box)
+				cfg.NewKey, cfg.Wait = nil, 0
+				require.NoError(t, box.Inject(sandbox.Fault{Operation: operation, Nth: nth, Kind: sandbox.Garbage(sandbox.BrokenJSON)}))
+				report, err := conform.Run(t.Context(), cfg)
+				require.NoError(t, err)
+				assert.Equal(t, "object", findings(report)["ErrorForm"].Value, "%s %d", operation, nth)
+				assert.Equal(t, "false", findings(report)["NullErrorList"].Value, "%s %d", operation, nth)
+			})
+		}
+	}
+}

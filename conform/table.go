@@ -39,8 +39,8 @@ func immediate() []probe {
 	return []probe{
 		choice("BareKeys", "true", "false", "the key as credentials without a colon", "", (*session).bareKey),
 		choice("IgnoreUnknownQuery", "true", "false", "an unknown parameter in a search for a customer that does not exist", "", (*session).unknownQuery),
-		question("NothingFound", 1, "the transactions of a day in 1990", "", (*session).nothingFound),
-		{names: []string{"ErrorForm", "ErrorStatusAsString", "NullErrorList"}, calls: 3, how: "a payment without its members, and a receipt that does not exist", ask: (*session).errorForms},
+		question("NothingFound", 2, "the transactions of a day in 1990", "", (*session).nothingFound),
+		{names: []string{"ErrorForm", "ErrorStatusAsString", "NullErrorList"}, calls: 4, how: "a payment without its members, and a receipt that does not exist", ask: (*session).errorForms},
 		{names: []string{"KeyForm", "TextMembers", "Location", "TransactionAnswers", "UnknownEnumValues"}, calls: 2, how: "an account verification, with an idempotency key that is no UUID", ask: (*session).firstVerification},
 		question("KeyMismatch", 2, "the same idempotency key for another verification", "verification", (*session).keyMismatch),
 		question("UsageRequired", 4, "verifications with STORED_CREDENTIAL without a usage", "verification", (*session).usageRequired),
