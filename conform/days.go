@@ -233,28 +233,24 @@ func (s *session) startRetries() {
 	}
 }
 
-// retriesOf returns the retries of a payment, in the order of their times, from two readings.
-func (s *session) retriesOf(receipt string) (retries []shape.Value, ok bool) {
+// retriesOf returns the retries of a payment, in the order of their times, and whether all were seen.
+func (s *session) retriesOf(receipt string) (retries []shape.Value, whole bool) {
 	seen := map[string]bool{receipt: true}
-	for range 2 {
-		l := s.pages("/transactions/"+url.PathEscape(receipt)+"/retries", nil)
-		ok = ok || l.whole
-		for _, item := range slices.Concat(l.pages...) {
+	whole = s.readAll("/transactions/"+url.PathEscape(receipt)+"/retries", nil, func(page []shape.Value) bool {
+		for _, item := range page {
 			if r := item.Get("receiptNumber").Text; !seen[r] {
 				seen[r] = true
 				retries = append(retries, item)
 			}
 		}
-		if len(l.pages) < 2 || len(retries) > 1 || s.steady() {
-			break
-		}
-	}
+		return false
+	})
 	slices.SortStableFunc(retries, func(a, b shape.Value) int {
 		x, _ := timeOf(a.Get("transactionTime"))
 		y, _ := timeOf(b.Get("transactionTime"))
 		return x.at.Compare(y.at)
 	})
-	return retries, ok
+	return retries, whole
 }
 
 func (s *session) retries() []result {
@@ -280,17 +276,21 @@ func (s *session) retries() []result {
 	if first == "" {
 		return []result{soft, open("no payment was retried")}
 	}
-	retries, ok := s.retriesOf(first)
-	if !ok || len(retries) == 0 {
-		return []result{soft, open("the retries of a payment cannot be read")}
+	const unread = "the retries of a payment cannot be read"
+	retries, whole := s.retriesOf(first)
+	if !whole || len(retries) == 0 {
+		return []result{soft, open(unread)}
 	}
-	of := open("there was no second retry")
-	switch more, _ := s.retriesOf(retries[0].Get("receiptNumber").Text); {
-	case len(retries) > 1:
-		of = is("first")
-	case len(more) > 0:
+	of := is("first")
+	if len(retries) == 1 {
+		more, whole := s.retriesOf(retries[0].Get("receiptNumber").Text)
 		of = is("previous")
-		retries = append(retries, more...)
+		switch retries = append(retries, more...); {
+		case !whole:
+			return []result{soft, open(unread)}
+		case len(more) == 0:
+			of = open("there was no second retry")
+		}
 	}
 	original := s.get("/transactions/"+url.PathEscape(first), nil).body
 	return []result{soft, of, retrySchedule(append([]shape.Value{original}, retries...))}

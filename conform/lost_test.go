@@ -2,6 +2,7 @@ package conform_test
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -61,5 +62,23 @@ func TestChangedRefusal(t *testing.T) {
 				assert.Equal(t, "false", findings(report)["NullErrorList"].Value, "%s %d", operation, nth)
 			})
 		}
+	}
+}
+
+// Retries that one reading of a list leaves out are not missing in the schedule.
+func TestRetriesInUnstableList(t *testing.T) {
+	for nth := 1; nth <= 8; nth++ {
+		t.Run(fmt.Sprint(nth), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				box := newBox(t, "ListOrder=unstable PageSize=1 SoftDeclineCodes=01")
+				cfg := config(box)
+				cfg.NewKey, cfg.Wait = nil, 4*24*time.Hour
+				require.NoError(t, box.Inject(sandbox.Fault{Operation: "GET /transactions/{receiptNumber}/retries", Nth: nth, Kind: sandbox.ResetAfterCommit()}))
+				report, err := conform.Run(t.Context(), cfg)
+				require.NoError(t, err)
+				assert.Equal(t, "01", findings(report)["SoftDeclineCodes"].Value)
+				same(t, box, report)
+			})
+		})
 	}
 }

@@ -67,16 +67,12 @@ func (s *session) mayBe(n int, item shape.Value) reply {
 	}
 }
 
-// steady reports that one reading of a list shows all of it.
-func (s *session) steady() bool {
-	return s.value("ListOrder") == "newest" || s.value("ListOrder") == "oldest"
-}
-
 // readAll reads a list until a page is enough, and reports whether it has seen all of it. A list in
 // unstable order is read twice: the second reading shows what the first left out, unless a repeated
 // request had a reading in between.
 func (s *session) readAll(path string, query url.Values, enough func(page []shape.Value) bool) bool {
 	whole, repeated := true, false
+	steady := slices.Contains([]string{"newest", "oldest"}, s.value("ListOrder"))
 	for range 2 {
 		stop := false
 		l := s.pagesUntil(path, query, func(page []shape.Value) bool {
@@ -84,7 +80,7 @@ func (s *session) readAll(path string, query url.Values, enough func(page []shap
 			return stop
 		})
 		whole = whole && (l.whole || len(l.pages) == 0 && l.first.status == http.StatusNotFound)
-		if stop || len(l.pages) < 2 || s.steady() {
+		if stop || len(l.pages) < 2 || steady {
 			return whole
 		}
 		repeated = repeated || l.repeated
