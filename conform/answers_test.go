@@ -163,6 +163,16 @@ func TestOrderOfOne(t *testing.T) {
 	assert.Equal(t, is("oldest"), listOrder([][]int{{0, 1}}, [][]int{{0, 1}}))
 }
 
+// Equal notifications show that a body stays the same only if what it is about has changed.
+func TestRedeliveredUnchanged(t *testing.T) {
+	t.Parallel()
+	n := notification{id: "1", raw: []byte(`{"id":"1","data":{}}`), body: parsed(t, `{"id":"1","data":{}}`)}
+	assert.Equal(t, is("same"), redelivered(n, n, true))
+	assert.NotEmpty(t, redelivered(n, n, false).open)
+	reordered := notification{id: "1", raw: []byte(`{"data":{},"id":"1"}`), body: parsed(t, `{"data":{},"id":"1"}`)}
+	assert.Equal(t, is("reordered"), redelivered(n, reordered, false))
+}
+
 // Two of three tries have to agree.
 func TestTwice(t *testing.T) {
 	t.Parallel()

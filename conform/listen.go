@@ -136,7 +136,7 @@ func (s *session) events() []result {
 	if len(recalled) == 0 { // what waits for its time must not come too late
 		looks = 1
 	}
-	first, last, unknown := s.failedEvents(looks)
+	first, last, unknown, changed := s.failedEvents(looks)
 	if len(recalled) == 0 && first.id != "" { // notifications come, but none of a recall
 		recalled, order = []notification{first}, other("no notification of a recall")
 	}
@@ -147,7 +147,7 @@ func (s *session) events() []result {
 		return []result{open("no notification arrived")}
 	}
 	s.findScheme(recalled[0])
-	return []result{order, unknown, signedAnew(first, last), redelivered(first, last), signatureHeader(recalled[0].header)}
+	return []result{order, unknown, signedAnew(first, last), redelivered(first, last, changed), signatureHeader(recalled[0].header)}
 }
 
 // recallEvents recalls an agreement. Its notification is answered late: so it is known whether the
@@ -219,8 +219,8 @@ func (s *session) recallsOf(token string) (recalls, others []notification) {
 }
 
 // failedEvents answers the confirmation of an agreement with 500 and changes the agreement, until it
-// is notified again.
-func (s *session) failedEvents(looks int) (first, last notification, unknown result) {
+// is notified again. It is not changed if no usable answer says so.
+func (s *session) failedEvents(looks int) (first, last notification, unknown result, changed bool) {
 	const confirmed = "payto.agreement.confirmed"
 	var mu sync.Mutex
 	failing := true
@@ -235,7 +235,7 @@ func (s *session) failedEvents(looks int) (first, last notification, unknown res
 	_, a := s.newAgreement(payerActive, func(object) {})
 	token := a.body.Get("agreementToken").Text
 	s.wait(s.cfg.Clock.Now().Add(3 * time.Second))
-	changed := s.endAgreement(token, "ACTIVE")
+	changed = s.endAgreement(token, "ACTIVE")
 	mu.Lock()
 	failing = false
 	mu.Unlock()
@@ -259,21 +259,20 @@ func (s *session) failedEvents(looks int) (first, last notification, unknown res
 		}
 	}
 	all := s.cfg.Webhooks.of(token)
-	if first.id == "" && len(all) == 0 {
-		return first, last, open("no notification of a confirmation arrived")
-	}
-	if first.id == "" { // another one proves that notifications come
+	if first.id == "" && len(all) > 0 { // another one proves that notifications come
 		first = all[0]
 	}
-	for _, n := range all {
-		if !slices.Contains(publicEvents(), n.event) {
-			return first, last, is("true")
-		}
+	switch strange := func(n notification) bool { return !slices.Contains(publicEvents(), n.event) }; {
+	case len(all) == 0:
+		unknown = open("no notification of a confirmation arrived")
+	case slices.ContainsFunc(all, strange):
+		unknown = is("true")
+	case !changed:
+		unknown = open(unusable)
+	default:
+		unknown = is("false")
 	}
-	if !changed {
-		return first, last, open(unusable)
-	}
-	return first, last, is("false")
+	return first, last, unknown, changed
 }
 
 const notAgain = "nothing was notified again within three minutes"
@@ -294,13 +293,16 @@ func timeOfSigning(header string) string {
 	return ""
 }
 
-func redelivered(first, last notification) result {
+// redelivered compares two bodies. Equal ones prove nothing if what they are about has not changed.
+func redelivered(first, last notification, ended bool) result {
 	if last.id == "" {
 		return open(notAgain)
 	}
 	before, after := first.body, last.body
 	changed := slices.ContainsFunc(before.Names, func(name string) bool { return !reflect.DeepEqual(before.Get(name), after.Get(name)) })
 	switch {
+	case string(first.raw) == string(last.raw) && !ended:
+		return open("the agreement was perhaps not changed between two deliveries")
 	case string(first.raw) == string(last.raw) && slices.IsSorted(before.Names):
 		return open("the members were in the order of the alphabet already")
 	case string(first.raw) == string(last.raw):
