@@ -148,8 +148,8 @@ func remarks() map[string]string {
 		"FollowUpAmounts":  "Open if amounts are absent.", "EmptyLists": "Open if no list of links is empty.",
 		"TransactionAnswers": "Open if account verifications are refused.", "UnknownEnumValues": "Open if transactions have no `source`.",
 		"Metadata":            "`refused` if the payment is accepted only without metadata.",
-		"ErrorForm":           "Open if the error has no fields, or if two refusals of the same request differ: something in between may have made one.",
-		"ErrorStatusAsString": "Open unless `ErrorForm` is `object` or `map`.", "NullErrorList": "Open unless `ErrorForm` is `object`.",
+		"ErrorForm":           "Open if the error has no fields, or if no two of three refusals of the same request are alike: something in between may have made one.",
+		"ErrorStatusAsString": "Open unless `ErrorForm` is `object` or `map`.", "NullErrorList": "Open unless `ErrorForm` is `object`, and two refusals with the service's own texts are alike.",
 		"KeyMismatch":       "Open if keys are ignored (`KeyLifetime` is `0s`).",
 		"NullInPut":         "Open if the customer cannot be changed.",
 		"DisabledCustomers": "Open if no account can be registered for the customer and verified, if the customer cannot be disabled, or if a read does not show it as disabled.",
@@ -162,7 +162,7 @@ func remarks() map[string]string {
 		"SettlementDays": "`weekdays` and `business` differ on a national holiday, and both differ from `every` on a weekend: open without one in the wait. Only holidays with a fixed date " +
 			"are known. " + noDates,
 		"SoftDeclineCodes": "Open if a declined payment or its retries cannot be read.",
-		"RetriesOf":        "Open if no payment is retried, or only once.", "RetrySchedule": "Open if no payment is retried, or times are absent.",
+		"RetriesOf":        "Open if no payment is retried, or only once.", "RetrySchedule": "Open if no payment is retried, if times are absent, or if not all retries are seen.",
 		"BankReturnAfter":      "Open if look-ups find the payment only after it has changed, and its answer has no state.",
 		"PayToSynchronous":     "Open if look-ups find the payment only after it has changed, and its answer has no state.",
 		"PayToApprovedAfter":   "Open if payments are approved in the answer, or are found only after that.",
@@ -171,7 +171,7 @@ func remarks() map[string]string {
 		"Events":               "`never` only with `-webhook-url`, which shows that the receiver can be reached; open without. " + agreementEvents,
 		"UnknownEvents":        silent + "`false` is worth something only if the subscription is for all event types: others than " + "`payto.agreement.confirmed`, `.declined`, `.expired`, `.recalled` and `payto.payment.approved` are unknown.",
 		"RedeliverySignedAnew": silent + "Also if nothing is notified again within three minutes. " + agreementEvents,
-		"RedeliveredBody":      silent + "Also if the members are in the order of the alphabet, and the same.",
+		"RedeliveredBody":      silent + "Also if the members are in the order of the alphabet, and the same, or if the two are equal and it is not sure that the agreement changed in between.",
 		"SignatureHeader":      silent + agreementEvents,
 	}
 }
