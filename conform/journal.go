@@ -48,7 +48,7 @@ type thing struct {
 	Amount   string    `json:"amount,omitempty"`
 	Sent     time.Time `json:"sent"`
 	Answered time.Time `json:"answered,omitzero"`
-	Changed  time.Time `json:"changed,omitzero"`  // when it was voided
+	Changed  time.Time `json:"changed,omitzero"`  // when its void was sent
 	Refused  bool      `json:"refused,omitempty"` // perhaps by something in between
 	Undone   bool      `json:"undone,omitempty"`
 	Keep     bool      `json:"keep,omitempty"` // until its question is answered

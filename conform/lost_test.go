@@ -82,3 +82,25 @@ func TestRetriesInUnstableList(t *testing.T) {
 		})
 	}
 }
+
+// A payment whose answer or whose void comes slowly has its time while the answer comes.
+func TestSlowPayment(t *testing.T) {
+	for _, operation := range []string{"POST /transactions", "POST /transactions/{receiptNumber}/void"} {
+		for _, value := range []string{"made", "changed"} {
+			t.Run(operation+value, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					box := newBox(t, "TransactionTimes="+value)
+					cfg := config(box)
+					cfg.NewKey, cfg.Wait = nil, 0
+					require.NoError(t, box.Inject(sandbox.Fault{Operation: operation, Kind: sandbox.DelayAfterCommit(20 * time.Second), Match: func(r sandbox.Request) bool {
+						return len(r.Body) == 0 || bytes.Contains(r.Body, []byte(`"principalAmount":1.23`))
+					}}))
+					report, err := conform.Run(t.Context(), cfg)
+					require.NoError(t, err)
+					assert.NotZero(t, box.FaultCounts()["DelayAfterCommit"])
+					assert.Equal(t, value, findings(report)["TransactionTimes"].Value, findings(report)["TransactionTimes"])
+				})
+			})
+		}
+	}
+}

@@ -241,10 +241,10 @@ func (s *session) transactionTimes(n int, tx shape.Value) result {
 		if form == "wrong" {
 			at = at.Add(-mislabelled(at))
 		}
-		near := func(moment time.Time) bool {
-			return !at.Add(t.grain).Before(moment.Add(s.Times.Low-2*time.Second)) && !at.After(moment.Add(s.Times.High+2*time.Second))
+		within := func(from, to time.Time) bool {
+			return !at.Add(t.grain).Before(from.Add(s.Times.Low-2*time.Second)) && !at.After(to.Add(s.Times.High+2*time.Second))
 		}
-		switch first, last := near(made.Answered), near(changed); {
+		switch first, last := within(made.Sent, made.Answered), within(changed, changed.Add(timeout)); {
 		case first && !last:
 			return is("made")
 		case last && !first:

@@ -24,7 +24,7 @@ func (s *session) void(n int) bool {
 		return false
 	}
 	if s.Made[n].Changed.IsZero() {
-		s.Made[n].Changed, s.Made[n].Undone = a.got, true
+		s.Made[n].Changed, s.Made[n].Undone = a.sent, true
 	}
 	return true
 }
