@@ -84,8 +84,32 @@ func (h handled) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// hidden returns why a question stays open in a world: another dimension hides it. It is
-// written from the assumptions alone; questions.md says the same in words.
+// moot reports that a question has no answer in a world, because no answer of the service depends on
+// it.
+func moot(w worlds.World, name string) bool {
+	is := func(name string, values ...string) bool { return slices.Contains(values, w.Value(name)) }
+	switch name {
+	case "EmptyLists":
+		return is("UnknownEnumValues", "true")
+	case "ErrorStatusAsString":
+		return !is("ErrorForm", "object", "map")
+	case "NullErrorList":
+		return !is("ErrorForm", "object")
+	case "KeyMismatch":
+		return is("KeyLifetime", "0s")
+	case "RetriesOf", "RetrySchedule":
+		return is("SoftDeclineCodes", "none")
+	case "PayToApprovedAfter":
+		return is("PayToSynchronous", "true")
+	case "UnknownEvents", "RedeliverySignedAnew", "RedeliveredBody", "SignatureHeader":
+		return is("Events", "never")
+	default:
+		return false
+	}
+}
+
+// hidden reports that a question may stay open in a world: it is moot, or another dimension hides
+// it. It is written from the assumptions alone; questions.md says the same in words.
 func hidden(w worlds.World, name string) bool {
 	is := func(name string, values ...string) bool { return slices.Contains(values, w.Value(name)) }
 	switch name {
@@ -107,35 +131,22 @@ func hidden(w worlds.World, name string) bool {
 		return is("TimeForm", "none") && is("AgreementTerms", "sent", "noOffset")
 	case "FollowUpAmounts":
 		return is("AmountForm", "absent")
-	case "EmptyLists":
-		return is("UnknownEnumValues", "true")
-	case "ErrorStatusAsString":
-		return !is("ErrorForm", "object", "map")
-	case "NullErrorList":
-		return !is("ErrorForm", "object")
-	case "KeyMismatch":
-		return is("KeyLifetime", "0s")
 	case "CutOffHour":
 		return is("LateSettlementDate", "true") || is("DateForm", "absent")
 	case "SettlementDays", "LateSettlementDate":
 		return is("DateForm", "absent")
-	case "RetriesOf":
-		return is("SoftDeclineCodes", "none")
 	case "RetrySchedule":
-		return is("SoftDeclineCodes", "none") || is("TimeForm", "absent")
+		return is("TimeForm", "absent") || moot(w, name)
 	case "BankReturnAfter":
 		return is("LookupLag", "24h") || is("TransactionAnswers", "receipt") && is("LookupLag", "10s", "5m")
 	case "PayToSynchronous":
 		return is("TransactionAnswers", "receipt") && is("LookupLag", "5m", "24h")
 	case "PayToApprovedAfter":
-		return is("PayToSynchronous", "true") || is("LookupLag", "24h") && is("PayToApprovedAfter", "1m", "15m") ||
-			is("LookupLag", "5m") && is("PayToApprovedAfter", "1m")
-	case "UnknownEvents", "RedeliverySignedAnew", "SignatureHeader":
-		return is("Events", "never")
+		return moot(w, name) || is("LookupLag", "24h") && is("PayToApprovedAfter", "1m", "15m") || is("LookupLag", "5m") && is("PayToApprovedAfter", "1m")
 	case "RedeliveredBody":
-		return is("Events", "never") || is("TimeForm", "absent") && is("MemberOrder", "reversed")
+		return is("TimeForm", "absent") && is("MemberOrder", "reversed") || moot(w, name)
 	default:
-		return false
+		return moot(w, name)
 	}
 }
 
@@ -158,12 +169,16 @@ func TestHiddenWorlds(t *testing.T) {
 					if len(a.Worlds) == 0 {
 						continue
 					}
-					answers++
+					if !moot(w, a.Name) {
+						answers++
+					}
 					switch f := found[a.Name]; {
 					case f.Value == w.Value(a.Name):
 					case f.Open != "" && hidden(w, a.Name):
 						assert.Contains(t, remarks()[a.Name], "Open", "questions.md does not say that %s may stay open", a.Name)
-						open++
+						if !moot(w, a.Name) {
+							open++
+						}
 					case strings.Contains(f.Open, "used up") && report.Requests > 270: // the bound of requests comes first
 						open++
 						usedUp++
@@ -185,10 +200,10 @@ func TestHiddenWorlds(t *testing.T) {
 			})
 		})
 	}
-	t.Logf("%d answers, %d of them stay open, %d because 300 requests were used up", answers, open, usedUp)
+	t.Logf("%d answers that matter, %d of them stay open, %d because 300 requests were used up", answers, open, usedUp)
 	if *hiddenWorlds >= 100 {
 		assert.Less(t, 1000*usedUp, answers)
-		assert.Less(t, 10*open, answers)
+		assert.Less(t, 20*open, answers)
 	}
 }
 
