@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -52,11 +53,8 @@ func (s *session) errorForms() []result {
 		return errorForm(a)
 	})
 	status, nulls := open("this form of errors does not show it"), open("this form of errors does not show it")
-	if form.value == "object" || form.value == "map" {
-		status = is(strconv.FormatBool(a.body.Get("status").Kind == shape.Text))
-		if v := a.body.Get("status"); v.Kind != shape.Text && v.Kind != shape.Number {
-			status = other(described(v))
-		}
+	if v := a.body.Get("status"); form.value == "object" || form.value == "map" {
+		status = cmp.Or(map[shape.Kind]result{shape.Text: is("true"), shape.Number: is("false")}[v.Kind], other(described(v)))
 	}
 	if form.value == "object" {
 		nulls = twice(func() result { return nullList(s.get("/transactions/"+s.digest("nothing", 0), nil)) })

@@ -42,7 +42,7 @@ func (s *session) otherAnswers(created answer) result {
 		return is("200")
 	}
 	return twice(func() result { // an answer without content may be a fault's
-		if a := s.put(object{"customerName": "Conform Probe"}); a.accepted() {
+		if a := s.putCustomer(s.ours(), object{"customerName": "Conform Probe"}); a.accepted() {
 			return writtenForm(a)
 		}
 		return result{}
@@ -66,17 +66,13 @@ func writtenForm(a answer) result {
 	}
 }
 
-func (s *session) put(body object) answer {
-	return s.putCustomer(s.ours(), body)
-}
-
 func (s *session) putCustomer(id string, body object) answer {
 	return s.send(http.MethodPut, "/customers/"+url.PathEscape(id), body)
 }
 
 // changeCustomer changes the customer of this run.
 func (s *session) changeCustomer(body object) reply {
-	v, _ := judge(func() answer { return s.put(body) })
+	v, _ := judge(func() answer { return s.putCustomer(s.ours(), body) })
 	return v
 }
 

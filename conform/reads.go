@@ -99,11 +99,8 @@ func memberOrder(names []string) result {
 func nothing(members ...shape.Value) result {
 	forms := make([]string, len(members))
 	for i, v := range members {
-		switch {
-		case v.Kind == shape.Text && v.Text == "":
+		if forms[i] = described(v); v.Kind == shape.Text && v.Text == "" {
 			forms[i] = "empty"
-		default:
-			forms[i] = described(v)
 		}
 	}
 	slices.Sort(forms)
@@ -111,26 +108,21 @@ func nothing(members ...shape.Value) result {
 }
 
 func emptyLinks(tx shape.Value) result {
-	forms := map[string]bool{}
+	form := ""
 	for i, links := range []shape.Value{tx.Get("links"), tx.Get("creditCard", "links")} {
-		switch {
-		case i > 0 && links.Kind == shape.Absent: // cards may have no links at all
-		case links.Kind == shape.Array && len(links.Items) > 0: // not empty
-		case links.Kind == shape.Array:
-			forms["list"] = true
-		default:
-			forms[string(links.Kind)] = true
+		if len(links.Items) > 0 || i > 0 && links.Kind == shape.Absent { // cards may have no links at all
+			continue
 		}
+		kind := cmp.Or(map[shape.Kind]string{shape.Array: "list"}[links.Kind], string(links.Kind))
+		if form != "" && form != kind {
+			return other("several forms")
+		}
+		form = kind
 	}
-	switch len(forms) {
-	case 0:
+	if form == "" {
 		return open("no list of links was empty")
-	case 1:
-		for form := range forms {
-			return one(form, "list", "null", "object", "absent")
-		}
 	}
-	return other("several forms")
+	return one(form, "list", "null", "object", "absent")
 }
 
 // clocks compares the service's clock and its times with ours.

@@ -18,8 +18,7 @@ func (s *span) narrow(low, high time.Duration) {
 	switch {
 	case !s.Known:
 		*s = span{low, high, true}
-	case high < s.Low || low > s.High: // keeps the first
-	default:
+	case low <= s.High && s.Low <= high:
 		s.Low, s.High = max(s.Low, low), min(s.High, high)
 	}
 }
