@@ -136,7 +136,7 @@ func (d *desk) clockAhead() {
 	d.never = unclear
 	d.sees("Clocks apart")
 	d.click("Installation")
-	d.sees("Database's clock", "Service's clock</dt><dd>10 minutes behind the database")
+	d.sees("Database's clock", "Service's clock</dt><dd>10 minutes behind the installation&#39;s time")
 	d.settled(d.pay("B", d.stored()))
 	d.deploys() // on a machine whose clock was set
 	d.settled(d.pay("C", d.stored()))
@@ -196,14 +196,15 @@ func (d *desk) failingComparison() {
 	d.sees("The comparison fails", "for 4 hours")
 	d.click("Installation")
 	d.sees("Failing since", "502")
-	receipt := d.settled(d.pay("B", d.stored())).ReceiptNumber
+	b := d.settled(d.pay("B", d.stored())) // perhaps after the cut-off of the day on which A settles
+	receipt := b.ReceiptNumber
 	d.put("DELETE FROM quickstream.write WHERE receipt = $1", receipt) // what only the comparison finds
 	d.box.ClearFaults()
-	d.compareToday()
+	d.compare(b.SettlesOn)
 	d.watches(0, "The programs work. The last comparison with the service found 1 difference.*Differences</dt><dd>1<")
 	_, _, err := d.engine.TakeIn(d.Context(), d.newWrite("B"), receipt)
 	require.NoError(d, err)
-	d.compareToday()
+	d.compare(b.SettlesOn)
 	d.watches(0, "Differences</dt><dd>0<")
 	d.sees("All is well")
 	d.click("Payments")
