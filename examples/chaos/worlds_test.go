@@ -7,6 +7,7 @@ package main
 import "testing"
 
 // TestWorlds runs in the worlds that cover every pair of what the contract leaves open.
+// .ci/long runs more of them.
 func TestWorlds(t *testing.T) {
-	pass(t, "-worlds 466 -payments 3", "-worlds 100 -payments 6 -seed 1000 -resend=false", "-worlds 100 -payments 6 -seed 2000 -faults 0")
+	pass(t, "-worlds 466 -payments 2", "-worlds 40 -payments 6 -seed 1000 -resend=false", "-worlds 40 -payments 6 -seed 2000 -faults 0")
 }
