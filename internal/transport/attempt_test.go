@@ -9,6 +9,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
@@ -37,6 +38,10 @@ func do(t *testing.T, f inner, change func(*Call)) *Result {
 
 // doBy is do with a client and an observer of its own.
 func doBy(ctx context.Context, client *http.Client, observer Observer, change func(*Call)) *Result {
+	return New(HTTPConfig{Client: client}, observer).Do(ctx, newCall(change))
+}
+
+func newCall(change func(*Call)) Call {
 	call := Call{
 		Method: http.MethodPost, URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, Class: Post, Accept: "application/json",
 		Limits:    &Limits{MaxAttempts: 1, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second, ResendWindow: ResendWindow},
@@ -46,7 +51,7 @@ func doBy(ctx context.Context, client *http.Client, observer Observer, change fu
 	if change != nil {
 		change(&call)
 	}
-	return New(HTTPConfig{Client: client}, observer).Do(ctx, call)
+	return call
 }
 
 func TestBodiesAreCapped(t *testing.T) {
@@ -118,6 +123,35 @@ func TestWhatWasSent(t *testing.T) {
 		assert.Equal(t, map[Reason]CallResult{Lost: Unknown, NeverSent: NetworkFailed}[c.want], result.End, name)
 		assert.Equal(t, broken, result.Err, name)
 		assert.Equal(t, 1, result.Attempts, name)
+	}
+}
+
+// TestUploadIsReadOnce: an upload whose content was read is not sent again, although nothing of it
+// left this machine. One whose content was not read was not sent, although its header was.
+func TestUploadIsReadOnce(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		for read, want := range map[bool]Result{
+			true:  {Reason: Lost, End: Unknown, Attempts: 1},
+			false: {Reason: NeverSent, End: NetworkFailed, Attempts: 3},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				transport := New(HTTPConfig{Client: &http.Client{Transport: inner(func(r *http.Request) (*http.Response, error) {
+					if trace := httptrace.ContextClientTrace(r.Context()); !read {
+						trace.GotConn(httptrace.GotConnInfo{Conn: brokenConn{}})
+						trace.WroteHeaders()
+						return nil, syscall.ECONNREFUSED
+					}
+					_, err := r.Body.Read(make([]byte, 1))
+					assert.NoError(t, err)
+					return nil, syscall.ECONNREFUSED
+				})}}, nil)
+				transport.loop.HTTPClient.Transport.(*roundTripper).own = own
+				result := transport.Do(t.Context(), newCall(func(c *Call) {
+					c.Upload, c.Limits.MaxAttempts = &Upload{Content: strings.NewReader("file"), Length: 4}, 3
+				}))
+				assert.Equal(t, want, Result{Reason: result.Reason, End: result.End, Attempts: result.Attempts}, "own: %v, read: %v", own, read)
+			})
+		}
 	}
 }
 
