@@ -149,7 +149,7 @@ func (c *dateCache) readOnce(ctx context.Context, date quickstream.Date) (items 
 			pages[at.Text()] = true
 		}
 		switch {
-		case at.IsZero() && saysNone(err):
+		case saysNone(err): // a later page has no such error
 			return nil, false, nil
 		case err == nil, at.IsZero():
 			return items, shifted, err
