@@ -252,7 +252,7 @@ func (x *exchange) answered(ctx context.Context, resp *http.Response, a *attempt
 			}
 		}
 		r.RetryAfter = retryAfter(resp.Header)
-	case err == nil && !x.call.documents(resp.StatusCode):
+	case !x.call.documents(resp.StatusCode):
 		r.Reason, r.Err = Inconclusive, errUndocumented
 	case err == nil:
 		err = x.call.Decode(resp.StatusCode, body)
