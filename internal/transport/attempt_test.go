@@ -41,6 +41,13 @@ func doBy(ctx context.Context, client *http.Client, observer Observer, change fu
 	return New(HTTPConfig{Client: client}, observer).Do(ctx, newCall(change))
 }
 
+// over returns a transport over a RoundTripper, which it may take for its own connections.
+func over(f inner, own bool) *Transport {
+	transport := New(HTTPConfig{Client: &http.Client{Transport: f}}, nil)
+	transport.loop.HTTPClient.Transport.(*roundTripper).own = own
+	return transport
+}
+
 func newCall(change func(*Call)) Call {
 	call := Call{
 		Method: http.MethodPost, URL: &url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, Class: Post, Accept: "application/json",
@@ -135,7 +142,7 @@ func TestUploadIsReadOnce(t *testing.T) {
 			false: {Reason: NeverSent, End: NetworkFailed, Attempts: 3},
 		} {
 			synctest.Test(t, func(t *testing.T) {
-				transport := New(HTTPConfig{Client: &http.Client{Transport: inner(func(r *http.Request) (*http.Response, error) {
+				result := over(func(r *http.Request) (*http.Response, error) {
 					if trace := httptrace.ContextClientTrace(r.Context()); !read {
 						trace.GotConn(httptrace.GotConnInfo{Conn: brokenConn{}})
 						trace.WroteHeaders()
@@ -144,9 +151,7 @@ func TestUploadIsReadOnce(t *testing.T) {
 					_, err := r.Body.Read(make([]byte, 1))
 					assert.NoError(t, err)
 					return nil, syscall.ECONNREFUSED
-				})}}, nil)
-				transport.loop.HTTPClient.Transport.(*roundTripper).own = own
-				result := transport.Do(t.Context(), newCall(func(c *Call) {
+				}, own).Do(t.Context(), newCall(func(c *Call) {
 					c.Upload, c.Limits.MaxAttempts = &Upload{Content: strings.NewReader("file"), Length: 4}, 3
 				}))
 				assert.Equal(t, want, Result{Reason: result.Reason, End: result.End, Attempts: result.Attempts}, "own: %v, read: %v", own, read)
@@ -194,6 +199,22 @@ func TestRepeatsBelowAreAttempts(t *testing.T) {
 		}, nil)
 		assert.Equal(t, want, result.End, status)
 		assert.Equal(t, 3, result.Attempts)
+	}
+}
+
+// TestRepeatsOfOurOwn: on our own connections net/http repeats a write only if no byte of it went
+// out, so that it was sent once. A read it may repeat after sending.
+func TestRepeatsOfOurOwn(t *testing.T) {
+	for class, attempts := range map[Class]int{Read: 2, Keyed: 1, Post: 1, Change: 1} {
+		result := over(func(r *http.Request) (*http.Response, error) {
+			trace := httptrace.ContextClientTrace(r.Context())
+			trace.WroteHeaders()
+			trace.GotConn(httptrace.GotConnInfo{Conn: brokenConn{}})
+			trace.WroteHeaders()
+			return answer(401, `{"status":401,"errors":[],"developerMessage":"no such key"}`), nil
+		}, true).Do(t.Context(), newCall(func(c *Call) { c.Class = class }))
+		assert.Equal(t, attempts, result.Attempts)
+		assert.Equal(t, Answered, result.End)
 	}
 }
 

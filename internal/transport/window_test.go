@@ -95,6 +95,34 @@ func TestResendWindowAfterASlowDial(t *testing.T) {
 	})
 }
 
+// TestResendWindowAfterASlowWrite: a body that was read within the window goes out within it or not
+// at all. What the earlier attempt came to counts.
+func TestResendWindowAfterASlowWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempts := 0
+		result := over(func(r *http.Request) (*http.Response, error) {
+			conn := newHeldConn(brokenConn{takes: 1})
+			conn.reading = true
+			httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{Conn: conn})
+			_, err := io.Copy(io.Discard, r.Body)
+			assert.NoError(t, err)
+			if attempts++; attempts == 2 {
+				<-time.After(ResendWindow)
+			}
+			if _, err := conn.Write([]byte("POST")); attempts == 2 {
+				return nil, err
+			}
+			return nil, syscall.ECONNRESET
+		}, true).Do(t.Context(), newCall(func(c *Call) {
+			c.Class, c.Key, c.Body, c.Limits.MaxAttempts, c.Limits.AttemptTimeout = Keyed, "mine", []byte("{}"), 3, 2*ResendWindow
+		}))
+		assert.Equal(t, 2, attempts)
+		assert.Equal(t, Unknown, result.End)
+		assert.Equal(t, Lost, result.Reason)
+		assert.ErrorIs(t, result.Err, syscall.ECONNRESET)
+	})
+}
+
 // TestSlowBodyAfterTheWindow: a request that has begun within the window is sent to its end.
 func TestSlowBodyAfterTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
