@@ -256,6 +256,7 @@ func TestCustomerReferences(t *testing.T) {
 		"without an id":                {[]any{"metadata", nil}, false, 1},
 		"of another amount":            {[]any{"metadata", nil, "principalAmount", money("9.00")}, false, 0},
 		"an older one":                 {[]any{"metadata", nil, "transactionTime", time.Now().Add(-3 * time.Hour).Format(time.RFC3339)}, false, 0},
+		"with its id masked":           {[]any{"metadata", object{"intentId": "********"}}, false, 1},
 		"with another's id":            {[]any{"metadata", object{"intentId": "X"}}, false, 0},
 		"of another reference":         {[]any{"metadata", nil, "paymentReferenceNumber", "X"}, false, 0},
 		"with the id, of another type": {[]any{"transactionType", "REFUND"}, false, 1},
