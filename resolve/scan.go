@@ -109,7 +109,7 @@ func (c *dateCache) readWhole(ctx context.Context, date quickstream.Date) (all [
 		}
 		slices.Sort(receipts)
 		switch receipts = slices.Compact(receipts); {
-		case err != nil && len(items) == 0:
+		case len(items) == 0:
 			return all, err
 		case err != nil:
 			before, last = nil, err
