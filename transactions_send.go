@@ -76,25 +76,19 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 		body.PayToData = &data
 	}
 	if name != "" {
-		metadata := maps.Clone(body.Metadata)
-		if metadata == nil {
-			metadata = map[string]string{}
-		}
-		body.intentName, metadata[name] = name, id
-		body.Metadata = metadata
+		body.intentName, body.Metadata[name] = name, id
 	}
 	return call, body
 }
 
-// withMetadata returns metadata with the members of [WithMetadata].
+// withMetadata returns a copy of metadata with the members of [WithMetadata], unless the intent's id
+// is switched off.
 func (c *callConfig) withMetadata(own map[string]string) map[string]string {
-	if c.intentName == "" || len(c.metadata) == 0 {
+	if c.intentName == "" {
 		return own
 	}
-	all := maps.Clone(own)
-	if all == nil {
-		all = map[string]string{}
-	}
+	all := map[string]string{}
+	maps.Copy(all, own)
 	maps.Copy(all, c.metadata)
 	return all
 }
