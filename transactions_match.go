@@ -32,7 +32,7 @@ var errAnother = errors.New("the answer is about another transaction than the on
 func (b transactionBody) fits(t *Transaction) error {
 	id, own := t.Metadata[b.intentName], b.Metadata[b.intentName]
 	switch may, _ := altered(id, own); {
-	case b.intentName == "" || id == "" || may: // says nothing
+	case id == "" || may: // says nothing
 	case id != own:
 		return errAnother
 	case b.TransactionType == TransactionTypeRefund: // which may go by its payment's reference
@@ -151,7 +151,7 @@ func (i Intent) match(t *Transaction, wanted transactionBody, clocks clocks) mat
 		return match{matches: true, onlyMatch: true, byID: true}
 	case shows && !sameText(t.PaymentReferenceNumber, i.Reference):
 		return match{reasons: append(reasons, "it carries what may be the intent's id, and not its reference")}
-	case i.ID != "" && id != "" && !may:
+	case id != "" && !may:
 		another := len(wanted.differs(t)) > 0 || i.older(t, clocks) || t.outcome().tookNoMoney()
 		if another || t.PaymentReferenceNumber != "" && !sameText(t.PaymentReferenceNumber, i.Reference) {
 			return match{}
@@ -175,7 +175,7 @@ func (i Intent) matchRefund(t *Transaction, wanted transactionBody, clocks clock
 	m := i.match(t, wanted, clocks)
 	id := t.Metadata[i.MetadataName]
 	may, _ := altered(id, i.ID)
-	if m.matches || i.ID != "" && id != "" && !may || sameText(t.PaymentReferenceNumber, i.Reference) {
+	if m.matches || id != "" && !may || sameText(t.PaymentReferenceNumber, i.Reference) {
 		return m
 	}
 	if wanted.PaymentReferenceNumber = ""; len(wanted.differs(t)) > 0 {
@@ -224,7 +224,7 @@ func (i Intent) age(t *Transaction, clocks clocks) []string {
 
 // seeID remembers that the service shows the ids of intents.
 func (c *Client) seeID(t *Transaction, name string) {
-	if name != "" && t.Metadata[name] != "" {
+	if t.Metadata[name] != "" {
 		c.showsIDs.Store(true)
 	}
 }

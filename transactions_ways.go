@@ -140,7 +140,7 @@ func (i Intent) matchListed(t *Transaction, wanted transactionBody, clocks clock
 		return m
 	}
 	reference, id := t.PaymentReferenceNumber, t.Metadata[i.MetadataName]
-	if may, _ := altered(id, i.ID); i.ID != "" && id != "" && !may {
+	if may, _ := altered(id, i.ID); id != "" && !may {
 		return match{}
 	}
 	wanted.PaymentReferenceNumber = ""
