@@ -152,5 +152,5 @@ type Result struct {
 	RetryAfter time.Duration
 	Key        string
 	Attempts   int
-	FirstSent  time.Time // of a write
+	FirstSent  time.Time
 }

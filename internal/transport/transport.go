@@ -141,7 +141,7 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		*x.call.Begun = x.attempts
 	}
 	begun := time.Now()
-	if x.attempts == 1 && x.call.Class != Read {
+	if x.attempts == 1 {
 		x.firstSent = begun
 	}
 	if x.stale {
@@ -326,7 +326,7 @@ func (x *exchange) again() bool {
 
 // tooLate reports whether the service may have forgotten the key after the pause.
 func (x *exchange) tooLate(pause time.Duration) bool {
-	return since(x.firstSent)+pause >= x.call.Limits.ResendWindow
+	return x.call.Class != Read && since(x.firstSent)+pause >= x.call.Limits.ResendWindow
 }
 
 // since also compares wall clocks, because the monotonic clock may stop while the machine sleeps.
