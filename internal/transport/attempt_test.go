@@ -94,6 +94,15 @@ func TestBodiesAreCapped(t *testing.T) {
 	assert.Len(t, got, maxErrorBody)
 }
 
+// TestTooLargeAnswers: a success of which too much came is an answer that cannot be decoded, and no
+// failure on the way.
+func TestTooLargeAnswers(t *testing.T) {
+	result := do(t, func(*http.Request) (*http.Response, error) { return answer(200, strings.Repeat(" ", maxBody+1)), nil }, func(c *Call) { c.Class = Read })
+	assert.Equal(t, Inconclusive, result.Reason)
+	assert.Equal(t, Answered, result.End)
+	assert.ErrorIs(t, result.Err, errTooLarge)
+}
+
 type blanks struct{}
 
 func (blanks) Read(p []byte) (int, error) { return len(p), nil }
@@ -235,6 +244,18 @@ func TestPanicsOfObservers(t *testing.T) {
 			assert.Equal(t, want, result.End, name)
 			assert.Equal(t, 1, sent, name)
 			assert.ErrorContains(t, result.Err, "panicked", name)
+		}
+	}
+}
+
+// TestPanicsAfterAnUnansweredAttempt: of a write whose last attempt was never sent the earlier one
+// counts.
+func TestPanicsAfterAnUnansweredAttempt(t *testing.T) {
+	for class, want := range map[Class]CallResult{Read: NetworkFailed, Keyed: Unknown, Post: Unknown, Change: Unknown} {
+		for unanswered, want := range map[bool]CallResult{true: want, false: NetworkFailed} {
+			result := Result{Reason: NeverSent, Unanswered: unanswered}
+			result.Lose(class, errors.New("it panicked"))
+			assert.Equal(t, want, result.End, "class %v, unanswered: %v", class, unanswered)
 		}
 	}
 }

@@ -66,6 +66,21 @@ func TestOnlyWhatGotOutCounts(t *testing.T) {
 	}
 }
 
+// TestSentBeforeTheWindowEnded: what went out in time was sent, although more follows after it.
+func TestSentBeforeTheWindowEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempt := &gate{window: window{time.Now(), time.Second}}
+		for _, isFirst := range []bool{true, false} {
+			first, ok := attempt.pass()
+			assert.Equal(t, isFirst, first)
+			assert.True(t, ok)
+			<-time.After(time.Second)
+		}
+		assert.False(t, attempt.late.Load())
+		assert.False(t, attempt.shut())
+	})
+}
+
 // TestNothingIsLeftOver: a request waits until all that came in is read, and what comes in
 // while there is none is no answer.
 func TestNothingIsLeftOver(t *testing.T) {

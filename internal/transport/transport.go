@@ -233,7 +233,7 @@ func (x *exchange) answered(ctx context.Context, resp *http.Response, a *attempt
 	case !success:
 		r.Problem = wire.ParseErrorBody(body)
 		sent := http.Request{Header: http.Header{"Authorization": {x.authorization}}}
-		if key, _, ok := sent.BasicAuth(); ok && key != "" {
+		if key, _, _ := sent.BasicAuth(); key != "" {
 			r.Problem.Conceal(key)
 		}
 		if x.call.repeats(r.Problem.TraceCode) {

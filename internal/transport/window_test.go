@@ -155,6 +155,26 @@ func TestReadsHaveNoWindow(t *testing.T) {
 	}
 }
 
+// TestAnswersAfterTheWindow: an answer counts, even if the body was read too late to be sent.
+func TestAnswersAfterTheWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempts := 0
+		result := do(t, func(r *http.Request) (*http.Response, error) {
+			if attempts++; attempts == 1 {
+				return nil, syscall.ECONNRESET
+			}
+			<-time.After(ResendWindow)
+			_, err := io.Copy(io.Discard, r.Body)
+			assert.ErrorIs(t, err, errTooLate)
+			return answer(201, "{}"), nil
+		}, func(c *Call) {
+			c.Class, c.Key, c.Body, c.Limits.MaxAttempts, c.Limits.AttemptTimeout = Keyed, "mine", []byte("{}"), 3, 2*ResendWindow
+		})
+		assert.Equal(t, Success, result.End)
+		assert.Equal(t, 201, result.Status)
+	})
+}
+
 // TestSlowBodyAfterTheWindow: a request that has begun within the window is sent to its end.
 func TestSlowBodyAfterTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
