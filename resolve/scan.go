@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,7 +128,7 @@ const maxTries = 3
 func (c *dateCache) readOnce(ctx context.Context, date quickstream.Date) (items []readItem, shifted bool, err error) {
 	receipts, pages := make(map[string]bool), make(map[string]bool)
 	var at quickstream.Cursor
-	for tries := 0; tries < maxTries && ctx.Err() == nil; tries++ {
+	for tries := 0; tries < maxTries; tries++ {
 		var page *quickstream.Page[quickstream.Transaction]
 		for page, err = range c.list(date).From(at).Pages(ctx) {
 			if err != nil {
@@ -151,11 +150,11 @@ func (c *dateCache) readOnce(ctx context.Context, date quickstream.Date) (items 
 		switch {
 		case saysNone(err): // a later page has no such error
 			return nil, false, nil
-		case err == nil, at.IsZero():
+		case at.IsZero(): // read to the end, or not begun
 			return items, shifted, err
 		}
 	}
-	return items, shifted, cmp.Or(err, ctx.Err())
+	return items, shifted, err
 }
 
 // compared returns the members that Resume compares, without the rest of the answer. The date is that

@@ -52,7 +52,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	if body == "" {
 		status, body = http.StatusNotFound, none
 	}
-	if strings.HasPrefix(body, "<") {
+	if strings.HasPrefix(body, "<") || strings.HasPrefix(body, `{"errors"`) {
 		status = http.StatusNotFound
 	}
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
@@ -86,17 +86,19 @@ func TestNotFoundAfterAScan(t *testing.T) {
 		status  resolve.Status
 		scans   int
 	}{
-		"not listed":             {script{days: map[string]string{"2026-06-11": list(other)}}, resolve.StatusNotFound, 1},
-		"listed with its id":     {script{days: map[string]string{"2026-06-15": list(fmt.Sprintf(payment, `,"metadata":{"intentId":"ID-1"}`))}, one: fmt.Sprintf(payment, "")}, resolve.StatusSettled, 1},
-		"listed without its id":  {script{days: map[string]string{"2026-06-10": list(fmt.Sprintf(payment, ""))}}, resolve.StatusEscalated, 0},
-		"a list that fails":      {script{days: map[string]string{"2026-06-12": "<html>"}}, resolve.StatusEscalated, 0},
-		"one that moves":         {script{days: map[string]string{"2026-06-12": moving(other)}, days2: list(other)}, resolve.StatusNotFound, 1},
-		"on page two":            {script{days: map[string]string{"2026-06-12": moving(other)}, days2: list(fmt.Sprintf(payment, `,"metadata":{"intentId":"ID-1"}`)), one: fmt.Sprintf(payment, "")}, resolve.StatusSettled, 1},
-		"without an end":         {script{days: map[string]string{"2026-06-12": moving(other)}, days2: followed(list(strings.ReplaceAll(other, "R9", "R8")), 2)}, resolve.StatusEscalated, 0},
-		"page two gone":          {script{days: map[string]string{"2026-06-12": moving(other)}}, resolve.StatusEscalated, 0},
-		"an item is unreadable":  {script{days: map[string]string{"2026-06-12": list(`{"receiptNumber":{}}`)}}, resolve.StatusEscalated, 0},
-		"what it found is gone":  {script{days: map[string]string{"2026-06-12": list(strings.Replace(fmt.Sprintf(payment, `,"metadata":{"intentId":"ID-1"}`), "Approved", "Pending", 1))}}, resolve.StatusEscalated, 0},
-		"found pending, settled": {script{days: map[string]string{"2026-06-12": list(strings.Replace(fmt.Sprintf(payment, `,"metadata":{"intentId":"ID-1"}`), "Approved", "Pending", 1))}, one: fmt.Sprintf(payment, "")}, resolve.StatusSettled, 1},
+		"not listed":              {script{days: map[string]string{"2026-06-11": list(other)}}, resolve.StatusNotFound, 1},
+		"listed with its id":      {script{days: map[string]string{"2026-06-15": list(fmt.Sprintf(payment, `,"metadata":{"intentId":"ID-1"}`))}, one: fmt.Sprintf(payment, "")}, resolve.StatusSettled, 1},
+		"listed without its id":   {script{days: map[string]string{"2026-06-10": list(fmt.Sprintf(payment, ""))}}, resolve.StatusEscalated, 0},
+		"a list that fails":       {script{days: map[string]string{"2026-06-12": "<html>"}}, resolve.StatusEscalated, 0},
+		"none, by a field's name": {script{days: map[string]string{"2026-06-12": `{"errors":[{"fieldName":"settlementDate","messages":["is empty"]}]}`}}, resolve.StatusNotFound, 1},
+		"a field without a name":  {script{days: map[string]string{"2026-06-12": `{"errors":[{"messages":["is empty"]}]}`}}, resolve.StatusEscalated, 0},
+		"one that moves":          {script{days: map[string]string{"2026-06-12": moving(other)}, days2: list(other)}, resolve.StatusNotFound, 1},
+		"on page two":             {script{days: map[string]string{"2026-06-12": moving(other)}, days2: list(fmt.Sprintf(payment, `,"metadata":{"intentId":"ID-1"}`)), one: fmt.Sprintf(payment, "")}, resolve.StatusSettled, 1},
+		"without an end":          {script{days: map[string]string{"2026-06-12": moving(other)}, days2: followed(list(strings.ReplaceAll(other, "R9", "R8")), 2)}, resolve.StatusEscalated, 0},
+		"page two gone":           {script{days: map[string]string{"2026-06-12": moving(other)}}, resolve.StatusEscalated, 0},
+		"an item is unreadable":   {script{days: map[string]string{"2026-06-12": list(`{"receiptNumber":{}}`)}}, resolve.StatusEscalated, 0},
+		"what it found is gone":   {script{days: map[string]string{"2026-06-12": list(strings.Replace(fmt.Sprintf(payment, `,"metadata":{"intentId":"ID-1"}`), "Approved", "Pending", 1))}}, resolve.StatusEscalated, 0},
+		"found pending, settled":  {script{days: map[string]string{"2026-06-12": list(strings.Replace(fmt.Sprintf(payment, `,"metadata":{"intentId":"ID-1"}`), "Approved", "Pending", 1))}, one: fmt.Sprintf(payment, "")}, resolve.StatusSettled, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := tt.service.client(t)
