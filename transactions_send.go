@@ -143,7 +143,7 @@ func (c *call) transaction(body transactionBody) {
 	c.reference, c.body, c.kept = body.PaymentReferenceNumber, body.transactionJSON, kept
 	c.intent = &Intent{
 		Reference: body.PaymentReferenceNumber, OwnReference: body.ownReference,
-		ID: body.Metadata[body.intentName], MetadataName: body.intentName, IDsShown: body.intentName != "" && c.client.showsIDs.Load(),
+		ID: body.Metadata[body.intentName], MetadataName: body.intentName, IDsShown: c.client.showsIDs.Load(),
 		Complete: complete,
 	}
 }

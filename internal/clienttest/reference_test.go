@@ -40,6 +40,8 @@ func TestWithReference(t *testing.T) {
 	assert.Equal(t, reference, intent.Reference)
 	assert.Equal(t, reference, endToEnd)
 	assert.False(t, intent.OwnReference)
+	again, _ := planned(params)
+	assert.Equal(t, intent.ID, again.ID, "the same payment under the same reference")
 
 	params.PaymentReferenceNumber = own
 	params.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "AGREEMENT", EndToEndID: "END-1"})

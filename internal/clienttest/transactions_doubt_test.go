@@ -168,6 +168,7 @@ func TestTransactionsWithoutAnID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		own, mine := sent(t, "ORDER-1")
 		made, named := sent(t, "")
+		bare, paid := sent(t, "ORDER-2", quickstream.WithIntentMetadata(""))
 		refund, refundOf := lostRefund(t)
 		unnamed := with(mine, "metadata", nil, "receiptNumber", "R-2")
 		other := with(mine, "metadata", object{own.MetadataName: "ANOTHER"}, "paymentReferenceNumber", "ORDER-12", "receiptNumber", "R-3")
@@ -203,6 +204,7 @@ func TestTransactionsWithoutAnID(t *testing.T) {
 			"with the id":                       {true, own, []object{mine}, "R-1"},
 			"beside one with the id":            {true, own, []object{unnamed, mine}, "R-1"},
 			"a reference of this package":       {true, made, []object{with(named, "metadata", nil)}, "R-1"},
+			"an intent without an id":           {true, bare, []object{paid}, "R-1"},
 			"a refund, no id seen":              {false, refund, []object{refundOf("")}, "R-1"},
 			"a refund":                          {true, refund, []object{refundOf("")}, ""},
 		} {
