@@ -152,8 +152,7 @@ func (i Intent) match(t *Transaction, wanted transactionBody, clocks clocks) mat
 	case shows && !sameText(t.PaymentReferenceNumber, i.Reference):
 		return match{reasons: append(reasons, "it carries what may be the intent's id, and not its reference")}
 	case id != "" && !may:
-		another := len(wanted.differs(t)) > 0 || i.older(t, clocks) || t.outcome().tookNoMoney()
-		if another || t.PaymentReferenceNumber != "" && !sameText(t.PaymentReferenceNumber, i.Reference) {
+		if len(wanted.differs(t)) > 0 || i.older(t, clocks) || t.outcome().tookNoMoney() {
 			return match{}
 		}
 		return match{reasons: []string{"it carries another intent's id, and agrees otherwise"}}
