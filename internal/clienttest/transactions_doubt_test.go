@@ -361,3 +361,19 @@ func TestReadAll(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, items, 1)
 }
+
+// TestNoSettlementDate: a payment under the merchant's own reference whose settlement date is not shown is no older
+// one. It may be the intent's, or an earlier one whose time is that of its last change.
+func TestNoSettlementDate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		made, paid := sent(t, "ORDER-77", quickstream.WithIntentMetadata(""))
+		<-time.After(time.Minute)
+		tx, err := clientOf(t, lookedUp([][]object{{with(paid, "settlementDate", nil)}})).Transactions.Resume(t.Context(), made)
+		candidates := still(t, tx, err).Candidates
+		require.Len(t, candidates, 1)
+		assert.Equal(t, []string{"its settlement date is not known, and its time may be that of its last change"}, candidates[0].Reasons)
+		tx, err = clientOf(t, lookedUp([][]object{{paid}})).Transactions.Resume(t.Context(), made)
+		require.NoError(t, err)
+		assert.Equal(t, "R-1", tx.ReceiptNumber)
+	})
+}
