@@ -108,7 +108,9 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 	if v.Refused > 0 && v.Unknown() {
 		v.Meaning = "It was sent, and what is known of it is not stored yet, because the shop's program refuses it. Do not do it another way."
 	}
-	v.count()
+	if v.count(); v.State == durable.StateSettled && v.Paid() && v.Taken.IsPositive() && !v.Net().IsPositive() {
+		v.Meaning = "It was taken, and all of it was refunded. The customer gets the money back. The order stays paid."
+	}
 	v.Offer = c.offer(v)
 	v.Raw, err = raw(r, v.Events)
 	return v, err

@@ -79,6 +79,7 @@ func TestConsoleRefundOfAll(t *testing.T) {
 	o.submit("jo", page, "refund", "how", "all", "note", "changed their mind")
 	refund := o.settled(o.details(p.ID).FollowUps[0].ID)
 	assert.True(t, refund.Common().Approved())
+	assert.Contains(t, o.page("jo", p.ID).body, "It was taken, and all of it was refunded. The customer gets the money back. The order stays paid.")
 	order, err := o.engine.PaymentOf(t.Context(), p.Order)
 	require.NoError(t, err)
 	assert.True(t, order.Paid())

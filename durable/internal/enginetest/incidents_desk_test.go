@@ -117,7 +117,7 @@ func (d *desk) judgesWords(r durable.Record, before sandbox.Ledger) {
 	switch {
 	case says("The money was taken."):
 		assert.Positive(d, left(before, r.ReceiptNumber), "the money of %s was not taken", r.Order)
-	case says("It was cancelled before settlement. The customer has the money."):
+	case says("It was cancelled before settlement. The customer has the money."), says("It was taken, and all of it was refunded. The customer gets the money back."):
 		assert.Zero(d, left(d.box.Ledger(), r.ReceiptNumber), "the customer has not the money of %s", r.Order)
 	case says("The customer was charged twice for one order. Refund one"):
 		assert.EqualValues(d, 2*1234, paid(before)[r.Order], "%s is not charged twice", r.Order)

@@ -173,6 +173,9 @@ func (d *desk) olderCopy() {
 	d.judge(3)
 }
 
+// moneyBack is what the page of a reversed payment says: it is voided, or refunded after its cut-off.
+const moneyBack = "The customer (has the money|gets the money back)"
+
 func (d *desk) fullDisk() {
 	d.never = []string{"decide", "pay-again"}
 	d.click("Installation")
@@ -186,7 +189,7 @@ func (d *desk) fullDisk() {
 	d.now = form // a step back
 	d.fill("refund", "how", "all", "note", "a torn page")
 	d.sees("It is stored")
-	d.watches(time.Second, "The customer has the money")
+	d.watches(time.Second, moneyBack)
 	d.until(time.Second, func(h durable.Health) bool { return len(h.Writes) == 0 })
 	d.judge(11, "A")
 }
@@ -231,7 +234,7 @@ func (d *desk) customerCalls() {
 	d.fill("look-up")
 	d.sees("The money was taken", "Voided if that can still be done")
 	d.fill("refund", "how", "all", "note", "the customer asks for it")
-	d.watches(time.Second, "The customer has the money")
+	d.watches(time.Second, moneyBack)
 	d.until(time.Minute, func(h durable.Health) bool { return h.Unknown == 0 })
 	d.judge(3, "B")
 }
@@ -245,7 +248,7 @@ func (d *desk) doubleCharge() {
 	twice := d.address
 	d.click("What else there is of the order", "B")
 	d.fill("refund", "how", "all", "note", "charged twice")
-	d.watches(time.Second, "The customer has the money")
+	d.watches(time.Second, moneyBack)
 	d.click("What else there is of the order", "B")
 	assert.Equal(d, twice, d.address)
 	assert.NotContains(d, strings.ToLower(d.now.short()), "refund one of the two", "that is done")
