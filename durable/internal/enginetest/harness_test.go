@@ -386,7 +386,7 @@ func (s *shop[TTx]) until(step time.Duration, stands func(durable.Health) bool) 
 		status, err := s.engine.Health(s.Context())
 		s.clock.Advance(step)
 		return err == nil && stands(status)
-	}, time.Minute, 20*time.Millisecond)
+	}, 3*time.Minute, 20*time.Millisecond) // also on a loaded machine
 }
 
 // settled waits for the outcome of a payment.

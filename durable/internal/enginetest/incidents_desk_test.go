@@ -215,7 +215,7 @@ func (d *desk) watches(step time.Duration, text string) {
 		d.clock.Advance(step)
 		d.shows(d.address, func() reply { return d.office.get("jo", d.address) })
 		return regexp.MustCompile("(?s)" + text).MatchString(d.now.body)
-	}, 20*time.Second, 50*time.Millisecond, "%q does not come", text)
+	}, time.Minute, 50*time.Millisecond, "%q does not come", text)
 }
 
 // judge compares the ledger with the shop: it has so many orders, for each the customer has paid once, and the engine
