@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"net/http"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // FieldError is one field that the service refused. FieldName is "" if the service does not name
@@ -169,20 +169,11 @@ func (c *call) stranger(r *transport.Result) string {
 
 const foreignAnswer = "not in the service's own words about this call, so it proves nothing; check what stands in front of the service"
 
-// plainWord is what a message may show: words of letters, which no secret is, and punctuation.
-var plainWord = regexp.MustCompile(`^["'(]*[A-Za-z'/-]{1,24}["')]*[.,:;!?]*$`)
-
 func (e *APIError) readMessages() string {
 	var lines []string
 	add := func(name, message string) {
-		words := strings.Fields(message)
-		for i, word := range words {
-			if !plainWord.MatchString(word) {
-				words[i] = "?"
-			}
-		}
-		if len(words) > 0 {
-			lines = append(lines, name+strings.Join(words, " "))
+		if message = wire.PlainWords(message); message != "" {
+			lines = append(lines, name+message)
 		}
 	}
 	for _, field := range e.Fields() {

@@ -8,7 +8,10 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"strings"
 	"syscall"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // Kind names a network condition.
@@ -75,6 +78,21 @@ func condition(err error) (kind Kind, temporary bool) {
 	}
 	return KindOther, true
 }
+
+// unquoted hides what net/http quotes of an answer that is no HTTP, which may repeat what was sent.
+func unquoted(err error) error {
+	if strings.Contains(err.Error(), "transport connection broken: ") {
+		return hidden{func() error { return err }}
+	}
+	return err
+}
+
+// hidden is an error that errors.Is and errors.As find, and whose text is not shown as it is.
+type hidden struct{ cause func() error }
+
+func (h hidden) Error() string        { return wire.PlainWords(h.cause().Error()) }
+func (h hidden) Is(target error) bool { return errors.Is(h.cause(), target) }
+func (h hidden) As(target any) bool   { return errors.As(h.cause(), target) }
 
 // ended says how a context ended.
 func ended(err error) Kind {

@@ -196,7 +196,7 @@ func (x *exchange) failed(ctx context.Context, err error, a *attempt) {
 	if cause := context.Cause(ctx); errors.Is(cause, errPatience) || errors.Is(cause, context.DeadlineExceeded) {
 		err = context.DeadlineExceeded // the attempt's own limit, or that of the caller's http.Client
 	}
-	x.result = Result{Err: err, Reason: Lost}
+	x.result = Result{Err: unquoted(err), Reason: Lost}
 	x.result.Kind, x.temporary = condition(err)
 	over := x.Err()
 	switch unsent := a.shut(); {

@@ -29,7 +29,7 @@ type ErrorBody struct {
 	Fields           []FieldError // the first maxFieldErrors
 	// Own means that the body is the service's: an object that decodes strictly, and has a message
 	// or a list with an error that names a field. Gateways answer in other shapes, and their
-	// answers prove nothing about a payment.
+	// answers prove nothing about a payment. Nor does one that has a transaction of its own.
 	Own bool
 }
 
@@ -63,6 +63,8 @@ func ParseErrorBody(data []byte) ErrorBody {
 		CustomerMessage  string `json:"customerMessage" wire:"decides"`
 		DeveloperMessage string `json:"developerMessage" wire:"decides"`
 		Errors           Span   `json:"errors" wire:"decides"`
+		ReceiptNumber    string `json:"receiptNumber" wire:"decides"`
+		SummaryCode      string `json:"summaryCode" wire:"decides"`
 	}
 	body := ErrorBody{
 		CustomerMessage:  text(members["customerMessage"], maxMessage),
@@ -74,7 +76,7 @@ func ParseErrorBody(data []byte) ErrorBody {
 	if body.Fields == nil && json.Unmarshal(members["data"], &items) == nil { // a sister product's form, for people only
 		body.Fields = fieldErrors(members["data"])
 	}
-	body.Own = Decode(data, &strict) == nil &&
+	body.Own = Decode(data, &strict) == nil && strict.ReceiptNumber+strict.SummaryCode == "" &&
 		(strings.TrimSpace(body.CustomerMessage+body.DeveloperMessage) != "" || namesField(strict.Errors))
 	return body
 }
@@ -236,4 +238,18 @@ func scrub(tree any) any {
 func scrubText(text string) string {
 	text = cut(text, longestText)
 	return Shown(userPart.ReplaceAllString(queryPart.ReplaceAllString(text, ""), "//"), longestText)
+}
+
+// plainWord is what a message may show: words of letters, which no secret is, and punctuation.
+var plainWord = regexp.MustCompile(`^["'(]*[A-Za-z'/-]{1,24}["')]*[.,:;!?]*$`)
+
+// PlainWords returns a message with "?" in place of every word with other characters than letters.
+func PlainWords(message string) string {
+	words := strings.Fields(message)
+	for i, word := range words {
+		if !plainWord.MatchString(word) {
+			words[i] = "?"
+		}
+	}
+	return strings.Join(words, " ")
 }

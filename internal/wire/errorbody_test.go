@@ -57,6 +57,7 @@ func TestNotTheServicesOwnWords(t *testing.T) {
 // Members that decide stand there once, and not in another case.
 func TestOwnWords(t *testing.T) {
 	for body, own := range map[string]bool{
+		`{"customerMessage":"c","receiptNumber":"R"}`: false, `{"customerMessage":"c","summaryCode":0}`: false, `{"customerMessage":"c","receiptNumber":null}`: true,
 		`{"errors":[{"fieldName":"f"}]}`: true, `{"errors":["text",null,7,{},{"fieldName":"f","new":{}}]}`: true, `{"errors":[{"fieldName":"4111111111111111"}]}`: true,
 		`{"customerMessage":"c","errors":{"code":429}}`: true, `{"customerMessage":"c","errors":"text"}`: true, `{"customerMessage":"","errors":[{"fieldName":"f"}]}`: true,
 
