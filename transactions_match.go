@@ -38,7 +38,7 @@ func (b transactionBody) fits(t *Transaction) error {
 	case b.TransactionType == TransactionTypeRefund: // which may go by its payment's reference
 		b.PaymentReferenceNumber = ""
 	}
-	if len(b.differs(t)) > 0 {
+	if len(b.differs(t)) > 0 || b.OriginalReceiptNumber != "" && t.ReceiptNumber == b.OriginalReceiptNumber {
 		return errAnother
 	}
 	return nil
@@ -58,6 +58,9 @@ func (b transactionBody) differs(t *Transaction) []string {
 	differ("customer reference", t.CustomerReferenceNumber, b.CustomerReferenceNumber)
 	differ("business", t.SupplierBusinessCode, b.SupplierBusinessCode)
 	differ("original", t.OriginalReceiptNumber, b.OriginalReceiptNumber)
+	if slices.Contains(followingKinds, AuthorisationType(strings.ToUpper(string(t.AuthorisationType)))) {
+		differ("authorisation", string(t.AuthorisationType), string(b.AuthorisationType))
+	}
 	if t.PayToData != nil && b.PayToData != nil {
 		differ("end-to-end identifier", t.PayToData.EndToEndID, b.PayToData.EndToEndID)
 		differ("agreement", t.PayToData.AgreementToken, b.PayToData.AgreementToken)
@@ -73,6 +76,9 @@ func (b transactionBody) differs(t *Transaction) []string {
 	}
 	return reasons
 }
+
+// followingKinds are what a follow-up of a pre-authorisation can be. The service may echo other words.
+var followingKinds = []AuthorisationType{AuthorisationTypeIncremental, AuthorisationTypeExtension, AuthorisationTypeReauthorisation}
 
 // isPrincipal reports whether an amount is the principal of a transaction. The transaction
 // may leave the principal out, or show the total in its place if its own parts add up.
@@ -182,7 +188,7 @@ func (i Intent) matchRefund(t *Transaction, wanted transactionBody, clocks clock
 	}
 	i.OwnReference = true // only its age distinguishes it from an earlier refund
 	age := i.age(t, clocks)
-	reasons := append(age, "it is a refund of the same payment and amount, without the intent's reference or id")
+	reasons := append(age, "it follows the same original, without the intent's reference or id")
 	return match{refund: len(age) == 0, reasons: reasons}
 }
 

@@ -264,10 +264,10 @@ func (f *found) dropUnshown(l lookUp) {
 
 // take judges a transaction that was not seen before.
 func (f *found) take(l lookUp, t *Transaction, compare matcher) {
+	l.s.client.seeID(t, l.intent.MetadataName)
 	if t.ReceiptNumber == l.wanted.OriginalReceiptNumber {
 		return
 	}
-	l.s.client.seeID(t, l.intent.MetadataName)
 	m := compare(t, l.wanted, f.clocks)
 	if related := m.matches || m.refund || len(m.reasons) > 0; !related {
 		return
