@@ -117,7 +117,12 @@ func (s *CustomersService) Create(ctx context.Context, params CreateCustomerPara
 	}
 	setFields(call, &body)
 	call.body = body
-	return send[Customer](ctx, call)
+	return sendAbout(ctx, call, func(c *Customer) error {
+		if c.CustomerNumber != "" && !sameText(c.CustomerNumber, params.CustomerNumber) {
+			return errNotAsked
+		}
+		return nil
+	})
 }
 
 // Get returns a customer by the service's identifier.

@@ -164,14 +164,14 @@ func (c *call) changes(agreementToken string, request json.RawMessage) {
 }
 
 func (c *call) sendChange(ctx context.Context, agreementToken string) error {
-	return c.do(ctx, func(status int, body []byte) error { return accepted(agreementToken, status, body) })
+	return c.do(ctx, func(status int, body []byte) error { return c.accepted(agreementToken, status, body) })
 }
 
 var errNotChanged = errors.New("the answer does not say that the agreement was changed")
 
-// accepted returns an error unless the agreement was changed: 204, or 200 with the agreement or
-// without a body. Other successes, such as a gateway's page, prove nothing.
-func accepted(agreementToken string, status int, body []byte) error {
+// accepted returns an error unless the agreement was changed: 204, or 200 without a body or with the
+// agreement, which has the requested status. Other successes, such as a gateway's page, prove nothing.
+func (c *call) accepted(agreementToken string, status int, body []byte) error {
 	switch {
 	case status == http.StatusNoContent, status == http.StatusOK && len(body) == 0:
 		return nil
@@ -182,11 +182,15 @@ func accepted(agreementToken string, status int, body []byte) error {
 	if err := changed.UnmarshalJSON(body); err != nil {
 		return err
 	}
-	if changed.AgreementToken != agreementToken {
+	wanted, err := c.intent.change()
+	if changed.AgreementToken != agreementToken || err != nil || changed.Status != "" && wanted.changesStatus() && !wanted.stands(&changed) {
 		return errNotChanged
 	}
 	return nil
 }
+
+// changesStatus reports whether the agreement has the requested status at once.
+func (p patchJSON) changesStatus() bool { return p.Recall != nil || p.StatusAmendment != nil }
 
 // stands reports whether an agreement is as the change requested: by value, without unknown
 // members. A bilateral amendment counts once the payer has agreed.

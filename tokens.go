@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -155,7 +156,7 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingle
 	call.body = body
 	// The service counts from making the token, which is later.
 	begun := time.Now()
-	token, err := send[SingleUseToken](ctx, call)
+	token, err := sendAbout(ctx, call, body.fits)
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +164,27 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingle
 		token.ExpiresAt = Timestamp{begun.Add(SingleUseTokenLifetime)}
 	}
 	return token, nil
+}
+
+// fits refuses a token of another account: of another of the kinds that are sent, or of a card with
+// other digits.
+func (b singleUseTokenJSON) fits(t *SingleUseToken) error {
+	kind := AccountType(strings.ToUpper(string(t.AccountType)))
+	sent := kind == AccountTypeCreditCard || kind == AccountTypeDirectDebit || kind == AccountTypeDirectDebitNZ
+	if card := t.CreditCard; sent && kind != b.AccountType ||
+		card != nil && !(unmasks(b.CardNumber, card.CardNumber) && unmasks(b.CardNumber, card.MaskedCardNumber4Digits)) {
+		return errNotAsked
+	}
+	return nil
+}
+
+// unmasks reports whether a masked number can be the number: whether the digits before and after
+// the mask are its own. A text without a mask says nothing.
+func unmasks(number, masked string) bool {
+	const digits = "0123456789"
+	first := masked[:len(masked)-len(strings.TrimLeft(masked, digits))]
+	last := masked[len(strings.TrimRight(masked, digits)):]
+	return isDigits(masked) || strings.HasPrefix(number, first) && strings.HasSuffix(number, last)
 }
 
 // SingleUseToken is a single-use token with its masked account.
