@@ -105,7 +105,9 @@
 // reference and another amount is a candidate. Without an id, or with one in another case, quoted,
 // cut or masked, a transaction matches if it is not older than the intent by the service's clock,
 // and agrees in everything that it echoes: payment reference and type (in any case), amount,
-// currency, business, original receipt number, end-to-end identifier.
+// currency, business, original receipt number, authorisation type, end-to-end identifier. The amounts of top-ups,
+// extensions, re-authorisations and cancellations are not compared, because the service may show
+// what is held after them.
 //
 // Candidates are also a transaction with the reference that disagrees, one with the altered id and
 // another reference, one with another intent's id that agrees otherwise, and a refund or follow-up
@@ -115,9 +117,10 @@
 //
 // If another transaction may have the reference, one without an id is a candidate once the client
 // has seen that the service shows ids (see Intent.IDsShown). Otherwise the time has to prove that this
-// one is not older, or it is a candidate: it is at most two seconds older than the intent, before the look-up,
-// of a known settlement date that is not earlier, and not too old if its time is Sydney's under
-// another label, such as Z. A receipt that is listed with two outcomes counts as GET
+// one is not older, or it is a candidate: it is at most two seconds older than the intent by the Date
+// headers, which have whole seconds and lag, so a little over three; before the look-up; of a known
+// settlement date that is not earlier; and not too old if its time is Sydney's under another label,
+// such as Z. A receipt that is listed with two outcomes counts as GET
 // /transactions/{receiptNumber} shows it.
 //
 // An approval settles the intent if all other matches took no money. Two approvals are candidates:
@@ -155,9 +158,9 @@
 // A refusal has the status 400, 401, 403, 404, 405, 406, 409, 411, 413, 414, 415, 422 or 429. A
 // write is refused only in the service's own words, because a gateway may answer so after the
 // service has executed the write. They are a JSON error body with a customerMessage or
-// developerMessage, or with a list of errors that names a field (fieldName). Its status,
-// requestMethod and requestUrl, if it has them, are those of the call; of the address the end of
-// the path counts. Public client code shows this form; unconfirmed. [WithRefusal] accepts other
+// developerMessage, or with a list of errors that names a field (fieldName), and without a
+// receiptNumber or summaryCode. Its status, requestMethod and requestUrl, if it has them, are those
+// of the call; of the address the end of the path counts, and of the status its number. Public client code shows this form; unconfirmed. [WithRefusal] accepts other
 // refusals.
 //
 // An answer is inconclusive if it is

@@ -23,9 +23,10 @@ func (b agreementJSON) intent(customerID string) (kept agreementJSON, intent *In
 
 // Resume looks up the agreement of a Create whose answer was lost: the customer's agreement with
 // the same payee reference and the requested business, payer, purpose, description, dates and
-// terms. Case and blanks of texts are ignored, and names: see Differences. Agreements do not say
-// when they were made, so no earlier one with these terms may have the reference. Any result but
-// one agreement is an [UnknownOutcomeError]; nothing found means "not found yet".
+// terms. Case and blanks of texts are ignored, and names and some optional terms: see Differences.
+// Agreements do not say when they were made, so no other one that differs only in these may have the
+// reference. Any result but one agreement is an [UnknownOutcomeError]; nothing found means "not
+// found yet".
 //
 // GET /customers/{customerId}/payto-agreements.
 func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Agreement, error) {

@@ -58,8 +58,9 @@ func (b transactionBody) differs(t *Transaction) []string {
 	differ("customer reference", t.CustomerReferenceNumber, b.CustomerReferenceNumber)
 	differ("business", t.SupplierBusinessCode, b.SupplierBusinessCode)
 	differ("original", t.OriginalReceiptNumber, b.OriginalReceiptNumber)
-	if slices.Contains(followingKinds, AuthorisationType(strings.ToUpper(string(t.AuthorisationType)))) {
-		differ("authorisation", string(t.AuthorisationType), string(b.AuthorisationType))
+	switch kind := AuthorisationType(strings.ToUpper(string(t.AuthorisationType))); kind { // another word says nothing
+	case AuthorisationTypeIncremental, AuthorisationTypeExtension, AuthorisationTypeReauthorisation:
+		differ("authorisation type", string(kind), string(b.AuthorisationType))
 	}
 	if t.PayToData != nil && b.PayToData != nil {
 		differ("end-to-end identifier", t.PayToData.EndToEndID, b.PayToData.EndToEndID)
@@ -76,9 +77,6 @@ func (b transactionBody) differs(t *Transaction) []string {
 	}
 	return reasons
 }
-
-// followingKinds are what a follow-up of a pre-authorisation can be. The service may echo other words.
-var followingKinds = []AuthorisationType{AuthorisationTypeIncremental, AuthorisationTypeExtension, AuthorisationTypeReauthorisation}
 
 // isPrincipal reports whether an amount is the principal of a transaction. The transaction
 // may leave the principal out, or show the total in its place if its own parts add up.

@@ -37,8 +37,10 @@
 // # What can stay open
 //
 // If the answer was lost, a case can stay escalated in the following combinations. It is settled
-// wrongly only if a reference of the merchant's is used again for an equal payment, also after
-// not_found, and the service echoes no id: the later payment then settles the earlier case.
+// wrongly only if a reference of the merchant's is used again for an equal payment, and the service
+// echoes no id, or the client has seen none yet. The later payment then settles the earlier case, also
+// after not_found, and one of up to three seconds before settles the later case. What follows a
+// pre-authorisation, other than a capture, is equal to another of its kind with any amount.
 //
 //   - The service echoes neither the intent's id in metadata nor the reference.
 //   - It echoes no id, and the merchant used the same reference before, or one that begins with it.
