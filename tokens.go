@@ -172,7 +172,7 @@ func (b singleUseTokenJSON) fits(t *SingleUseToken) error {
 	kind := AccountType(strings.ToUpper(string(t.AccountType)))
 	sent := kind == AccountTypeCreditCard || kind == AccountTypeDirectDebit || kind == AccountTypeDirectDebitNZ
 	if card := t.CreditCard; sent && kind != b.AccountType ||
-		card != nil && !(unmasks(b.CardNumber, card.CardNumber) && unmasks(b.CardNumber, card.MaskedCardNumber4Digits)) {
+		b.CardNumber != "" && card != nil && !(unmasks(b.CardNumber, card.CardNumber) && unmasks(b.CardNumber, card.MaskedCardNumber4Digits)) {
 		return errNotAsked
 	}
 	return nil

@@ -40,7 +40,7 @@ func TestTokenOfAnotherAccount(t *testing.T) {
 		assert.ErrorIs(t, create(card, `{"singleUseTokenId":"T",`+other+`}`), quickstream.ErrOutcomeUnknown, other)
 	}
 	assert.NoError(t, create(bank, `{"singleUseTokenId":"T","accountType":"DIRECT_DEBIT"}`))
-	assert.ErrorIs(t, create(bank, `{"singleUseTokenId":"T","creditCard":{"cardNumber":"424242xxxxxxx242"}}`), quickstream.ErrOutcomeUnknown)
+	assert.ErrorIs(t, create(bank, `{"singleUseTokenId":"T","accountType":"CREDIT_CARD","creditCard":{"cardNumber":"424242xxxxxxx242"}}`), quickstream.ErrOutcomeUnknown)
 }
 
 // A customer with another number is not the one that was created.
