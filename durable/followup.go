@@ -93,7 +93,8 @@ func (e *Engine[TTx]) Void(ctx context.Context, tx TTx, w NewWrite, of string) (
 
 // Reverse stores a follow-up that reverses all that is left of an approved payment, as Refund does:
 // a void if the transaction can be voided and nothing of it was refunded, and a refund otherwise,
-// as its voidable and refundable say when it is sent. A void that is refused becomes a refund.
+// as its voidable and refundable say when it is sent. A void that is refused becomes a refund. Of a
+// pre-authorisation that can neither be voided nor refunded it ends not_sent: cancel that, or reverse its capture.
 func (e *Engine[TTx]) Reverse(ctx context.Context, tx TTx, w NewWrite, of string) (write FollowUp, created bool, err error) {
 	return e.followBy(ctx, e.typed.Join(tx), w, of, func(w NewWrite, payment *row) (*row, error) {
 		r := e.rowOf(w, reverseIntent(payment.ReceiptNumber, e.clock()))
@@ -339,6 +340,8 @@ func (e *engine) sendRefund(ctx context.Context, r *row) error {
 	switch {
 	case err != nil:
 		return e.later(ctx, r.ID, "the transaction could not be read: "+problemOf(err))
+	case onlyHeld(t):
+		return e.giveUp(ctx, r, errHeld.Error())
 	case t.Voidable && !t.Refundable:
 		return e.later(ctx, r.ID, "the payment is not settled, and can only be voided now")
 	default:
@@ -372,7 +375,7 @@ func (e *engine) sendReverse(ctx context.Context, r *row) error {
 	switch {
 	case errors.Is(err, errNeither):
 		return e.later(ctx, r.ID, err.Error())
-	case errors.Is(err, ErrTooMuch) || errors.As(err, &cannot):
+	case errors.Is(err, ErrTooMuch) || errors.Is(err, errHeld) || errors.As(err, &cannot):
 		return e.giveUp(ctx, r, problemOf(err))
 	case err != nil:
 		return e.later(ctx, r.ID, problemOf(err))
@@ -387,7 +390,15 @@ func (e *engine) sendReverse(ctx context.Context, r *row) error {
 	return e.submit(ctx, &chosen)
 }
 
-var errNeither = errors.New("the transaction can neither be voided nor refunded now")
+var (
+	errNeither = errors.New("the transaction can neither be voided nor refunded now")
+	errHeld    = errors.New("a pre-authorisation is not refunded: cancel it, or refund its capture")
+)
+
+// onlyHeld reports whether a transaction is a pre-authorisation, which no waiting makes refundable.
+func onlyHeld(t *quickstream.Transaction) bool {
+	return t.TransactionType == quickstream.TransactionTypePreauth && !t.Refundable
+}
 
 // choose plans the void or the refund.
 func (e *engine) choose(ctx context.Context, r *row, t *quickstream.Transaction) (quickstream.Intent, error) {
@@ -402,6 +413,8 @@ func (e *engine) choose(ctx context.Context, r *row, t *quickstream.Transaction)
 		return e.client.Transactions.Plan(ctx, quickstream.RefundParams{
 			OriginalReceiptNumber: r.intent.Target, PrincipalAmount: r.Amount, Currency: r.Currency,
 		}, key, quickstream.WithReference(e.reference(r.ID)))
+	case onlyHeld(t):
+		return quickstream.Intent{}, errHeld
 	default:
 		return quickstream.Intent{}, errNeither
 	}

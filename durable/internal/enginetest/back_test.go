@@ -92,6 +92,47 @@ func testReturnedWhileRefundsWait[TTx any](t *testing.T, db store[TTx]) {
 	}
 }
 
+// held is a pre-authorisation by a new token of a card.
+func (s *shop[TTx]) held() quickstream.PreauthoriseParams {
+	s.Helper()
+	card := s.card(sandbox.CardAttempted)
+	token, err := sandboxtest.CardToken(s.Context(), s.client, sandbox.CardAttempted)
+	require.NoError(s, err)
+	return quickstream.PreauthoriseParams{
+		SupplierBusinessCode: card.SupplierBusinessCode, Source: quickstream.FromSingleUseToken(token), PrincipalAmount: card.PrincipalAmount,
+		Currency: card.Currency, ECI: card.ECI, IPAddress: card.IPAddress, StoredCredential: card.StoredCredential,
+	}
+}
+
+func TestHeldIsNotRefunded(t *testing.T) {
+	everywhere(t, testHeldIsNotRefunded[*sql.Tx], testHeldIsNotRefunded[pgx.Tx])
+}
+
+// No waiting makes a pre-authorisation refundable: a refund of one, and a reversal after its cut-off, end at once, and do not
+// hold the capture that waits behind them.
+func testHeldIsNotRefunded[TTx any](t *testing.T, db store[TTx]) {
+	s, says := reversibleShop(t, db)
+	for order, kind := range map[string]struct {
+		says string
+		ask  func(of string) string
+	}{
+		"refund":  {`"refundable":false,"voidable":true`, func(of string) string { return s.refund(of, 500) }},
+		"reverse": {`"refundable":false,"voidable":false`, s.reverse},
+	} {
+		says.Store(kind.says)
+		p := s.settled(s.pay(order, s.held()))
+		ended := s.settled(kind.ask(p.ID))
+		assert.Equal(t, notSent, ended.Text(), order)
+		assert.Equal(t, 0, ended.Sends, order)
+		assert.Contains(t, ended.Problem, "refund its capture", order)
+		captured := s.settled(s.pay(order, quickstream.CaptureParams{
+			OriginalReceiptNumber: p.ReceiptNumber, PrincipalAmount: decimal.New(500, -2), Currency: quickstream.CurrencyAUD,
+			StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+		}))
+		assert.Equal(t, approved, captured.Text(), order)
+	}
+}
+
 func TestVoidedRightBeforeAClaim(t *testing.T) {
 	everywhere(t, testVoidedRightBeforeAClaim[*sql.Tx], testVoidedRightBeforeAClaim[pgx.Tx])
 }
@@ -108,12 +149,6 @@ func testVoidedRightBeforeAClaim[TTx any](t *testing.T, db store[TTx]) {
 	s, says := reversibleShop(t, db)
 	says.Store(`"refundable":true,"voidable":false`)
 	card := s.card(sandbox.CardAttempted)
-	token, err := sandboxtest.CardToken(t.Context(), s.client, sandbox.CardAttempted)
-	require.NoError(t, err)
-	held := quickstream.PreauthoriseParams{
-		SupplierBusinessCode: card.SupplierBusinessCode, Source: quickstream.FromSingleUseToken(token), PrincipalAmount: card.PrincipalAmount,
-		Currency: card.Currency, ECI: card.ECI, IPAddress: card.IPAddress, StoredCredential: card.StoredCredential,
-	}
 	for name, kind := range map[string]struct {
 		params quickstream.TransactionParams
 		ask    func(of string) string
@@ -125,7 +160,7 @@ func testVoidedRightBeforeAClaim[TTx any](t *testing.T, db store[TTx]) {
 			require.NoError(t, err)
 			return id
 		}},
-		"capture": {held, func(of string) string {
+		"capture": {s.held(), func(of string) string {
 			id, err := s.followUp(func(tx TTx, w durable.NewWrite) (durable.FollowUp, bool, error) {
 				return s.engine.Capture(t.Context(), tx, w, of, quickstream.CaptureParams{
 					PrincipalAmount: decimal.New(500, -2), Currency: quickstream.CurrencyAUD, StoredCredential: card.StoredCredential,
