@@ -52,6 +52,9 @@
 // does. An order number belongs to one business. None of these errors aborts the merchant's
 // transaction on READ COMMITTED.
 //
+// An approved pre-authorisation is the payment of its order, and Paid reports true: before its capture, and after a
+// cancellation too. Deliver after the capture. A void frees the order, and a cancellation does not.
+//
 // Follow-ups name their payment by its id. Several can wait; they are sent one after the other, and
 // refunds never add up to more than the payment. One of unknown outcome holds the others, but not refunds of
 // another amount, unless they would exceed the payment if each of its sends was executed. What waits when

@@ -76,7 +76,8 @@ func (s Standing) Approved() bool {
 	return s.State == StateDoubleCharged || s.State == StateSettled && s.Outcome == quickstream.OutcomeApproved
 }
 
-// Paid reports whether the payment was taken and has not come back.
+// Paid reports whether the payment was taken and has not come back. A pre-authorisation is paid from its approval
+// until a void: a capture and a cancellation of it are follow-ups, which change nothing of it.
 func (s Standing) Paid() bool { return s.Approved() && s.Reversal == ReversalNone }
 
 // Blocks reports whether an order with such a payment cannot be paid again.
