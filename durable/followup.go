@@ -410,14 +410,19 @@ func (e *engine) choose(ctx context.Context, r *row, t *quickstream.Transaction)
 	case t.Voidable && all:
 		return e.client.Transactions.PlanVoid(ctx, r.intent.Target, key)
 	case t.Refundable:
-		return e.client.Transactions.Plan(ctx, quickstream.RefundParams{
-			OriginalReceiptNumber: r.intent.Target, PrincipalAmount: r.Amount, Currency: r.Currency,
-		}, key, quickstream.WithReference(e.reference(r.ID)))
+		return e.reversingRefund(ctx, r)
 	case onlyHeld(t):
 		return quickstream.Intent{}, errHeld
 	default:
 		return quickstream.Intent{}, errNeither
 	}
+}
+
+// reversingRefund plans the refund of a reversal, under the reference that follows from its id.
+func (e *engine) reversingRefund(ctx context.Context, r *row) (quickstream.Intent, error) {
+	return e.client.Transactions.Plan(ctx, quickstream.RefundParams{
+		OriginalReceiptNumber: r.intent.Target, PrincipalAmount: r.Amount, Currency: r.Currency,
+	}, quickstream.WithIdempotencyKey(e.key(r.ID, r.keyNumber)), quickstream.WithReference(e.reference(r.ID)))
 }
 
 // takingIn is the name whose row each TakeIn locks.

@@ -172,11 +172,17 @@ func (r *row) tooLate(within time.Duration) string {
 // lookBefore looks up a write before it is sent. settled means that it is not to be sent. lost means that
 // it may have been sent in a history of the database that was lost.
 func (e *engine) lookBefore(ctx context.Context, r *row, lost bool) (settled bool, err error) {
-	if !r.intent.Operation.IsTransaction() {
+	intent := r.sentIntent()
+	switch {
+	case r.Operation == OperationReverse && r.intent.Operation == OperationReverse: // a lost history may have chosen a refund
+		if intent, err = e.reversingRefund(ctx, r); err != nil {
+			return true, e.later(ctx, r.ID, problemOf(err))
+		}
+	case !r.intent.Operation.IsTransaction():
 		return e.lookBeforeOther(ctx, r, lost)
 	}
 	at := e.clock()
-	seen := e.policy.LookUp(ctx, lookupService{e, r.ID}, resolve.Case{Intent: r.sentIntent()})
+	seen := e.policy.LookUp(ctx, lookupService{e, r.ID}, resolve.Case{Intent: intent})
 	switch {
 	case seen.Result == resolve.LookupFailed:
 		return true, e.later(ctx, r.ID, "the look-up before sending failed")

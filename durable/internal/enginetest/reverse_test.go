@@ -67,3 +67,35 @@ func testReverseWaits[TTx any](t *testing.T, db store[TTx]) {
 	all := s.reaches("second", approved, time.Minute)
 	assert.True(t, all.Amount.Equal(p.Amount), all.Amount)
 }
+
+func TestReverseAfterRestore(t *testing.T) {
+	everywhere(t, testReverseAfterRestore[*sql.Tx], testReverseAfterRestore[pgx.Tx])
+}
+
+// A reversal that a restored backup has as queued is sent, unless its refund was made in the lost history: then it is found.
+func testReverseAfterRestore[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	done, waiting := s.settledLongAgo("A"), s.settledLongAgo("B")
+	reversal := s.reverse(done.ID)
+	refunded := s.settled(reversal)
+	require.Equal(t, approved, refunded.Text())
+	require.NoError(t, s.engine.Stop(t.Context()))
+	var stored string
+	require.NoError(t, s.commit(func(tx TTx) error {
+		w, _, err := s.engine.Reverse(t.Context(), tx, s.newWrite(""), waiting.ID)
+		stored = w.ID
+		return err
+	}))
+	s.put("DELETE FROM quickstream.write WHERE id = $1", reversal)
+	require.NoError(t, s.commit(func(tx TTx) error {
+		_, _, err := s.engine.Reverse(t.Context(), tx, durable.NewWrite{ID: reversal}, done.ID)
+		return err
+	}))
+	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now()))
+	require.NoError(t, s.engineOf().ConfirmHistory(t.Context(), "Kim", "the only copy"))
+	s.engine = s.start()
+	assert.Equal(t, approved, s.reaches(stored, approved, time.Minute).Text())
+	assert.Equal(t, refunded.ReceiptNumber, s.reaches(reversal, approved, time.Minute).ReceiptNumber)
+	assert.Zero(t, s.net("A"))
+	assert.Zero(t, s.net("B"))
+}
