@@ -79,6 +79,7 @@ func testReverseAfterRestore[TTx any](t *testing.T, db store[TTx]) {
 	reversal := s.reverse(done.ID)
 	refunded := s.settled(reversal)
 	require.Equal(t, approved, refunded.Text())
+	s.clock.Advance(30 * time.Hour)
 	require.NoError(t, s.engine.Stop(t.Context()))
 	var stored string
 	require.NoError(t, s.commit(func(tx TTx) error {
