@@ -16,7 +16,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// A token of another account would let the customer pay with somebody else's card.
+// A token of another account would let the customer pay with another customer's card.
 func TestTokenOfAnotherAccount(t *testing.T) {
 	create := func(account quickstream.TokenAccount, answer string) error {
 		_, err := clientOf(t, says(http.StatusOK, answer)).SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{

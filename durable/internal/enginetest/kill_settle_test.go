@@ -15,8 +15,8 @@ const (
 	// A refund waits as long as an equal one of its payment is unknown.
 	inLine = `(w.state = 'queued' AND w.follows <> '' AND EXISTS (SELECT 1 FROM quickstream.write AS f
 		WHERE f.follows = w.follows AND f.id <> w.id AND f.amount = w.amount AND f.state IN ('resolving', 'not_found', 'escalated')))`
-	// second is a follow-up that asks every half minute whether it may be sent, as long as another one is unknown.
-	second = `(w.state = 'queued' AND w.follows <> '' AND EXISTS (SELECT 1 FROM quickstream.write AS f
+	// behindOthers is a follow-up that asks every half minute whether it may be sent, as long as another one is unknown.
+	behindOthers = `(w.state = 'queued' AND w.follows <> '' AND EXISTS (SELECT 1 FROM quickstream.write AS f
 		WHERE f.follows = w.follows AND f.id <> w.id AND f.state IN ('resolving', 'not_found', 'escalated')))`
 	openNotifications = "state = 'received'"
 	openRefunds       = "state = 'wanted' AND order_id IN (SELECT id FROM orders WHERE state = 'paid')"
@@ -81,7 +81,7 @@ func (v *village) engineNow() time.Time {
 // next is when there is something to do, and whether there is anything at all.
 func (v *village) next() (next time.Time, waiting bool) {
 	v.Helper()
-	due := v.count("SELECT min(at) FROM (SELECT " + v.micros("w.next_at") + " AS at FROM quickstream.write AS w WHERE " + openWrites + " AND NOT " + second +
+	due := v.count("SELECT min(at) FROM (SELECT " + v.micros("w.next_at") + " AS at FROM quickstream.write AS w WHERE " + openWrites + " AND NOT " + behindOthers +
 		" UNION ALL SELECT " + v.micros("next_at") + " FROM quickstream.notification WHERE " + openNotifications +
 		" UNION ALL SELECT due FROM refunds WHERE " + openRefunds + ") AS due")
 	for _, d := range v.box.Deliveries() {
