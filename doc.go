@@ -160,8 +160,8 @@
 // service has executed the write. They are a JSON error body with a customerMessage or
 // developerMessage, or with a list of errors that names a field (fieldName), and without a
 // receiptNumber or summaryCode. Its status, requestMethod and requestUrl, if it has them, are those
-// of the call; of the address the end of the path counts, and of the status its number. Public client code shows this form; unconfirmed. [WithRefusal] accepts other
-// refusals.
+// of the call; of the address the end of the path counts, and of the status its number. Public client
+// code shows this form; unconfirmed. [WithRefusal] accepts other refusals.
 //
 // An answer is inconclusive if it is
 //

@@ -357,7 +357,7 @@ func (v *village) judgeRefunds(j *verdict, writes map[string]*kept) {
 		}
 		w := writes[id]
 		switch {
-		case state == "wanted" && w == nil && j.risky[order]: // the older payment may have nothing left to refund
+		case state == "wanted" && orderState == "paid" && w == nil && j.risky[order]: // the older payment may have nothing left to refund
 			j.apart["a refund of an order that was taken for an older payment"]++
 		case state == "later" || state == "wanted":
 			if w != nil || state == "wanted" && orderState == "paid" {

@@ -12,12 +12,14 @@ import (
 // refunds of tomorrow.
 const (
 	openWrites = "(w.state IN ('queued', 'sending', 'resolving') AND NOT " + inLine + " OR w.pending <> '')"
-	// A refund waits as long as an equal one of its payment is unknown.
-	inLine = `(w.state = 'queued' AND w.follows <> '' AND EXISTS (SELECT 1 FROM quickstream.write AS f
-		WHERE f.follows = w.follows AND f.id <> w.id AND f.amount = w.amount AND f.state IN ('resolving', 'not_found', 'escalated')))`
-	// behindOthers is a follow-up that asks every half minute whether it may be sent, as long as another one is unknown.
-	behindOthers = `(w.state = 'queued' AND w.follows <> '' AND EXISTS (SELECT 1 FROM quickstream.write AS f
-		WHERE f.follows = w.follows AND f.id <> w.id AND f.state IN ('resolving', 'not_found', 'escalated')))`
+	// unknownOthers are other follow-ups of the same payment whose outcome is not known.
+	unknownOthers = `SELECT 1 FROM quickstream.write AS f
+		WHERE f.follows = w.follows AND f.id <> w.id AND f.state IN ('resolving', 'not_found', 'escalated')`
+	// behindOthers is a follow-up that asks every half minute whether it may be sent. What is inLine may not, as long as
+	// one of the same amount is unknown.
+	behindOthers = "(w.state = 'queued' AND w.follows <> '' AND EXISTS (" + unknownOthers + "))"
+	inLine       = "(w.state = 'queued' AND w.follows <> '' AND EXISTS (" + unknownOthers + " AND f.amount = w.amount))"
+
 	openNotifications = "state = 'received'"
 	openRefunds       = "state = 'wanted' AND order_id IN (SELECT id FROM orders WHERE state = 'paid')"
 )
