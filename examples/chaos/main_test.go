@@ -7,7 +7,7 @@ import (
 )
 
 func TestNobodyIsChargedTwice(t *testing.T) {
-	pass(t, "-payments 200", "-payments 200 -seed 2 -resend=false", "-payments 50 -faults 0", "-payments 50 -workers 1")
+	pass(t, "-payments 80", "-payments 80 -seed 2 -resend=false", "-payments 50 -faults 0", "-payments 50 -workers 1")
 }
 
 // TestAFewWorlds is TestWorlds for the race detector.

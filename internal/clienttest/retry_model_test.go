@@ -177,7 +177,7 @@ func charge(o modelOptions, made *int) int {
 func TestRetryModel(t *testing.T) {
 	steps := modelSteps()
 	ended := map[string]int{}
-	for seed := range uint64(4000) {
+	for seed := range uint64(modelled) {
 		rng := rand.New(rand.NewPCG(seed, 26))
 		o := modelOptions{
 			attempts: 1 + rng.IntN(4), timeout: []time.Duration{5 * time.Second, 25 * time.Second, 45 * time.Second}[rng.IntN(3)],
@@ -251,7 +251,7 @@ func TestRetryModel(t *testing.T) {
 		})
 	}
 	for _, end := range []string{succeeds, network, unknown, answered} {
-		require.Greater(t, ended[end], 100, "the sequences cover %s: %v", end, ended)
+		require.Greater(t, ended[end], modelled/40, "the sequences cover %s: %v", end, ended)
 	}
 }
 

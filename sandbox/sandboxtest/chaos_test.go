@@ -19,7 +19,6 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 func params(order string) quickstream.PayParams {
@@ -147,29 +146,6 @@ func TestChaosPassesTheCarefulMerchant(t *testing.T) {
 				Sandbox: []sandbox.Option{sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.KeyLifetime = 0 })},
 			}, shop.pay)
 		})
-	})
-	t.Run("in worlds", func(t *testing.T) {
-		for world := range worlds.Generate(0, 40) {
-			synctest.Test(t, func(t *testing.T) {
-				shop := &carefulShop{}
-				client := []quickstream.ClientOption{quickstream.WithoutResend()}
-				if world.Value("Metadata") == "refused" {
-					client = append(client, quickstream.WithIntentMetadata(""))
-				}
-				sandboxtest.Chaos(t, sandboxtest.ChaosOptions{
-					Orders: 40, World: world, Settle: shop.settle, Client: client,
-					Sandbox: []sandbox.Option{sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
-						// No merchant can know better that says that nothing is retried
-						// and leaves its references to the client.
-						assert.NoError(t, a.Set("SoftDeclineCodes", "none"))
-						assert.NoError(t, a.Set("ReusedReferences", "none"))
-						if strings.HasPrefix(world.Value(worlds.Fault), "twice") {
-							a.KeyLifetime = time.Hour
-						}
-					})},
-				}, shop.pay)
-			})
-		}
 	})
 	t.Run("without faults", func(t *testing.T) {
 		r := &recorder{TB: t}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package clienttest_test
+
+// modelled is how many calls TestRetryModel makes.
+const modelled = 4000
