@@ -24,6 +24,8 @@ type Details struct {
 	Events []Event
 	// At is when they were so, by the installation's clock.
 	At time.Time
+	// Taken is what an approved payment or capture has taken: its amount, and the surcharge that the service has added.
+	Taken decimal.Decimal
 	// Left is what can still be refunded of an approved payment or capture, by what the engine knows.
 	Left decimal.Decimal
 	// Refused counts what was observed of it and OnOutcome has refused: see [Engine.NotifyAgain].
@@ -69,7 +71,11 @@ func (e *Engine[TTx]) Details(ctx context.Context, id string) (Details, error) {
 			return err
 		}
 		d.At, d.Refused, d.NotDecidable = e.clock(), len(r.pending), e.notDecidable(r)
-		if r.Paid() && (r.Operation == quickstream.OperationPay || r.Operation == quickstream.OperationCapture) {
+		takes := r.Operation == quickstream.OperationPay || r.Operation == quickstream.OperationCapture
+		if takes && r.Approved() {
+			d.Taken = decimal.Max(r.Amount, r.total)
+		}
+		if takes && r.Paid() {
 			limit := e.mostRefunded(r.Amount, r.total)
 			refunded, err := e.refunded(ctx, tx, &row{follows: id}, limit)
 			if err != nil {

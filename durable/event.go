@@ -31,7 +31,12 @@ const (
 	EventAsked       EventKind = "asked"    // a person has asked for a follow-up, a look-up or a notification
 	EventPaused      EventKind = "paused"   // a person has paused the installation
 	EventUnpaused    EventKind = "unpaused"
-	EventErased      EventKind = "erased" // a person has had a customer's data removed
+	EventErased      EventKind = "erased"   // a person has had a customer's data removed
+	EventReplaced    EventKind = "replaced" // a person has had another payment made instead
+
+	EventHistoryConfirmed  EventKind = "history_confirmed"  // a person has said that the database is no copy
+	EventRestoringEnded    EventKind = "restoring_ended"    // a person has ended the search for lost payments
+	EventFacilityConfirmed EventKind = "facility_confirmed" // a person has said that the installation has moved
 )
 
 // Event is an entry of a write's history. Entries are only added.

@@ -141,18 +141,18 @@ func (e *Engine[TTx]) Restored(ctx context.Context, since time.Time) error {
 // are looked up and sent at once, and wait no longer for what the original may be sending. by and note
 // are as in [Decision].
 func (e *Engine[TTx]) ConfirmHistory(ctx context.Context, by, note string) error {
-	return e.decideHistory(ctx, by, note, func(h *history) { h.Confirmed = true })
+	return e.decideHistory(ctx, Event{Kind: EventHistoryConfirmed, By: by, Note: note}, func(h *history) { h.Confirmed = true })
 }
 
 // EndRestoring ends the search for payments that a restored backup does not know, as when the service
 // cannot list them. Orders whose payments were not found can be paid again. by and note are as in
 // [Decision].
 func (e *Engine[TTx]) EndRestoring(ctx context.Context, by, note string) error {
-	return e.decideHistory(ctx, by, note, func(h *history) { h.Searching = false })
+	return e.decideHistory(ctx, Event{Kind: EventRestoringEnded, By: by, Note: note}, func(h *history) { h.Searching = false })
 }
 
-func (e *engine) decideHistory(ctx context.Context, by, note string, change func(*history)) error {
-	if err := checkPerson(by, note); err != nil {
+func (e *engine) decideHistory(ctx context.Context, event Event, change func(*history)) error {
+	if err := checkPerson(event.By, event.Note); err != nil {
 		return err
 	}
 	err := e.retried(ctx, func(tx tx) error {
@@ -164,7 +164,7 @@ func (e *engine) decideHistory(ctx context.Context, by, note string, change func
 			return err
 		}
 		change(&h)
-		if err := e.record(ctx, tx, &row{}, Event{Kind: EventDecided, By: by, Note: note}); err != nil {
+		if err := e.record(ctx, tx, &row{}, event); err != nil {
 			return err
 		}
 		if err := storeHistory(ctx, tx, h); err != nil {

@@ -160,7 +160,7 @@ func (e *Engine[TTx]) ConfirmFacility(ctx context.Context, by, note string) erro
 		return fmt.Errorf("durable: %w", err)
 	}
 	err := within(ctx, e.db, func(tx tx) error {
-		if err := e.record(ctx, tx, &row{Record: Record{ID: ""}}, Event{Kind: EventDecided, By: by, Note: note}); err != nil {
+		if err := e.record(ctx, tx, &row{Record: Record{ID: ""}}, Event{Kind: EventFacilityConfirmed, By: by, Note: note}); err != nil {
 			return err
 		}
 		return storeFacility(ctx, tx, *e.confirmed.Load())

@@ -409,5 +409,5 @@ func (e *engine) payAgain(ctx context.Context, tx tx, w NewWrite, replaces, by, 
 	if err != nil || !created { // an earlier payment was found meanwhile
 		return stored, false, errors.Join(err, e.save(ctx, tx, &replaced, absent))
 	}
-	return stored, true, e.record(ctx, tx, &replaced, Event{Kind: EventDecided, By: by, Note: note})
+	return stored, true, e.record(ctx, tx, &replaced, Event{Kind: EventReplaced, By: by, Note: note})
 }

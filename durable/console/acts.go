@@ -12,6 +12,7 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/resolve"
 )
 
 // act does what a form asks for. Each is one call of durable.
@@ -26,7 +27,7 @@ func (c *console[TTx]) act(do act, name string, show handler) handler {
 		}
 		c.forget()
 		if err == nil { // the address stays relative: the prefix is not known here
-			q.w.Header().Set("Location", name+"?"+url.Values{"id": {q.field("id")}, "done": {strings.TrimPrefix(q.URL.Path, "/")}}.Encode())
+			q.w.Header().Set("Location", name+"?"+url.Values{"id": {q.id()}, "done": {strings.TrimPrefix(q.URL.Path, "/")}}.Encode())
 			q.w.WriteHeader(http.StatusSeeOther)
 			return
 		}
@@ -42,7 +43,7 @@ func (c *console[TTx]) act(do act, name string, show handler) handler {
 func done(name string) string {
 	return map[string]string{
 		"refund": "It is stored, and sent by itself. What becomes of it is shown here.", "decide": "Decided.", "pay-again": "Another payment is stored, and sent by itself.",
-		"look-up": "The service was asked. What it said is in the evidence below.", "notify": "The shop's program has accepted the outcome.",
+		"look-up": "The service was asked. What is known now is shown here.", "notify": "The shop's program has accepted the outcome.",
 		"retry": "It is tried again now. If it stays here it has failed again.", "pause": "Paused.", "unpause": "It goes on.",
 		"confirm-history": "Done.", "end-restoring": "Done.", "confirm-facility": "Done.",
 	}[name]
@@ -115,11 +116,11 @@ func (c *console[TTx]) refund(q request) error {
 	return c.within(q.Context(), func(tx TTx) (err error) {
 		switch how {
 		case "all":
-			_, _, err = c.engine.Reverse(q.Context(), tx, w, q.field("id"))
+			_, _, err = c.engine.Reverse(q.Context(), tx, w, q.id())
 		case "part":
-			_, _, err = c.engine.Refund(q.Context(), tx, w, q.field("id"), params)
+			_, _, err = c.engine.Refund(q.Context(), tx, w, q.id(), params)
 		case "void":
-			_, _, err = c.engine.Void(q.Context(), tx, w, q.field("id"))
+			_, _, err = c.engine.Void(q.Context(), tx, w, q.id())
 		default:
 			err = errForm("Choose how much.")
 		}
@@ -133,7 +134,7 @@ func (c *console[TTx]) decide(q request) error {
 		return err
 	}
 	d := durable.Decision{Verdict: durable.Verdict(q.field("verdict")), ReceiptNumber: q.field("receipt"), By: w.By, Note: w.Note, Version: w.Version}
-	v, err := c.view(q.Context(), q.field("id"))
+	v, err := c.view(q.Context(), q.id())
 	if err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ func (c *console[TTx]) decide(q request) error {
 	case d.Verdict == durable.VerdictApproved && d.ReceiptNumber == "" && v.Offer.Receipt:
 		return errForm("What was approved has a receipt number: ask support for it.")
 	case d.ReceiptNumber != "" && isTransaction(v.Record):
-		if err := c.engine.CheckReceipt(q.Context(), q.field("id"), d.ReceiptNumber); err != nil {
+		if err := c.engine.CheckReceipt(q.Context(), q.id(), d.ReceiptNumber); err != nil {
 			if c.notice(err) == "" {
 				c.opts.Logger.WarnContext(q.Context(), "console: a receipt could not be read", "error", err)
 				err = errForm("The service cannot be asked about the receipt now. Try again.")
@@ -160,7 +161,7 @@ func (c *console[TTx]) decide(q request) error {
 			return err
 		}
 	}
-	return c.within(q.Context(), func(tx TTx) error { return c.engine.Decide(q.Context(), tx, q.field("id"), d) })
+	return c.within(q.Context(), func(tx TTx) error { return c.engine.Decide(q.Context(), tx, q.id(), d) })
 }
 
 func (c *console[TTx]) payAgain(q request) error {
@@ -168,7 +169,7 @@ func (c *console[TTx]) payAgain(q request) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.engine.Write(q.Context(), q.field("id"))
+	found, err := c.engine.Write(q.Context(), q.id())
 	if err != nil {
 		return err
 	}
@@ -182,23 +183,29 @@ func (c *console[TTx]) payAgain(q request) error {
 	}
 	w.Order = p.Order
 	return c.within(q.Context(), func(tx TTx) error {
-		_, _, err := c.engine.PayAgain(q.Context(), tx, w, q.field("id"), w.By, w.Note, params)
+		_, _, err := c.engine.PayAgain(q.Context(), tx, w, q.id(), w.By, w.Note, params)
 		return err
 	})
 }
 
 func (c *console[TTx]) lookUp(q request) error {
-	_, err := c.engine.LookUp(q.Context(), q.field("id"), q.person.Name, q.field("note"))
-	return err
+	w, err := c.engine.LookUp(q.Context(), q.id(), q.person.Name, q.field("note"))
+	if err != nil {
+		return err
+	}
+	if looks := w.Common().Evidence; len(looks) > 0 && looks[len(looks)-1].Result == resolve.LookupFailed {
+		return errForm("The service could not be asked. Try again later.")
+	}
+	return nil
 }
 
 func (c *console[TTx]) notifyAgain(q request) error {
-	return c.engine.NotifyAgain(q.Context(), q.field("id"), q.person.Name, q.field("note"))
+	return c.engine.NotifyAgain(q.Context(), q.id(), q.person.Name, q.field("note"))
 }
 
 // retry has a notification confirmed now. One that waits no more was confirmed meanwhile.
 func (c *console[TTx]) retry(q request) error {
-	err := c.engine.RetryNotification(q.Context(), q.field("id"), q.field("digest"), q.person.Name, q.field("note"))
+	err := c.engine.RetryNotification(q.Context(), q.id(), q.field("digest"), q.person.Name, q.field("note"))
 	if errors.Is(err, durable.ErrNoWrite) {
 		return nil
 	}

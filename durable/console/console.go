@@ -101,6 +101,9 @@ type request struct {
 // field is one of a form or of the address, without blanks around it.
 func (q request) field(name string) string { return strings.TrimSpace(q.Form.Get(name)) }
 
+// id is that of a write or a notification, which may have blanks around it.
+func (q request) id() string { return q.Form.Get("id") }
+
 // may is what a person needs for a route.
 type may func(Person) bool
 

@@ -15,7 +15,7 @@ import (
 // glance is what each page shows of all payments. It is read at most every two seconds.
 type glance struct {
 	Health  durable.Health
-	Charged []row // twice, and neither payment is refunded
+	Charged []row // twice, and neither payment is refunded; or refunds and others that were done twice
 	mark    string
 	at      time.Time // by this machine
 }
@@ -68,7 +68,8 @@ func (c *console[TTx]) forget() {
 	c.glanced = glance{}
 }
 
-// charged are the newest payments that were charged twice, as long as none was refunded.
+// charged are the newest payments that were charged twice, as long as none was refunded, and the newest refunds and others
+// that were done twice.
 func (c *console[TTx]) charged(ctx context.Context, h durable.Health) (open []row, err error) {
 	if h.Writes[durable.StateDoubleCharged] == 0 {
 		return nil, nil
@@ -78,13 +79,15 @@ func (c *console[TTx]) charged(ctx context.Context, h durable.Health) (open []ro
 		return nil, err
 	}
 	for _, w := range page.Writes {
-		all, err := c.engine.Writes(ctx, w.Common().Order)
-		if err != nil {
-			return nil, err
-		}
-		mended, err := c.mended(ctx, all)
-		if err != nil {
-			return nil, err
+		mended := false
+		if takes(w.Common()) {
+			all, err := c.engine.Writes(ctx, w.Common().Order)
+			if err != nil {
+				return nil, err
+			}
+			if mended, err = c.mended(ctx, all); err != nil {
+				return nil, err
+			}
 		}
 		if !mended {
 			open = append(open, rowOf(w))
@@ -145,22 +148,30 @@ func (g glance) Alarms() (list []alarm) {
 
 // people is what needs a person.
 type people struct {
-	Charged, Unknown, Refused []row
-	Held                      []durable.Notification
-	Alarms                    []alarm
-	More                      bool
+	Charged, Done, Unknown, Refused []row // Charged and Done are twice
+	Held                            []durable.Notification
+	Alarms                          []alarm
+	More                            bool
 }
 
 func (c *console[TTx]) attention(q request, notice string) {
 	content := people{}
 	g, err := c.glance(q.Context())
-	content.Charged, content.Alarms = g.Charged, g.Alarms()
+	content.Alarms = g.Alarms()
+	for _, r := range g.Charged {
+		if takes(r.Record) {
+			content.Charged = append(content.Charged, r)
+		} else {
+			content.Done = append(content.Done, r)
+		}
+	}
 	for rows, f := range map[*[]row]durable.Filter{
 		&content.Unknown: {States: []durable.State{durable.StateNotFound, durable.StateEscalated}}, &content.Refused: {Refused: true},
 	} {
 		found, failed := c.engine.List(q.Context(), f)
 		*rows, content.More, err = rowsOf(found.Writes), content.More || found.Next != "", errors.Join(err, failed)
 	}
+	content.Unknown = slices.DeleteFunc(content.Unknown, func(r row) bool { return r.State == durable.StateNotFound && r.ReplacedBy != "" })
 	for next, more := durable.Cursor(""), true; more && err == nil && len(content.Held) < mostFound; more = next != "" {
 		var waiting []durable.Notification
 		waiting, next, err = c.engine.Notifications(q.Context(), next, 1000)

@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -167,6 +168,10 @@ func (c *console[TTx]) payments(q request, _ string) {
 // customer shows the payments of a customer.
 func (c *console[TTx]) customer(q request, notice string) {
 	reference := q.field("reference")
+	if reference == "" { // every payment has none, or another one
+		c.message(q, http.StatusUnprocessableEntity, "Not found", "Fill in the customer's reference.")
+		return
+	}
 	found, err := c.engine.List(q.Context(), durable.Filter{CustomerReferenceNumber: reference, Limit: mostFound})
 	if err != nil {
 		c.fail(q, err)

@@ -24,9 +24,10 @@ type view struct {
 	row
 
 	Method, Meaning, Problem string
-	Taken, Back, Pending     decimal.Decimal // of a payment; Back was refunded, voided or returned
+	Back, Pending            decimal.Decimal // of a payment; Back was refunded, voided or returned
 	Timeline                 []entry
 	Below, Others            []row // what follows it, and what else there is of its order
+	Elsewhere                bool  // another payment of its order was taken, or may be
 	Twice                    bool  // it was charged twice, and none is refunded
 	Raw                      string
 	Offer                    offer
@@ -62,7 +63,7 @@ type offer struct {
 func (v view) Mark() string { return fmt.Sprint(v.Version, v.Offer.Decide, v.Offer.Why, v.Offer.Again) }
 
 func (c *console[TTx]) payment(q request, notice string) {
-	id := q.field("id")
+	id := q.id()
 	v, err := c.view(q.Context(), id)
 	if err != nil {
 		c.fail(q, err)
@@ -77,7 +78,7 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 	}
 	v.row = rowOf(v.Write)
 	r := v.Record
-	v.Meaning, v.Problem = meaning(r), problem(r)
+	v.Problem = problem(r)
 	v.Method = method(v.Source, r.Seen.AccountType)
 	v.Timeline = entries(r, v.Events)
 	for _, f := range v.FollowUps {
@@ -89,14 +90,21 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 		v.Timeline = append(v.Timeline, entries(f.Record, events)...)
 	}
 	slices.SortStableFunc(v.Timeline, func(x, y entry) int { return x.At.Compare(y.At) })
-	all, err := c.engine.Writes(ctx, r.Order)
-	if err != nil {
-		return v, err
+	var all []durable.Write
+	if r.Order != "" { // of agreements and accounts without one there is any number
+		if all, err = c.engine.Writes(ctx, r.Order); err != nil {
+			return v, err
+		}
 	}
 	v.Others = slices.DeleteFunc(rowsOf(all), func(other row) bool {
-		return r.Order == "" || other.ID == r.ID || slices.ContainsFunc(v.Below, func(f row) bool { return f.ID == other.ID })
+		return other.ID == r.ID || slices.ContainsFunc(v.Below, func(f row) bool { return f.ID == other.ID })
 	})
-	if r.State == durable.StateDoubleCharged {
+	v.Elsewhere = slices.ContainsFunc(all, func(w durable.Write) bool {
+		p, isPayment := w.(durable.Payment)
+		return isPayment && p.ID != r.ID && p.Blocks()
+	})
+	v.Meaning = meaning(r, v.Elsewhere)
+	if r.State == durable.StateDoubleCharged && takes(r) {
 		mended, err := c.mended(ctx, all)
 		if err != nil {
 			return v, err
@@ -108,19 +116,19 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 	if v.Refused > 0 && v.Unknown() {
 		v.Meaning = "It was sent, and what is known of it is not stored yet, because the shop's program refuses it. Do not do it another way."
 	}
-	if v.count(); v.State == durable.StateSettled && v.Paid() && v.Taken.IsPositive() && !v.Net().IsPositive() {
+	if v.count(); v.State == durable.StateSettled && v.Paid() && v.Taken.IsPositive() && v.Back.GreaterThanOrEqual(v.Amount) && !v.Left.IsPositive() {
 		v.Meaning = "It was taken, and all of it was refunded. The customer gets the money back. The order stays paid."
+		if v.Net().IsPositive() {
+			v.Meaning = "It was taken, and all of it but the surcharge was refunded. The customer gets the money back. The order stays paid."
+		}
 	}
 	v.Offer = c.offer(v)
 	v.Raw, err = raw(r, v.Events)
 	return v, err
 }
 
-// count adds up what was taken and refunded.
+// count adds up what was refunded.
 func (v *view) count() {
-	if takes(v.Record) && v.Approved() {
-		v.Taken = v.Amount
-	}
 	for _, f := range v.FollowUps {
 		refunds := f.Operation == quickstream.OperationRefund || f.Operation == durable.OperationReverse && what(f.Record) != "Void"
 		switch {
@@ -145,7 +153,8 @@ func method(kind durable.SourceKind, account quickstream.AccountType) string {
 // offer is what durable allows now, and nothing else.
 func (c *console[TTx]) offer(v view) offer {
 	r := v.Record
-	o := offer{Write: formPrefix + rand.Text(), Refund: v.Left.IsPositive(), Void: takes(r) && v.Paid() && v.Left.GreaterThanOrEqual(v.Amount)}
+	o := offer{Write: formPrefix + rand.Text(), Refund: v.Left.IsPositive()}
+	o.Void = o.Refund && v.Back.IsZero() && v.Pending.IsZero()
 	o.LookUp = r.State == durable.StateResolving || r.State == durable.StateNotFound || r.State == durable.StateEscalated || r.State == durable.StateSending
 	o.Notify = v.Refused > 0 || !r.State.InProgress()
 	_, sending := errors.AsType[*durable.StillSendingError](v.NotDecidable)

@@ -101,13 +101,19 @@ func takes(r durable.Record) bool {
 	return r.Operation == quickstream.OperationPay || r.Operation == quickstream.OperationCapture
 }
 
-// meaning is a sentence on where a write is.
-func meaning(r durable.Record) string {
+// meaning is a sentence on where a write is. With elsewhere another payment of its order was taken, or may be: a payment, or
+// the pre-authorisation of a capture.
+func meaning(r durable.Record, elsewhere bool) string {
+	again, blocked, unpaid := "No money was taken, and the order can be paid again.", "The order cannot be paid again until a person decides.", "The order is not paid."
+	if elsewhere {
+		again, blocked, unpaid = "No money was taken by it. What else there is of the order stands below.", "What else there is of the order stands below.", ""
+	}
 	const notDone = "It was not done, and can be asked for again."
 	other := map[string]string{
 		"approved": "The service has done it.", "declined": notDone, "rejected": notDone, "refused": notDone, "not_sent": notDone,
-		"resolving": "It was sent, and its outcome is not known yet. The service is asked again by itself. Do not do it another way.",
-		"not_found": "The service shows nothing that may be it. That is no proof that it was not done: ask its support.",
+		"resolving":      "It was sent, and its outcome is not known yet. The service is asked again by itself. Do not do it another way.",
+		"not_found":      "The service shows nothing that may be it. That is no proof that it was not done: ask its support.",
+		"double_charged": "The service has done it twice. Nothing undoes that by itself: ask its support with the evidence below.",
 	}[r.Name()]
 	switch {
 	case r.State == durable.StateQueued && r.Operation == quickstream.OperationRefund:
@@ -122,15 +128,15 @@ func meaning(r durable.Record) string {
 		"sending":        "It is being sent, or was sent and the answer is not here yet.",
 		"resolving":      "It was sent, and its outcome is not known yet. The service is asked again by itself. Do not take the money another way.",
 		"approved":       "The money was taken.",
-		"declined":       "The service or the customer's bank said no. No money was taken, and the order can be paid again.",
-		"rejected":       "The service or the customer's bank said no. No money was taken, and the order can be paid again.",
-		"refused":        "The service did not accept the request. No money was taken, and the order can be paid again.",
-		"not_sent":       "It was given up before it was sent. No money was taken, and the order can be paid again.",
-		"not_found":      "The service shows nothing that may be it. That is no proof that no money was taken: ask its support. The order cannot be paid again until a person decides.",
+		"declined":       "The service or the customer's bank said no. " + again,
+		"rejected":       "The service or the customer's bank said no. " + again,
+		"refused":        "The service did not accept the request. " + again,
+		"not_sent":       "It was given up before it was sent. " + again,
+		"not_found":      "The service shows nothing that may be it. That is no proof that no money was taken: ask its support. " + blocked,
 		"escalated":      "What became of it cannot be found out by asking. Give the evidence below to the service's support, and then decide.",
 		"double_charged": "The customer was charged twice for one order. Refund one of the two payments, once: nothing does that by itself.",
 		"voided":         "It was cancelled before settlement. The customer has the money.",
-		"returned":       "The bank has returned the money after it was approved. The order is not paid.",
+		"returned":       "The bank has returned the money after it was approved. " + unpaid,
 	}[r.Name()]
 }
 
@@ -159,11 +165,20 @@ func entries(r durable.Record, events []durable.Event) (list []entry) {
 		durable.EventQueued: "accepted, and stored to be sent", durable.EventClaimed: "being sent to the service", durable.EventRefused: "the service refused the request",
 		durable.EventNotExecuted: "the service did not carry it out: it is sent again", durable.EventExpired: "given up before it was sent",
 		durable.EventReturned: "the bank returned the money", durable.EventAnswered: "the answer did not come, or says nothing final: it is looked up",
-		durable.EventLookedUp: "the money was released", durable.EventAsked: "asked for", durable.EventDecided: "decided", durable.EventNotified: "the shop's program knows",
+		durable.EventLookedUp: "the service was asked", durable.EventAsked: "asked for", durable.EventDecided: "decided", durable.EventNotified: "the shop's program knows",
+		durable.EventReplaced: "another payment was asked for instead",
 	}
 	for _, event := range events {
 		e := entry{At: event.At, Kind: string(event.Kind), What: what(r), By: event.By, Text: cmp.Or(texts[event.Kind], words(event.Kind))}
 		switch {
+		case event.Kind == durable.EventAnswered && event.Seen.Result == "" && event.Standing.Approved():
+			e.Text = "the service has done it"
+		case event.Kind == durable.EventLookedUp && event.Seen.Result == "" && event.Standing.Reversal == durable.ReversalVoided:
+			e.Text = "the money was released"
+		case event.Kind == durable.EventLookedUp && event.Seen.Result == "" && event.Standing.Approved():
+			e.Text += ": it is done"
+		case event.Kind == durable.EventNotExecuted && event.Standing.State != durable.StateQueued:
+			e.Text = "the service did not carry it out"
 		case event.Kind == durable.EventAnswered && event.Seen.Outcome != "":
 			e.Text = "the service answered: " + seen(event.Seen)
 		case event.Kind == durable.EventLookedUp && event.Seen.Result != "":
@@ -185,9 +200,12 @@ func follows(w durable.Write) string {
 	return f.Follows
 }
 
-// consequence says of a decision what follows from it, before it is made.
-func consequence(v durable.Verdict, r durable.Record) string {
-	const again, twice = "The order can be paid again at once. ", "If this is wrong, the customer pays twice."
+// consequence says of a decision what follows from it, before it is made; elsewhere is as of [meaning].
+func consequence(v durable.Verdict, r durable.Record, elsewhere bool) string {
+	again := "The order can be paid again at once. If this is wrong, the customer pays twice."
+	if elsewhere {
+		again = "What else there is of the order stays. If this is wrong, the customer pays twice."
+	}
 	switch {
 	case !takes(r) && v == durable.VerdictApproved:
 		return "It was done as it was asked for. The shop's program is notified."
@@ -196,9 +214,9 @@ func consequence(v durable.Verdict, r durable.Record) string {
 	}
 	return map[durable.Verdict]string{
 		durable.VerdictApproved: "The money was taken. The shop's program is notified, and the order counts as paid. The receipt is read from the service first.",
-		durable.VerdictDeclined: "The service got it, and no money was taken. " + again + twice,
-		durable.VerdictNotSent:  "It never reached the service. " + again + twice,
-		durable.VerdictVoided:   "It was taken, and cancelled before settlement. " + again + twice,
-		durable.VerdictReturned: "It was taken, and the bank has returned the money. " + again + twice,
+		durable.VerdictDeclined: "The service got it, and no money was taken. " + again,
+		durable.VerdictNotSent:  "It never reached the service. " + again,
+		durable.VerdictVoided:   "It was taken, and cancelled before settlement. " + again,
+		durable.VerdictReturned: "It was taken, and the bank has returned the money. " + again,
 	}[v]
 }

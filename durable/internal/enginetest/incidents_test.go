@@ -95,7 +95,7 @@ func (d *desk) outage() {
 	d.click("B")
 	d.sees("Do not take the money another way", "not known")
 	d.fill("look-up")
-	d.sees("What it said is in the evidence below", "resolving", "The service could not be asked", "look-up failed")
+	d.sees("Not done. The service could not be asked", "resolving", "The service could not be asked", "look-up failed")
 	d.box.ClearFaults()
 	d.never = []string{"decide", "pay-again"}
 	d.fill("look-up")
@@ -160,7 +160,7 @@ func (d *desk) olderCopy() {
 	d.click("Installation")
 	d.sees("Say so only if no other program works with the original database")
 	d.fill("confirm-history", "note", "the machine of the original is gone")
-	d.sees("Restoring", "decided: the machine of the original is gone")
+	d.sees("Restoring", "history confirmed: the machine of the original is gone")
 	d.click("Payments")
 	d.fill("./", "find", "B")
 	d.sees("Restoring", "Payments that the database lacks are being read", "There is nothing here")
