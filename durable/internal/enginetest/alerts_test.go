@@ -149,7 +149,7 @@ func rules(t *testing.T) []rule {
 }
 
 // TestAlertsAreOfMetrics: each metric and each label that an alert names is written by an engine, and each
-// alert has a severity, a summary and a runbook. What a runbook names can be called or set.
+// alert has a severity, a summary and a runbook. What a runbook names can be called or set, or is a page of the console.
 func TestAlertsAreOfMetrics(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t)
@@ -167,6 +167,14 @@ func TestAlertsAreOfMetrics(t *testing.T) {
 	}
 	names, err := os.ReadFile("../../api/durable.txt")
 	require.NoError(t, err)
+	pages, place := "", regexp.MustCompile(`Console, ([^.,]+)`)
+	for _, file := range []string{"lists.go", "installation.go"} {
+		text, err := os.ReadFile("../../console/" + file)
+		require.NoError(t, err)
+		for _, title := range regexp.MustCompile(`Title: ("[^"]+")`).FindAllStringSubmatch(string(text), -1) {
+			pages += title[1]
+		}
+	}
 	for _, r := range rules(t) {
 		selectors := regexp.MustCompile(`\b(quickstream_\w+)(\{[^}]*\})?`).FindAllStringSubmatch(grouped.ReplaceAllString(r.Expr, ""), -1)
 		assert.NotEmpty(t, selectors, r.Alert)
@@ -181,6 +189,9 @@ func TestAlertsAreOfMetrics(t *testing.T) {
 		assert.Contains(t, []string{"page", "ticket"}, r.Labels["severity"], r.Alert)
 		assert.Greater(t, len(r.Annotations["summary"]), 20, r.Alert)
 		assert.Greater(t, len(r.Annotations["runbook"]), 40, r.Alert)
+		for _, place := range place.FindAllStringSubmatch(r.Annotations["runbook"], -1) {
+			assert.Contains(t, pages, `"`+place[1]+`"`, "%s: the console has no such page or list", r.Alert)
+		}
 		for _, name := range camel.FindAllString(r.Annotations["runbook"], -1) {
 			assert.True(t, name == "PayTo" || regexp.MustCompile(`\b`+name+`\b`).Match(names), "%s: %s", r.Alert, name)
 		}
