@@ -13,7 +13,8 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// Health is how the engine's work stands, for health checks and dashboards.
+// Health is how the engine's work stands, for health checks and dashboards. Encoded as JSON its durations are numbers of
+// nanoseconds.
 type Health struct {
 	// At is when it was read, by the installation's time, which all times here are of.
 	At time.Time
@@ -35,8 +36,9 @@ type Health struct {
 	// Received counts notifications that wait to be confirmed, and Held those of them that
 	// have failed before.
 	Received, Held int
-	// Restoring is since when payments that the database lacks are being read from the service, because the history of the database has changed; zero if they are not. RestoringUnreadable counts
-	// transactions that could not be read: one of them may be an order's payment.
+	// Restoring is since when payments that the database lacks are being read from the service, because the history of
+	// the database has changed; zero if they are not. RestoringUnreadable counts transactions that could not be read:
+	// one of them may be an order's payment.
 	Restoring           time.Time
 	RestoringUnreadable int
 	// MaybeCopy means that the database may be a copy of one that is in use: what was queued before
