@@ -18,10 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-const (
-	jsonType      = "application/json"
-	multipartType = "multipart/form-data"
-)
+const jsonType = "application/json"
 
 // ValidateRequest checks method, path, query, headers, credentials and body
 // against the operation and reports everything that is wrong. The body can
