@@ -157,10 +157,10 @@ func (b *Sandbox) settle(tx *transaction, o Outcome) {
 	}
 }
 
-// useToken uses up the token of a transaction.
+// useToken uses up the token of a transaction. One that may still take the money has used it, too.
 func (b *Sandbox) useToken(src *source, o Outcome) {
 	if src.token != nil {
-		src.token.used = o.result == resultApproved || b.assume.DeclineConsumesToken
+		src.token.used = o.result != resultDeclined && o.result != resultRejected || b.assume.DeclineConsumesToken
 	}
 }
 

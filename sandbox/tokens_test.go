@@ -122,6 +122,12 @@ func TestTokenIsUsedOnceWithinTenMinutes(t *testing.T) {
 		for range 2 {
 			c.must(201, c.post("/transactions", changed(payment("O"), "singleUseTokenId", id)))
 		}
+		for _, open := range []Outcome{Erred(), Suspended()} { // either may still take the money
+			body := changed(payment("O"), "singleUseTokenId", c.token(cardToken(goodCard)))
+			c.box.NextTransaction(open)
+			c.must(201, c.post("/transactions", body))
+			assert.Equal(t, "has been used", c.findings(c.post("/transactions", body))["singleUseTokenId"])
+		}
 	}, assuming(func(a *Assumptions) { a.DeclineConsumesToken = false }))
 }
 
