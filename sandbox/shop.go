@@ -178,11 +178,15 @@ func (s *shopPages) agreementView(entry AgreementEntry) agreementView {
 	defer s.mu.Unlock()
 	a := s.agreements.byToken[entry.Token]
 	v.Payee, v.Description = a.shop.name, a.purpose.description
+	least := ""
+	if a.terms.kind != kindFixed { // the contract has one member for the amount and for the smallest one
+		least = "at least "
+	}
 	often := map[string]string{"DAIL": " a day", "WEEK": " a week", "FRTN": " a fortnight", "MNTH": " a month", "QURT": " a quarter", "MIAN": " each half-year", "YEAR": " a year"}[a.terms.frequency]
 	for _, term := range []struct {
 		format string
 		amount *cents
-	}{{"%s" + often, a.terms.each}, {"%s first", a.terms.first}, {"%s last", a.terms.last}, {"at most %s" + often, a.terms.maximum}} {
+	}{{least + "%s" + often, a.terms.each}, {"%s first", a.terms.first}, {"%s last", a.terms.last}, {"at most %s" + often, a.terms.maximum}} {
 		if term.amount != nil {
 			v.Amounts = append(v.Amounts, fmt.Sprintf(term.format, term.amount.display()))
 		}

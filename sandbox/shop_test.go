@@ -101,7 +101,7 @@ func TestShopPayer(t *testing.T) {
 		w := c.browse("GET", PayerPage, nil)
 		assert.Equal(t, 2, strings.Count(w.Body.String(), "Confirm</button>"))
 		assert.Contains(t, w.Header().Get("Content-Security-Policy"), "frame-ancestors 'none'")
-		assert.Contains(t, w.Body.String(), "<strong>$5.00 a month, at most $100.00 a month</strong> to Sandbox Trading Company for Electricity")
+		assert.Contains(t, w.Body.String(), "<strong>at least $5.00 a month, at most $100.00 a month</strong> to Sandbox Trading Company for Electricity")
 		assert.Equal(t, 1, strings.Count(c.browse("GET", PayerPage+"?agreementToken="+first, nil).Body.String(), "Confirm</button>"))
 		assert.Equal(t, http.StatusSeeOther, act(first, "confirm"))
 		assert.Equal(t, http.StatusSeeOther, act(second, "decline"))
