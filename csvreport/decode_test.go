@@ -114,6 +114,9 @@ func TestDecodeStopsWithItsCaller(t *testing.T) {
 			break
 		}
 	}
+	if n := r.Records(); n != 3 {
+		t.Errorf("%d records were read", n)
+	}
 }
 
 type refusing struct{ text string }

@@ -378,15 +378,19 @@ func TestListsThatShift(t *testing.T) {
 // TestShiftsOfOtherLists: what is not the same is not taken for it.
 func TestShiftsOfOtherLists(t *testing.T) {
 	client := clientOf(t, says(200, `{"data":[{"cardScheme":"VISA","cardType":"CREDIT"},{"cardScheme":"VISA","cardType":"DEBIT"},{"cardScheme":"AMEX"}]}`))
+	pages := 0
 	for page, err := range client.Businesses.CardSurcharges("SHOP").Pages(t.Context()) {
+		pages++
 		require.NoError(t, err)
 		assert.Equal(t, []any{3, false}, []any{len(page.Data), page.Shifted})
 	}
 	client = clientOf(t, says(200, `{"data":[{"id":1},{"id":2}]}`))
 	for page, err := range client.PaymentFiles.Batches("1").Pages(t.Context()) {
+		pages++
 		require.NoError(t, err)
 		assert.Equal(t, []any{2, false}, []any{len(page.Data), page.Shifted}, "the name of the identifier is not known")
 	}
+	assert.Equal(t, 2, pages)
 }
 
 // TestPagesAreRetriedAlone: every page has its own attempts.

@@ -192,7 +192,7 @@ func TestWalletCards(t *testing.T) {
 
 // TestPointInTime: each frequency has a highest day or month of its own.
 func TestPointInTime(t *testing.T) {
-	s := loadSamples(t)
+	s, tried := loadSamples(t), 0
 	for frequency, last := range map[string]int{"DAIL": 24, "WEEK": 7, "FRTN": 14, "MNTH": 31, "QURT": 3, "MIAN": 6, "YEAR": 12} {
 		for _, e := range s.Exchanges {
 			if e.Operation != createAgreement || !has(e.Body, "paymentTerms.pointInTime") {
@@ -202,17 +202,21 @@ func TestPointInTime(t *testing.T) {
 				body := changed(t, e.Body, steps("paymentTerms.pointInTime"), func(terms map[string]any, name string) {
 					terms["frequency"], terms[name] = frequency, value
 				})
+				tried++
 				if err := s.validateBody(t, e, body); (err == nil) != want {
 					t.Errorf("%s %d: %v", frequency, value, err)
 				}
 			}
 		}
 	}
+	if tried == 0 {
+		t.Error("no sample has a pointInTime")
+	}
 }
 
 // TestPayerIsReached: by account, by PayID or by both, whose members come in pairs.
 func TestPayerIsReached(t *testing.T) {
-	s := loadSamples(t)
+	s, tried := loadSamples(t), 0
 	for _, e := range s.Exchanges {
 		if e.Operation != createAgreement || !has(e.Body, "payerDetails.bsb payerDetails.payId") {
 			continue
@@ -235,10 +239,14 @@ func TestPayerIsReached(t *testing.T) {
 					delete(parent[name].(map[string]any), member)
 				}
 			})
+			tried++
 			if err := s.validateBody(t, e, body); (err == nil) != want {
 				t.Errorf("without %q: %v", without, err)
 			}
 		}
+	}
+	if tried == 0 {
+		t.Error("no sample has both a bsb and a PayID")
 	}
 }
 
@@ -315,6 +323,7 @@ func TestParameterValues(t *testing.T) {
 		{"GET /transactions/csv", "excludePreAuths", true, values{[]any{"true", "false"}, []any{"", "1", "TRUE"}}},
 		{"GET /payment-batches/{id}/transactions", "status", true, filled},
 	} {
+		tried := false
 		for _, e := range s.Exchanges {
 			if e.Operation != tt.operation {
 				continue
@@ -332,6 +341,7 @@ func TestParameterValues(t *testing.T) {
 					t.Errorf("%s: %s %v: %v", tt.operation, name, value, err)
 				}
 			}
+			tried = true
 			for _, name := range strings.Fields(tt.names) {
 				check(name, nil, tt.optional)
 				for _, value := range tt.values.good {
@@ -341,6 +351,9 @@ func TestParameterValues(t *testing.T) {
 					check(name, value, false)
 				}
 			}
+		}
+		if !tried {
+			t.Errorf("no sample of %s", tt.operation)
 		}
 	}
 }
