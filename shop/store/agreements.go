@@ -41,9 +41,12 @@ func scanAgreement(scan func(...any) error) (a agreement, err error) {
 // older answer says that comes late.
 const going = "status NOT IN ('REFUSED', 'REJECTED', 'CANCELLED')"
 
-// ended reports whether nothing comes of the agreement any more.
-func (a agreement) ended() bool {
-	return a.Status == statusRefused || a.Status == string(quickstream.AgreementStatusRejected) || a.Status == string(quickstream.AgreementStatusCancelled)
+// Refused reports whether there never was an agreement.
+func (a agreement) Refused() bool { return a.Status == statusRefused }
+
+// Ended reports whether nothing comes of the agreement any more.
+func (a agreement) Ended() bool {
+	return a.Refused() || a.Status == string(quickstream.AgreementStatusRejected) || a.Status == string(quickstream.AgreementStatusCancelled)
 }
 
 // Due is when the next collection is due: the same day of a month, or its last one.
@@ -92,7 +95,7 @@ func (s *server) agreementPage(w http.ResponseWriter, r *http.Request) {
 
 // refreshed is an agreement as the service has it, where that can be read.
 func (s *server) refreshed(ctx context.Context, a agreement) (agreement, error) {
-	if a.Token == "" || a.ended() {
+	if a.Token == "" || a.Ended() {
 		return s.unsent(ctx, a)
 	}
 	limited, cancel := context.WithTimeout(ctx, moment)
@@ -140,7 +143,7 @@ func (s *server) agreementStatus(ctx context.Context, a agreement) (agreementSta
 	default:
 		at.Kind = "finding"
 	}
-	if a.ended() {
+	if a.Ended() {
 		at.Kind, at.Over = "over", true
 	}
 	mine, err := s.ordersOf(ctx, a.Visitor)

@@ -47,7 +47,7 @@ func (s *server) checkout(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a, err := scanAgreement(s.db.QueryRowContext(r.Context(), "SELECT "+agreementColumns+" FROM shop_agreement WHERE reference = ?", o.Agreement).Scan)
-	if err == nil && !there && !a.ended() {
+	if err == nil && !there && !a.Ended() {
 		http.Redirect(w, r, "/payto/"+a.Reference, http.StatusSeeOther)
 		return
 	}

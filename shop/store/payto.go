@@ -120,7 +120,7 @@ func (s *server) beginAgreement(ctx context.Context, o order) (a agreement, ther
 	err = s.within(ctx, func(tx *sql.Tx) error {
 		old, err := scanAgreement(tx.QueryRowContext(ctx, "SELECT "+agreementColumns+` FROM shop_agreement
 			WHERE reference = ?1 OR reference = (SELECT agreement FROM shop_order WHERE id = ?2) ORDER BY reference = ?1 DESC`, a.Reference, o.ID).Scan)
-		if err == nil && (old.Reference == a.Reference || !old.ended()) {
+		if err == nil && (old.Reference == a.Reference || !old.Ended()) {
 			a, there = old, true
 			return nil
 		}

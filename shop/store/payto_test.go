@@ -1,6 +1,7 @@
 package store
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -100,6 +101,21 @@ func TestSuspended(t *testing.T) {
 	b.becomes(path, "over", 0)
 }
 
+// A collection that has begun may still be taken after the customer has suspended the agreement: its page says so.
+func TestSuspendedTooLate(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	order, path := b.agree()
+	require.NoError(t, w.inBankApp(sandbox.ConfirmAgreement))
+	require.Eventually(t, func() bool { return len(w.box.Ledger()) == 1 }, 20*time.Second, 50*time.Millisecond)
+	require.NoError(t, w.inBankApp(sandbox.SuspendAgreement))
+	page := b.becomes(path, "suspended", 0)
+	assert.NotContains(t, page.body, "Nothing is collected")
+	assert.Contains(t, page.body, "may still be taken")
+	b.becomes("/orders/"+order, approved, 10*time.Second)
+	assert.Contains(t, b.get(path).body, "Nothing is collected until")
+}
+
 // The notifications are lost, and nobody looks at the page: the shop asks by itself.
 func TestNotificationsLost(t *testing.T) {
 	w := newWorld(t)
@@ -118,8 +134,24 @@ func TestAgreementDeclined(t *testing.T) {
 	require.NoError(t, w.inBankApp(sandbox.DeclineAgreement))
 	page := b.becomes(path, "over", 0)
 	assert.Contains(t, page.body, "/checkout/"+order)
+	assert.Contains(t, page.body, "You or your bank declined it")
+	assert.Contains(t, b.get("/customers/").body, "there is none any more")
 	assert.Equal(t, "/checkout/"+order, b.get("/checkout/"+order).path)
 	assert.NotEqual(t, path, b.post("/payto", "order", order, "name", "Alex Example", "payid", payID).path)
+}
+
+// An agreement that the service refuses was never there: the customer is not said to have declined it.
+func TestAgreementRefused(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	require.NoError(t, w.box.Inject(sandbox.Fault{Operation: "POST /customers/{customerId}/payto-agreements", Kind: sandbox.Status(422, sandbox.ServiceError)}))
+	b.post("/payto", "order", b.order("monthly"), "name", "Alex Example", "payid", payID)
+	account := b.get("/customers/")
+	path := regexp.MustCompile(`/payto/[0-9a-z-]+`).FindString(account.body)
+	require.NotEmpty(t, path)
+	page := b.get(path)
+	assert.Contains(t, page.body, "It was not made.")
+	assert.NotContains(t, page.body, "declined it")
 }
 
 // The agreement is made and the answer is lost: there is one all the same.
