@@ -130,6 +130,7 @@ func TestFoundWhilePaidAgain(t *testing.T) {
 	p := s.read(second)
 	assert.Equal(t, notFound, p.Text())
 	assert.Empty(t, p.ReplacedBy)
-	assert.Empty(t, s.eventsOf(second, durable.EventDecided))
+	assert.Len(t, s.eventsOf(first, durable.EventReplaced), 1)
+	assert.Empty(t, s.eventsOf(second, durable.EventReplaced))
 	assert.Equal(t, 1, s.charged())
 }
