@@ -50,7 +50,7 @@ func done(name string) string {
 }
 
 // noReason is said of a form without one.
-const noReason = "Say why, in one line of up to 200 characters."
+const noReason = "Say why, in one short line."
 
 // oneLine reports whether a text is one that durable takes.
 func oneLine(text string) bool {

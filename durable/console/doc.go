@@ -17,7 +17,8 @@
 //
 // Only what the engine allows is offered. A form has the version of the payment that it shows, and the id of what it makes:
 // a second click makes nothing, and a second person sees what the first one has done. A person decides only in
-// the minute after a look-up, and about what is still looked up by itself only if the look-up says something.
+// the minute after a look-up, and about what is still looked up by itself only if the look-up says something, or finds
+// nothing a quarter of an hour after it was sent.
 //
 // People who may read see order, amount and receipt number, which support asks for. Tokens of cards, accounts and agreements
 // are never shown. The customer's reference number is searched for by a form, and stands in no address. The addresses have
