@@ -36,8 +36,9 @@ func Pooled() Option { return func(d *pgxDatabase) { d.pooled = true } }
 // Pgx returns the database of a pool. All tables stand in a schema of their own beside the
 // merchant's: the pool's role has to be allowed to make it, or to own it.
 //
-// The engine uses connections of the pool: for each worker one or two, and at most three for the
-// queue, which are all that an idle engine holds. New warns of a pool of fewer than four. What is committed has to be on disk: if
+// The engine uses connections of the pool: one or two for each worker, which are twice Options.Workers,
+// up to eight for moments of its regular work, and at most three for the queue, which are all that an
+// idle engine holds. New warns of a pool of fewer than four. What is committed has to be on disk: if
 // synchronous_commit or fsync is off the engine does not start. A migration opens one connection
 // more, outside of the pool.
 func Pgx(pool *pgxpool.Pool, opts ...Option) durable.Database[pgx.Tx] { return newDatabase(pool, opts) }
