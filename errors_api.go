@@ -81,7 +81,9 @@ func (e *APIError) says() string {
 }
 
 // Is matches the sentinels of the reason.
-func (e *APIError) Is(target error) bool { return slices.Contains(e.Reason.sentinels(), target) }
+func (e *APIError) Is(target error) bool {
+	return slices.Contains(e.Reason.sentinels(), target) || target == wire.ErrOwn && e.words().own
+}
 
 func (e *APIError) words() (w words) {
 	if e.said != nil {

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // The ways in which a lost transaction is searched. The contract does not say in which form the
@@ -169,7 +171,4 @@ func (i Intent) shared(t *Transaction, m match) match {
 }
 
 // isAbsent reports whether an error is a 404 in the service's own words. A gateway's says nothing.
-func isAbsent(err error) bool {
-	api, ok := errors.AsType[*APIError](err)
-	return ok && api.Reason == ReasonNotFound && api.words().own
-}
+func isAbsent(err error) bool { return errors.Is(err, ErrNotFound) && errors.Is(err, wire.ErrOwn) }

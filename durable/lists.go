@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // pagesAtOnce is how many pages of a list are read until what the list remembers of them,
@@ -51,8 +51,4 @@ func isNone(err error) bool { return errors.Is(err, quickstream.ErrNotFound) && 
 
 // ownWords reports whether an error is that of an answer in the service's own words, and not
 // that of something in between.
-func ownWords(err error) bool {
-	api, answered := errors.AsType[*quickstream.APIError](err)
-	return answered && (api.CustomerMessage()+api.DeveloperMessage() != "" ||
-		slices.ContainsFunc(api.Fields(), func(f quickstream.FieldError) bool { return f.FieldName != "" }))
-}
+func ownWords(err error) bool { return errors.Is(err, wire.ErrOwn) }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // DateScan yields all transactions of the facility that settle on a date whose cut-off has passed.
@@ -172,12 +173,7 @@ func compared(t *quickstream.Transaction, date quickstream.Date) *quickstream.Tr
 
 // saysNone reports whether an error is a 404 in the service's own words. A gateway's says nothing.
 func saysNone(err error) bool {
-	api, ok := errors.AsType[*quickstream.APIError](err)
-	if !ok || api.Reason != quickstream.ReasonNotFound {
-		return false
-	}
-	return api.CustomerMessage()+api.DeveloperMessage() != "" ||
-		slices.ContainsFunc(api.Fields(), func(f quickstream.FieldError) bool { return f.FieldName != "" })
+	return errors.Is(err, quickstream.ErrNotFound) && errors.Is(err, wire.ErrOwn)
 }
 
 // scanned reports whether a case is scanned at its end. A void has no transaction of its own.

@@ -92,6 +92,7 @@ func TestNotFoundAfterAScan(t *testing.T) {
 		"a list that fails":       {script{days: map[string]string{"2026-06-12": "<html>"}}, resolve.StatusEscalated, 0},
 		"none, by a field's name": {script{days: map[string]string{"2026-06-12": `{"errors":[{"fieldName":"settlementDate","messages":["is empty"]}]}`}}, resolve.StatusNotFound, 1},
 		"a field without a name":  {script{days: map[string]string{"2026-06-12": `{"errors":[{"messages":["is empty"]}]}`}}, resolve.StatusEscalated, 0},
+		"fields in another form":  {script{days: map[string]string{"2026-06-12": `{"errors":{"detail":"Not Found"}}`}}, resolve.StatusEscalated, 0},
 		"one that moves":          {script{days: map[string]string{"2026-06-12": moving(other)}, days2: list(other)}, resolve.StatusNotFound, 1},
 		"on page two":             {script{days: map[string]string{"2026-06-12": moving(other)}, days2: list(fmt.Sprintf(payment, `,"metadata":{"intentId":"ID-1"}`)), one: fmt.Sprintf(payment, "")}, resolve.StatusSettled, 1},
 		"without an end":          {script{days: map[string]string{"2026-06-12": moving(other)}, days2: followed(list(strings.ReplaceAll(other, "R9", "R8")), 2)}, resolve.StatusEscalated, 0},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -32,6 +33,9 @@ type ErrorBody struct {
 	// answers prove nothing about a payment. Nor does one that has a transaction of its own.
 	Own bool
 }
+
+// ErrOwn is what the error of an answer matches whose body is Own, for the packages of this repository.
+var ErrOwn = errors.New("in the service's own words")
 
 // FieldError is the error of one field, whose name may be missing. The rejected value is never
 // kept: it may be a card number.
