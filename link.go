@@ -74,10 +74,13 @@ func withoutQuery(address string) string {
 	return address
 }
 
+// findLink returns the first link with a relationship. A link may have several, with blanks around them.
 func findLink(links []Link, rel string) (Link, bool) {
 	for _, l := range links {
-		if wire.SameFold(l.Rel, rel) {
-			return l, true
+		for one := range strings.FieldsSeq(l.Rel) {
+			if wire.SameFold(one, rel) {
+				return l, true
+			}
 		}
 	}
 	return Link{}, false

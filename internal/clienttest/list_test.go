@@ -249,6 +249,20 @@ func TestNextLinksOfAResource(t *testing.T) {
 	}
 }
 
+// TestNextAmongOtherWords: a list does not end early because its link has blanks or another relationship.
+func TestNextAmongOtherWords(t *testing.T) {
+	for rel, more := range map[string]bool{
+		" next": true, "next ": true, `\tNEXT\n`: true, "next last": true, "last  next": true,
+		"nextpage": false, "prev": false, "": false, " ": false, "last,next": false, "next-archive": false,
+	} {
+		asked := 0
+		client := clientOf(t, pages(&asked, `{"data":[{"customerId":"1"}],"links":[{"rel":"`+rel+`","href":"{next}"}]}`, pageOf("", "2")))
+		ids, err := read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}))
+		require.NoError(t, err)
+		assert.Equal(t, map[bool][]string{true: {"1", "2"}, false: {"1"}}[more], ids, "%q", rel)
+	}
+}
+
 // TestBrokenPages: a page that cannot be read is an error after what came before
 // it, and never an empty page.
 func TestBrokenPages(t *testing.T) {
