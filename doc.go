@@ -105,9 +105,9 @@
 // reference and another amount is a candidate. Without an id, or with one in another case, quoted,
 // cut or masked, a transaction matches if it is not older than the intent by the service's clock,
 // and agrees in everything that it echoes: payment reference and type (in any case), amount,
-// currency, business, original receipt number, authorisation type, end-to-end identifier. The
-// amounts of top-ups, extensions, re-authorisations and cancellations are not compared, because the
-// service may show what is held after them.
+// currency, business, account token and customer (of the source), original receipt number,
+// authorisation type, end-to-end identifier. The amounts of top-ups, extensions, re-authorisations
+// and cancellations are not compared, because the service may show what is held after them.
 //
 // Candidates are also a transaction with the reference that disagrees, one with the altered id and
 // another reference, one with another intent's id that agrees otherwise, and a refund or follow-up

@@ -58,6 +58,9 @@ func (b transactionBody) differs(t *Transaction) []string {
 	differ("customer reference", t.CustomerReferenceNumber, b.CustomerReferenceNumber)
 	differ("business", t.SupplierBusinessCode, b.SupplierBusinessCode)
 	differ("original", t.OriginalReceiptNumber, b.OriginalReceiptNumber)
+	account, customer := t.account()
+	differ("account", account, b.AccountToken)
+	differ("customer", customer, b.CustomerID)
 	switch kind := AuthorisationType(strings.ToUpper(string(t.AuthorisationType))); kind { // another word says nothing
 	case AuthorisationTypeIncremental, AuthorisationTypeExtension, AuthorisationTypeReauthorisation:
 		differ("authorisation type", string(kind), string(b.AuthorisationType))
@@ -66,16 +69,33 @@ func (b transactionBody) differs(t *Transaction) []string {
 		differ("end-to-end identifier", t.PayToData.EndToEndID, b.PayToData.EndToEndID)
 		differ("agreement", t.PayToData.AgreementToken, b.PayToData.AgreementToken)
 	}
-	if b.PrincipalAmount == nil || b.AuthorisationType != "" || b.TransactionType == TransactionTypePreauthCancellation {
-		return reasons // the service may answer what is held after the change
+	if b.PrincipalAmount == nil {
+		return reasons
 	}
 	if amount := cmp.Or(t.PrincipalAmount, t.TotalAmount); amount != nil {
 		differ("currency", string(amount.Currency), string(b.Currency))
+	}
+	if b.AuthorisationType != "" || b.TransactionType == TransactionTypePreauthCancellation {
+		return reasons // the service may answer what is held after the change
 	}
 	if !isPrincipal(t, b.PrincipalAmount.Decimal()) {
 		reasons = append(reasons, "its amount is another")
 	}
 	return reasons
+}
+
+// account returns the token and the customer of the account that a transaction shows, "" where it has none.
+func (t *Transaction) account() (token, customerID string) {
+	if a := t.CreditCard; a != nil {
+		token, customerID = a.AccountToken, a.CustomerID
+	}
+	if a := t.BankAccount; a != nil {
+		token, customerID = cmp.Or(token, a.AccountToken), cmp.Or(customerID, a.CustomerID)
+	}
+	if a := t.NZBankAccount; a != nil {
+		token, customerID = cmp.Or(token, a.AccountToken), cmp.Or(customerID, a.CustomerID)
+	}
+	return token, customerID
 }
 
 // isPrincipal reports whether an amount is the principal of a transaction. The transaction

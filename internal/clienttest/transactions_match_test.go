@@ -129,6 +129,69 @@ func TestPayToAnswersAreAboutTheirAgreement(t *testing.T) {
 	}
 }
 
+// TestAnswersAreAboutTheAccount that was to pay, if they show one.
+func TestAnswersAreAboutTheAccount(t *testing.T) {
+	kind := quickstream.AccountTypeCreditCard
+	for name, c := range map[string]struct {
+		source      quickstream.AccountSource
+		fit, misfit []object
+	}{
+		"account": {
+			quickstream.FromAccount("T-1", kind),
+			[]object{nil, {}, {"accountToken": nil}, {"accountToken": "T-1", "customerId": "C-9"}, {"accountToken": "t-1 "}},
+			[]object{{"accountToken": "T-2"}},
+		},
+		"customer": {
+			quickstream.FromCustomer("C-1", kind),
+			[]object{nil, {}, {"accountToken": "T-9"}, {"customerId": "C-1"}, {"customerId": "c-1"}},
+			[]object{{"customerId": "C-2"}, {"customerId": "C-2", "accountToken": "T-1"}},
+		},
+		"token": {quickstream.FromSingleUseToken("S-1", kind), []object{{"accountToken": "T-9", "customerId": "C-9"}}, nil},
+	} {
+		params := payment()
+		params.Source, params.IPAddress = c.source, netip.MustParseAddr("203.0.113.10")
+		for fits, accounts := range map[bool][]object{true: c.fit, false: c.misfit} {
+			for _, account := range accounts {
+				for _, member := range []string{"creditCard", "bankAccount", "nzBankAccount"} {
+					_, err := clientOf(t, echoing(t, func(t object) { t[member] = account })).Transactions.Pay(t.Context(), params)
+					assert.Equal(t, fits, err == nil, "%s: %s %v: %v", name, member, account, err)
+					assert.Equal(t, !fits, errors.Is(err, quickstream.ErrOutcomeUnknown))
+				}
+			}
+		}
+	}
+}
+
+// TestAnotherAccountUnderTheReference: a payment with another account of the customer settles nothing, be
+// it approved or declined.
+func TestAnotherAccountUnderTheReference(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		intent, made := sent(t, "ORDER-1", quickstream.WithIntentMetadata(""))
+		var request object
+		require.NoError(t, json.Unmarshal(intent.Request, &request))
+		delete(request, "creditCard")
+		request["accountToken"] = "T-1"
+		body, err := json.Marshal(request)
+		require.NoError(t, err)
+		intent.Request = body
+		<-time.After(time.Minute)
+		for token, found := range map[string]bool{"T-1": true, "T-2": false} {
+			paid := with(made, "creditCard", object{"accountToken": token})
+			for _, listed := range []object{paid, declined(paid, "R-1")} {
+				tx, err := clientOf(t, lookedUp([][]object{{listed}})).Transactions.Resume(t.Context(), intent)
+				if found && listed["status"] == "Approved" {
+					require.NoError(t, err)
+					assert.Equal(t, "R-1", tx.ReceiptNumber)
+					continue
+				}
+				candidates := still(t, tx, err).Candidates
+				require.Len(t, candidates, 1)
+				assert.Equal(t, found, candidates[0].Matches, "%s: %v", token, candidates[0].Reasons)
+			}
+		}
+	})
+}
+
 // TestFollowUpsAreAboutTheirOriginal: what a follow-up answers as its amount is open,
 // its original is not.
 func TestFollowUpsAreAboutTheirOriginal(t *testing.T) {
@@ -140,8 +203,10 @@ func TestFollowUpsAreAboutTheirOriginal(t *testing.T) {
 		OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD", Type: quickstream.CancellationTypePartial,
 	})
 	require.NoError(t, err)
-	_, err = clientOf(t, echoing(t, func(t object) { t["originalReceiptNumber"] = "R-9" })).Transactions.TopUp(t.Context(), params)
-	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	for member, value := range map[string]any{"originalReceiptNumber": "R-9", "principalAmount": object{"currency": "NZD", "amount": 99}} {
+		_, err = clientOf(t, echoing(t, func(t object) { t[member] = value })).Transactions.TopUp(t.Context(), params)
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, member)
+	}
 }
 
 // lookedUp is a service whose look-ups answer the given pages, a list for each; nil is

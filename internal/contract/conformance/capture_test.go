@@ -190,7 +190,6 @@ func echoed(op *contract.Operation, path string, request, sample []byte) []byte 
 	if _, isError := answer["requestUrl"]; isError {
 		answer["requestMethod"], answer["requestUrl"] = op.Method, "https://api.invalid"+path
 	}
-	payer, _ := answer["payerDetails"].(map[string]any)
 	values := strings.Split(path, "/")
 	names := strings.Split(op.Path, "/")
 	for i, name := range names {
@@ -200,12 +199,19 @@ func echoed(op *contract.Operation, path string, request, sample []byte) []byte 
 				answer[member] = value
 			}
 		}
-		if name == "{customerId}" && payer != nil {
-			payer["customerId"] = value
+		if name == "{customerId}" {
+			ofCustomer(answer, value)
 		}
 	}
 	_ = json.Unmarshal(request, &asked) // there may be none
 	echo(answer, asked)
+	for _, kind := range []string{"creditCard", "bankAccount", "nzBankAccount"} {
+		for _, name := range []string{"accountToken", "customerId"} {
+			if account, ok := answer[kind].(map[string]any); ok && asked[name] != nil {
+				account[name] = asked[name]
+			}
+		}
+	}
 	if original := asked["originalReceiptNumber"]; original != nil && original == answer["receiptNumber"] {
 		answer["receiptNumber"] = "1000000002" // what follows a transaction has a receipt of its own
 	}
@@ -217,6 +223,20 @@ func echoed(op *contract.Operation, path string, request, sample []byte) []byte 
 		return sample
 	}
 	return body
+}
+
+// ofCustomer makes an agreement, and the items of a list, those of a customer.
+func ofCustomer(answer map[string]any, customerID string) {
+	if payer, ok := answer["payerDetails"].(map[string]any); ok {
+		payer["customerId"] = customerID
+	}
+	items, _ := answer["data"].([]any)
+	for _, item := range items {
+		if item, ok := item.(map[string]any); ok {
+			ofCustomer(item, customerID)
+			echo(item, map[string]any{"customerId": customerID})
+		}
+	}
 }
 
 // echo gives the members of an answer the values of a request's members of that name.
