@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // Date is a calendar date without a time zone, written YYYY-MM-DD. The zero Date means "not given".
@@ -177,15 +179,11 @@ func (t Timestamp) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String(
 
 // UnmarshalJSON reads a timestamp; null and "" are the zero Timestamp.
 func (t *Timestamp) UnmarshalJSON(data []byte) error {
-	switch n := len(data); {
-	case string(data) == "null":
-		data = nil
-	case n >= 2 && data[0] == '"' && data[n-1] == '"':
-		data = data[1 : n-1]
-	case n == 0 || !isDigits(string(data[:1])):
-		return errors.New("quickstream: a timestamp is neither a text nor a number")
+	text, err := wire.AnyText(data)
+	if err != nil {
+		return err
 	}
-	return t.UnmarshalText(data)
+	return t.UnmarshalText([]byte(text))
 }
 
 // UnmarshalText reads a timestamp; empty text is the zero Timestamp.

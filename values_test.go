@@ -92,8 +92,10 @@ func TestTimestamp(t *testing.T) {
 		"2026-10-04T01:59:59":            "2026-10-03T15:59:59Z",
 		"2026-10-04T03:00:00":            "2026-10-03T16:00:00Z",
 	} {
-		var got quickstream.Timestamp
+		var got, escaped quickstream.Timestamp
 		require.NoError(t, json.Unmarshal([]byte(`"`+text+`"`), &got), text)
+		require.NoError(t, json.Unmarshal([]byte(`"`+strings.NewReplacer("+", `\u002B`, ":", `\u003a`).Replace(text)+`"`), &escaped), text)
+		assert.Equal(t, got, escaped, "the same text, as some encoders write it")
 		assert.Equal(t, utc, got.UTC().Format(time.RFC3339Nano), text)
 		stored, err := json.Marshal(got)
 		require.NoError(t, err)
