@@ -149,7 +149,7 @@ const ClaimLife = 30 * time.Second
 // then the call's.
 func (c *call) callHooks(ctx context.Context, key string) (err error) {
 	if c.planned != nil {
-		c.intent.Carrier = c.planned.Carrier
+		c.intent.Carrier, c.intent.IDsShown = c.planned.Carrier, c.intent.IDsShown || c.planned.IDsShown
 	}
 	if c.intent.Carrier, err = c.client.observer.carry(ctx, c.intent.Carrier); err != nil {
 		return err

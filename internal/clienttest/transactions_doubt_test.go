@@ -1,7 +1,10 @@
 package clienttest_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -280,6 +283,22 @@ func TestIDsShown(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, shows, planned.IDsShown)
 		}
+	}
+}
+
+// TestIDsShownBeforeThePlan: another process submits the plan, to which no answer has shown an id.
+func TestIDsShownBeforeThePlan(t *testing.T) {
+	for shows, change := range map[bool]func(object){true: func(object) {}, false: func(t object) { t["metadata"] = nil }} {
+		planner := clientOf(t, echoing(t, change))
+		_, err := planner.Transactions.Pay(t.Context(), payment())
+		require.NoError(t, err)
+		planned, err := planner.Transactions.Plan(t.Context(), quickstream.RefundParams{OriginalReceiptNumber: "R-1", PrincipalAmount: decimal.New(1, 0), Currency: "AUD"})
+		require.NoError(t, err)
+		lost := clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }, quickstream.WithoutResend())
+		_, err = lost.Transactions.Submit(t.Context(), planned, func(context.Context) error { return nil })
+		unknown, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+		require.True(t, ok, "%v", err)
+		assert.Equal(t, shows, unknown.Intent.IDsShown)
 	}
 }
 
