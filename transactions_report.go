@@ -62,7 +62,7 @@ func notElement(text string) bool { return text == "" || strings.Contains(text, 
 // breaks off is a [NetworkError]; an error of the writer is wrapped. Nothing is repeated after the
 // first byte: discard what was written.
 func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, params ReportParams, opts ...CallOption) (int64, error) {
-	return s.report("Transactions.DownloadReport", params, opts).fetch(ctx, &download{accept: textPlain, to: to, awaited: true})
+	return s.report("Transactions.DownloadReport", params, opts).fetch(ctx, &download{accept: textPlain, to: to, headed: true})
 }
 
 // ReportWait says how to wait for a report.
@@ -87,7 +87,7 @@ func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, par
 			wait.Progress(requests, written)
 		}
 	}
-	report := &download{accept: textPlain, to: to, awaited: true, arrived: notify}
+	report := &download{accept: textPlain, to: to, headed: true, arrived: notify}
 	for {
 		requests++
 		written, err := call.fetch(ctx, report)
@@ -122,7 +122,7 @@ var errNotReport = errors.New("the answer is not a report")
 type download struct {
 	accept  string
 	to      io.Writer
-	awaited bool                // the service may still be making it, and it has a header record
+	headed  bool                // it has a header record
 	arrived func(written int64) // may be nil
 	written int64
 	pending bool  // the service is still making it
@@ -162,7 +162,7 @@ func (c *call) fetch(ctx context.Context, d *download) (int64, error) {
 	}
 	d.pending, c.report = false, d
 	err := c.do(ctx, func(status int, _ []byte) error {
-		if d.pending = status == http.StatusAccepted && d.awaited; d.pending {
+		if d.pending = status == http.StatusAccepted; d.pending {
 			return nil
 		}
 		return errNotReport
@@ -177,7 +177,7 @@ func (d *download) conclude(c *call, err error) error {
 		return fmt.Errorf("quickstream: %s: the report could not be written: %w", c.op.name, d.err)
 	case err == nil && d.pending:
 		return fmt.Errorf("quickstream: %s: %w", c.op.name, ErrReportNotReady)
-	case err == nil && d.awaited && d.written == 0:
+	case err == nil && d.headed && d.written == 0:
 		return c.decodeError(errors.New("the report is empty: it lacks its header record"))
 	}
 	return err

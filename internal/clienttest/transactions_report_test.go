@@ -341,6 +341,27 @@ func TestReportNeedsAWriter(t *testing.T) {
 	assert.Empty(t, box.Requests())
 }
 
+// TestFileReportNotReady: a report of a payment file may be made on request too.
+func TestFileReportNotReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.FileReports = "202" }))
+		file, err := client.PaymentFiles.Upload(t.Context(), upload("a.csv", fileOf("10.50", approvedLine("A"))))
+		require.NoError(t, err)
+		for _, download := range []func(context.Context, io.Writer, string, ...quickstream.CallOption) (int64, error){
+			client.PaymentFiles.DownloadCSV, client.PaymentFiles.DownloadFlatFile, client.PaymentFiles.DownloadMTSRejects,
+		} {
+			n, err := download(t.Context(), io.Discard, file.PaymentFileID)
+			require.ErrorIs(t, err, quickstream.ErrReportNotReady)
+			assert.Zero(t, n)
+		}
+		_, err = client.PaymentFiles.Wait(t.Context(), file.PaymentFileID, quickstream.PaymentFileWait{})
+		require.NoError(t, err)
+		n, err := client.PaymentFiles.DownloadCSV(t.Context(), io.Discard, file.PaymentFileID)
+		require.NoError(t, err)
+		assert.NotZero(t, n)
+	})
+}
+
 // TestFilesMayBeEmpty: a report has a header record, and the errors of a payment file need not.
 func TestFilesMayBeEmpty(t *testing.T) {
 	client := clientOf(t, func(*http.Request) (*http.Response, error) {
