@@ -147,9 +147,14 @@ func sendRegistration(ctx context.Context, call *call, customerID string) (*Acco
 			if err != nil {
 				return err
 			}
-			if inner.AccountToken != "" {
-				account = inner
+			switch inner.AccountToken {
+			case "", account.AccountToken:
+				continue
 			}
+			if account.AccountToken != "" {
+				return errNotAsked // it has two, and does not say which is registered
+			}
+			account = inner
 		}
 		return nil
 	})
@@ -214,12 +219,13 @@ func (s *AccountsService) Submit(ctx context.Context, intent Intent, claim Claim
 	return sendRegistration(ctx, call, intent.Target)
 }
 
-// List returns the enabled accounts of a customer, newest first.
+// List returns the enabled accounts of a customer, newest first. One that shows another customer
+// matches [ErrUnreadableItem].
 //
 // GET /customers/{customerId}/accounts. An unknown customer matches [ErrNotFound]; unconfirmed.
 // From the vendor's public pages.
 func (s *AccountsService) List(customerID string, opts ...CallOption) List[Account] {
-	return list[Account](s.client, "Accounts.List", noQuery{}, nil, opts, customerID)
+	return list[Account](s.client, "Accounts.List", noQuery{}, nil, opts, customerID).of(customerID, func(a *Account) string { return a.CustomerID })
 }
 
 // Get returns an account.

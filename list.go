@@ -262,8 +262,24 @@ func (l List[T]) readAhead(ctx context.Context, call *call, yield func(*Page[T],
 	}
 }
 
-// All yields the items of all pages. An unreadable item, or one without its identifier, is a
-// [DecodeError] that matches [ErrUnreadableItem], and the next item follows. Any other error ends
+// of returns the same list, in which an item that shows another parent is unreadable.
+func (l List[T]) of(parent string, shown func(*T) string) List[T] {
+	item := l.item
+	l.item = func(body []byte) (*T, error) {
+		object, err := item(body)
+		if err != nil {
+			return nil, err
+		}
+		if other := shown(object); other != "" && !sameText(other, parent) {
+			return nil, errNotAsked
+		}
+		return object, nil
+	}
+	return l
+}
+
+// All yields the items of all pages. An unreadable item, or one without its identifier or of another
+// customer, is a [DecodeError] that matches [ErrUnreadableItem], and the next item follows. Any other error ends
 // the list, as do more than 100 unreadable items on a page.
 func (l List[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {

@@ -125,7 +125,12 @@ func (s *PaymentFilesService) Batches(paymentFileID string, opts ...CallOption) 
 //
 // GET /payment-batches/{id}. An unknown identifier matches [ErrNotFound].
 func (s *PaymentFilesService) Batch(ctx context.Context, paymentBatchID string, opts ...CallOption) (*PaymentBatch, error) {
-	return send[PaymentBatch](ctx, s.client.begin("PaymentFiles.Batch", opts, paymentBatchID))
+	return sendAbout(ctx, s.client.begin("PaymentFiles.Batch", opts, paymentBatchID), func(b *PaymentBatch) error {
+		if b.PaymentBatchID != "" && !sameText(b.PaymentBatchID, paymentBatchID) {
+			return errNotAsked
+		}
+		return nil
+	})
 }
 
 // BatchTransactionsParams filters transactions; the zero value lists all.
@@ -145,7 +150,7 @@ func (s *PaymentFilesService) BatchTransactions(paymentBatchID string, params Ba
 // [TransactionsService.DownloadReport].
 //
 // GET /payment-files/{id}/flat-file. A file that is unknown, unprocessed or of another format
-// matches [ErrNotFound]; unconfirmed.
+// matches [ErrNotFound], and one that is not ready (202) [ErrReportNotReady]; unconfirmed.
 func (s *PaymentFilesService) DownloadFlatFile(ctx context.Context, to io.Writer, paymentFileID string, opts ...CallOption) (int64, error) {
 	return s.report(ctx, to, "PaymentFiles.DownloadFlatFile", paymentFileID, opts)
 }

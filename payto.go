@@ -208,9 +208,20 @@ type ListAgreementsParams struct {
 	Status               AgreementStatus `url:"status,omitempty"`
 }
 
-// List returns the agreements of a customer.
+// List returns the agreements of a customer. One that shows another customer matches
+// [ErrUnreadableItem].
 //
 // GET /customers/{customerId}/payto-agreements. A wrong key matches [ErrUnauthorized].
 func (s *PayToService) List(customerID string, params ListAgreementsParams, opts ...CallOption) List[Agreement] {
+	return s.all(customerID, params, opts).of(customerID, func(a *Agreement) string {
+		if a.PayerDetails == nil {
+			return ""
+		}
+		return a.PayerDetails.CustomerID
+	})
+}
+
+// all also lists agreements of other customers, which a look-up has to see.
+func (s *PayToService) all(customerID string, params ListAgreementsParams, opts []CallOption) List[Agreement] {
 	return list[Agreement](s.client, "PayTo.List", params, nil, opts, customerID)
 }

@@ -47,7 +47,7 @@ func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOp
 	read := func() (tokens []string, whole bool, err error) {
 		matches, others = nil, nil
 		pages := newPages(time.Now)
-		for agreement, unread := range s.List(intent.Target, ListAgreementsParams{}, opts...).noting(pages).All(ctx) {
+		for agreement, unread := range s.all(intent.Target, ListAgreementsParams{}, opts).noting(pages).All(ctx) {
 			if unread != nil {
 				err = cmp.Or(err, unread)
 				continue

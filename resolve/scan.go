@@ -27,7 +27,7 @@ const maxDates = 8
 // unknown payment or for 300 of them. A case has three to six dates: those from sending to the
 // second business day, or the third weekday without a calendar, with the weekend between.
 //
-// A page that fails is asked for three times. A list that repeats a receipt or breaks off is read
+// A page after the first that fails is asked for three times. A list that repeats a receipt or breaks off is read
 // again, four times at most, until a reading repeats nothing or two in a row have the same receipts.
 // All that any of them showed counts. Without such an end the date is an error, and is read anew by
 // the next case.

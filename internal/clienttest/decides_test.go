@@ -118,7 +118,7 @@ func TestWhatDecides(t *testing.T) {
 					assert.Equal(t, member.decides, err != nil, "%s.%s and %s: %v", m.of.Name(), path, again, err)
 				}
 			}
-			if member.of.Kind() == reflect.String {
+			if member.of.Kind() == reflect.String && name != "customerId" { // which has to be that of the request
 				got, err := read(fmt.Sprintf("%q:17", name))
 				require.NoError(t, err, "%s.%s", m.of.Name(), path)
 				assert.Equal(t, "17", fieldAt(reflect.ValueOf(got), member.path).String(), "%s.%s", m.of.Name(), path)

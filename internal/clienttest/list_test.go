@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -261,6 +262,43 @@ func TestNextAmongOtherWords(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, map[bool][]string{true: {"1", "2"}, false: {"1"}}[more], ids, "%q", rel)
 	}
+}
+
+// TestItemsOfAnotherParent are unreadable, and hide no other item.
+func TestItemsOfAnotherParent(t *testing.T) {
+	read := func(items iter.Seq2[string, error]) (got []string) {
+		for id, err := range items {
+			if err != nil {
+				require.ErrorIs(t, err, quickstream.ErrUnreadableItem)
+				id = "?"
+			}
+			got = append(got, id)
+		}
+		return got
+	}
+	client := clientOf(t, says(200, `{"data":[{"accountToken":"1","customerId":"C-1"},{"accountToken":"2","customerId":"C-2"},{"accountToken":"3"},{"accountToken":"4","customerId":"c-1 "}]}`))
+	assert.Equal(t, []string{"1", "?", "3", "4"}, read(func(yield func(string, error) bool) {
+		for account, err := range client.Accounts.List("C-1").All(t.Context()) {
+			if account == nil {
+				account = new(quickstream.Account)
+			}
+			if !yield(account.AccountToken, err) {
+				return
+			}
+		}
+	}))
+	client = clientOf(t, says(200, `{"data":[{"agreementToken":"1","payerDetails":{"customerId":"C-1"}},{"agreementToken":"2","payerDetails":{"customerId":"C-2"}},`+
+		`{"agreementToken":"3"},{"agreementToken":"4","payerDetails":{}}]}`))
+	assert.Equal(t, []string{"1", "?", "3", "4"}, read(func(yield func(string, error) bool) {
+		for agreement, err := range client.PayTo.List("C-1", quickstream.ListAgreementsParams{}).All(t.Context()) {
+			if agreement == nil {
+				agreement = new(quickstream.Agreement)
+			}
+			if !yield(agreement.AgreementToken, err) {
+				return
+			}
+		}
+	}))
 }
 
 // TestBrokenPages: a page that cannot be read is an error after what came before

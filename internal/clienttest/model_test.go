@@ -126,6 +126,9 @@ func sample(of reflect.Type, name string) string {
 	}
 	switch of.Kind() {
 	case reflect.String:
+		if name == "customerId" { // of the list that is asked for
+			return `"ID-1"`
+		}
 		return fmt.Sprintf("%q", "<"+name+"> & more")
 	case reflect.Bool:
 		return "true"

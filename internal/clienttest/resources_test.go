@@ -216,6 +216,7 @@ func TestRegistrationAnswers(t *testing.T) {
 	params := quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken("S-1")}
 	for body, token := range map[string]string{
 		`{"accountToken":"A-1"}`: "A-1", `{"creditCard":{"accountToken":"A-1"}}`: "A-1", ``: "", `{}`: "", `{"links":[]}`: "",
+		`{"creditCard":{"accountToken":"A-1"},"customer":{"customerId":"C-1"},"account":{"accountToken":"A-1"}}`: "A-1",
 	} {
 		account, err := clientOf(t, says(http.StatusCreated, body)).Accounts.Register(t.Context(), "C-1", params)
 		require.NoError(t, err, body)
@@ -224,9 +225,20 @@ func TestRegistrationAnswers(t *testing.T) {
 	for _, body := range []string{
 		"<html>OK</html>", `{"accountToken":"A-1","customerId":"C-2"}`, `{"creditCard":{"accountToken":"A-1","customerId":"C-2"}}`,
 		`{"creditCard":{"accountToken":["A-1"]}}`, `{"creditCard":{"AccountToken":"A-1"}}`,
+		`{"creditCard":{"accountToken":"A-1"},"bankAccount":{"accountToken":"A-2"}}`,
 	} {
 		_, err := clientOf(t, says(http.StatusOK, body)).Accounts.Register(t.Context(), "C-1", params)
 		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, body)
+	}
+}
+
+// TestBatchOfAnotherID is not the one that was asked for.
+func TestBatchOfAnotherID(t *testing.T) {
+	for body, fits := range map[string]bool{
+		`{"paymentBatchId":"B-1"}`: true, `{"paymentBatchId":"b-1"}`: true, `{"paymentBatchId":1}`: false, `{"paymentBatchId":"B-2"}`: false, `{"id":"B-2"}`: true,
+	} {
+		_, err := clientOf(t, says(http.StatusOK, body)).PaymentFiles.Batch(t.Context(), "B-1", quickstream.WithMaxAttempts(1))
+		assert.Equal(t, fits, err == nil, "%s: %v", body, err)
 	}
 }
 
