@@ -163,6 +163,9 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	} else {
 		c.result = &transport.Result{End: transport.NotSent}
 	}
+	if into, r := c.config.response, c.result; into != nil {
+		*into = Response{StatusCode: r.Status, Header: r.Header, Attempts: r.Attempts, IdempotencyKey: r.Key}
+	}
 	err = c.conclude()
 	concluded = true
 	failed := c.client.observer.end(ctx, c.info(), endOf(err, c.result, begun))
@@ -223,11 +226,7 @@ func (c *call) send(ctx context.Context, body []byte, decode func(status int, bo
 			sent.Life = ClaimLife
 		}
 	}
-	r := c.client.transport().Do(ctx, sent)
-	if into := c.config.response; into != nil {
-		*into = Response{StatusCode: r.Status, Header: r.Header, Attempts: r.Attempts, IdempotencyKey: r.Key}
-	}
-	return r
+	return c.client.transport().Do(ctx, sent)
 }
 
 func (c *call) conclude() error {

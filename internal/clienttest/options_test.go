@@ -237,6 +237,10 @@ func TestWithResponseInto(t *testing.T) {
 	var resp quickstream.Response
 	_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithResponseInto(&resp), quickstream.WithIdempotencyKey("k"))
 	require.Error(t, err)
+	refused := resp
+	_, err = client.Transactions.Pay(t.Context(), quickstream.PayParams{}, quickstream.WithResponseInto(&refused))
+	require.ErrorIs(t, err, quickstream.ErrNotSent)
+	assert.Zero(t, refused, "nothing was answered")
 	assert.Equal(t, quickstream.Response{StatusCode: 422, Header: http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {"r1"}}, Attempts: 1, IdempotencyKey: "k"}, resp)
 	_, err = clientOf(t, func(*http.Request) (*http.Response, error) { return nil, io.EOF }).
 		Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend(), quickstream.WithResponseInto(&resp))
