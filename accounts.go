@@ -125,11 +125,12 @@ func (s *AccountsService) RegisterWithoutCustomer(ctx context.Context, singleUse
 // empty, or have the account in one of its members.
 func sendRegistration(ctx context.Context, call *call, customerID string) (*Account, error) {
 	var account *Account
+	sent := call.body.(accountRegisterJSON)
 	err := call.do(ctx, func(_ int, body []byte) (err error) {
 		if account = new(Account); len(body) == 0 {
 			return nil
 		}
-		if account, err = accountIn(body, customerID); err != nil || account.AccountToken != "" {
+		if account, err = sent.accountIn(body, customerID); err != nil || account.AccountToken != "" {
 			return err
 		}
 		if problem := wire.ParseErrorBody(body); problem.TraceCode+problem.CustomerMessage+problem.DeveloperMessage != "" || problem.Fields != nil {
@@ -143,7 +144,7 @@ func sendRegistration(ctx context.Context, call *call, customerID string) (*Acco
 			if !wire.IsObject(member) {
 				continue
 			}
-			inner, err := accountIn(member, customerID)
+			inner, err := sent.accountIn(member, customerID)
 			if err != nil {
 				return err
 			}
@@ -164,13 +165,24 @@ func sendRegistration(ctx context.Context, call *call, customerID string) (*Acco
 	return account, nil
 }
 
-// accountIn reads an account, which must not be another customer's.
-func accountIn(body []byte, customerID string) (*Account, error) {
+// accountIn reads an account, which must not be another customer's, of another kind or another card's. The
+// number of a wallet's card may be shown as the card's own.
+func (b accountRegisterJSON) accountIn(body []byte, customerID string) (*Account, error) {
 	account := new(Account)
 	if err := decode(body, account); err != nil {
 		return nil, err
 	}
-	if account.CustomerID != "" && !sameText(account.CustomerID, customerID) {
+	kind, number := AccountType(""), ""
+	switch {
+	case b.CreditCard != nil && b.CreditCard.WalletProvider == "":
+		kind, number = AccountTypeCreditCard, b.CreditCard.CardNumber
+	case b.BankAccount != nil:
+		kind = AccountTypeDirectDebit
+	case b.NZBankAccount != nil:
+		kind = AccountTypeDirectDebitNZ
+	}
+	if account.CustomerID != "" && !sameText(account.CustomerID, customerID) ||
+		!isOf(kind, number, account.AccountType, account.CardNumber, account.MaskedCardNumber4Digits) {
 		return nil, errNotAsked
 	}
 	return account, nil

@@ -169,13 +169,20 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingle
 // fits refuses a token of another account: of another of the kinds that are sent, or of a card with
 // other digits.
 func (b singleUseTokenJSON) fits(t *SingleUseToken) error {
-	kind := AccountType(strings.ToUpper(string(t.AccountType)))
-	sent := kind == AccountTypeCreditCard || kind == AccountTypeDirectDebit || kind == AccountTypeDirectDebitNZ
-	if card := t.CreditCard; sent && kind != b.AccountType ||
-		b.CardNumber != "" && card != nil && !(unmasks(b.CardNumber, card.CardNumber) && unmasks(b.CardNumber, card.MaskedCardNumber4Digits)) {
+	card := cmp.Or(t.CreditCard, new(TokenCreditCard))
+	if !isOf(b.AccountType, b.CardNumber, t.AccountType, card.CardNumber, card.MaskedCardNumber4Digits) {
 		return errNotAsked
 	}
 	return nil
+}
+
+// isOf reports whether an answer can be about the account that was sent: whether it shows no other of
+// the kinds that are sent, and no other digits of its card.
+func isOf(sent AccountType, cardNumber string, kind AccountType, masked ...string) bool {
+	kind = AccountType(strings.ToUpper(string(kind)))
+	known := kind == AccountTypeCreditCard || kind == AccountTypeDirectDebit || kind == AccountTypeDirectDebitNZ
+	another := func(masked string) bool { return !unmasks(cardNumber, masked) }
+	return (sent == "" || !known || kind == sent) && (cardNumber == "" || !slices.ContainsFunc(masked, another))
 }
 
 // unmasks reports whether a masked number can be the number: whether the digits before and after

@@ -232,6 +232,37 @@ func TestRegistrationAnswers(t *testing.T) {
 	}
 }
 
+// TestRegistrationsOfOtherAccounts: an account of another kind, or another card's, is not the one that was sent.
+func TestRegistrationsOfOtherAccounts(t *testing.T) {
+	wallet := approvedCard()
+	wallet.WalletProvider = quickstream.WalletProviderApplePay
+	card, bank := quickstream.RegistrationFromCard(approvedCard()), quickstream.RegistrationFromBankAccount(bankAccount())
+	for _, c := range []struct {
+		source  quickstream.RegistrationSource
+		members string
+		fits    bool
+	}{
+		{card, `"accountType":"CREDIT_CARD","cardNumber":"424242...242","maskedCardNumber4Digits":"424242...4242"`, true},
+		{card, `"accountType":"credit_card","cardNumber":"xxxxxx...242"`, true},
+		{card, `"accountType":"NEW_KIND"`, true},
+		{card, `"accountType":"DIRECT_DEBIT"`, false},
+		{card, `"cardNumber":"411111...111"`, false},
+		{card, `"maskedCardNumber4Digits":"424242...4243"`, false},
+		{quickstream.RegistrationFromCard(wallet), `"accountType":"CREDIT_CARD","cardNumber":"411111...111"`, true},
+		{bank, `"accountType":"DIRECT_DEBIT","cardNumber":null`, true},
+		{bank, `"accountType":"DIRECT_DEBIT_NZ"`, false},
+		{bank, `"accountType":"CREDIT_CARD"`, false},
+		{quickstream.RegistrationFromNZBankAccount(nzBankAccount()), `"accountType":"DIRECT_DEBIT"`, false},
+		{quickstream.RegistrationFromSingleUseToken("S-1"), `"accountType":"DIRECT_DEBIT","cardNumber":"411111...111"`, true},
+	} {
+		for _, body := range []string{`{"accountToken":"A-1",` + c.members + `}`, `{"account":{"accountToken":"A-1",` + c.members + `}}`} {
+			_, err := clientOf(t, says(http.StatusCreated, body)).Accounts.Register(t.Context(), "C-1", quickstream.RegisterAccountParams{Source: c.source})
+			assert.Equal(t, c.fits, err == nil, "%s: %v", body, err)
+			assert.Equal(t, !c.fits, errors.Is(err, quickstream.ErrOutcomeUnknown), body)
+		}
+	}
+}
+
 // TestBatchOfAnotherID is not the one that was asked for.
 func TestBatchOfAnotherID(t *testing.T) {
 	for body, fits := range map[string]bool{

@@ -205,6 +205,11 @@ func echoed(op *contract.Operation, path string, request, sample []byte) []byte 
 	}
 	_ = json.Unmarshal(request, &asked) // there may be none
 	echo(answer, asked)
+	for name, kind := range map[string]string{"creditCard": "CREDIT_CARD", "bankAccount": "DIRECT_DEBIT", "nzBankAccount": "DIRECT_DEBIT_NZ"} {
+		if _, there := answer["accountType"]; there && asked[name] != nil {
+			answer["accountType"] = kind
+		}
+	}
 	for _, kind := range []string{"creditCard", "bankAccount", "nzBankAccount"} {
 		for _, name := range []string{"accountToken", "customerId"} {
 			if account, ok := answer[kind].(map[string]any); ok && asked[name] != nil {
