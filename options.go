@@ -100,9 +100,9 @@ func WithHTTPClient(client *http.Client) ClientOption {
 	})
 }
 
-// WithClock makes the client use now instead of [time.Now] for the times in intents, and to compare
-// them with the service's, for a program that runs by a sandbox's clock. Time limits and pauses are
-// real.
+// WithClock makes the client use now instead of [time.Now] for the times in intents, to compare
+// them with the service's, and for the months of Suspended, for a program that runs by a sandbox's
+// clock. Time limits and pauses are real.
 func WithClock(now func() time.Time) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if now == nil {

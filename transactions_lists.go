@@ -148,15 +148,15 @@ type SuspendedParams struct {
 //
 // GET /transactions/suspended. An error can match [ErrUnauthorized] or [ErrNotFound].
 func (s *TransactionsService) Suspended(params SuspendedParams, opts ...CallOption) List[Transaction] {
-	return list[Transaction](s.client, "Transactions.Suspended", params, params.check, opts)
+	return list[Transaction](s.client, "Transactions.Suspended", params, func(f *findings) { params.check(f, s.client.config.now()) }, opts)
 }
 
-func (p SuspendedParams) check(f *findings) {
+func (p SuspendedParams) check(f *findings, now time.Time) {
 	f.require(p.SupplierBusinessCode != "", "list.supplierBusinessCode.required", "supplierBusinessCode", "is required")
 	checkMonth(f, p.Month)
-	f.require(!isMonth(p.Month) || monthsAgo(p.Month, sydneyStandard) <= 6,
+	f.require(!isMonth(p.Month) || monthsAgo(now, p.Month, sydneyStandard) <= 6,
 		"list.month.past", "month", "must be this month or one of the 6 before, in Sydney")
-	f.require(!isMonth(p.Month) || monthsAgo(p.Month, sydneySummer) >= 0, "list.month.future", "month", "must not be in the future")
+	f.require(!isMonth(p.Month) || monthsAgo(now, p.Month, sydneySummer) >= 0, "list.month.future", "month", "must not be in the future")
 }
 
 // Refunds returns the refunds of a payment, most recent first.
@@ -227,8 +227,8 @@ const (
 	sydneySummer   = 11 * time.Hour
 )
 
-// monthsAgo counts the months from m to the month at an offset.
-func monthsAgo(m YearMonth, offset time.Duration) int {
-	current := time.Now().UTC().Add(offset)
+// monthsAgo counts the months from m to the present one at an offset.
+func monthsAgo(now time.Time, m YearMonth, offset time.Duration) int {
+	current := now.UTC().Add(offset)
 	return (current.Year()-m.Year)*12 + int(current.Month()) - int(m.Month)
 }

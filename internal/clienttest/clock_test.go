@@ -44,5 +44,12 @@ func TestWithClock(t *testing.T) {
 		tx, err := client.Transactions.Resume(t.Context(), *lost.Intent)
 		require.NoError(t, err, "%d", year)
 		assert.Equal(t, box.Ledger()[1].Receipt, tx.ReceiptNumber)
+
+		for month, allowed := range map[time.Month]bool{time.April: true, time.May: true, time.June: false} {
+			_, err = client.Transactions.Suspended(quickstream.SuspendedParams{
+				SupplierBusinessCode: sandbox.DefaultBusiness, Month: quickstream.YearMonth{Year: year, Month: month},
+			}).ReadAll(t.Context())
+			assert.Equal(t, allowed, err == nil, "%d %s: %v", year, month, err)
+		}
 	}
 }
