@@ -110,8 +110,8 @@ func (c *Client) Root(ctx context.Context, opts ...CallOption) (*Root, error) {
 // Check tests address, network and secret key: it reads the latest transactions, as whoever pays
 // may do.
 //
-// GET /transactions. A wrong or expired key is an [APIError] that matches [ErrUnauthorized],
-// whatever its body is. Should the service send a 401 without its error body (unconfirmed), writes
+// GET /transactions. A 404 is an error unless the root can be read: there are no transactions. A
+// wrong or expired key is an [APIError] that matches [ErrUnauthorized], whatever its body is. Should the service send a 401 without its error body (unconfirmed), writes
 // take it for an unknown outcome, and only Check finds a wrong key. A failure of name resolution,
 // certificate or proxy is a [NetworkError] with that Kind.
 func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
@@ -119,8 +119,10 @@ func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
 	err := call.do(ctx, func(status int, body []byte) error {
 		return new(Page[Transaction]).decode(call, status, body, func([]byte) (*Transaction, error) { return nil, nil }) // a list is enough
 	})
-	if isAbsent(err) { // the service may answer so if there are none
-		return nil
+	if isAbsent(err) { // the service may answer so if there are none, and answers so to a wrong path
+		if _, wrong := c.Root(ctx, named("Check").with(opts)...); wrong == nil {
+			return nil
+		}
 	}
 	return err
 }

@@ -252,10 +252,19 @@ func TestErrorBodiesRegisterNothing(t *testing.T) {
 	}
 }
 
-// TestCheckWithoutTransactions: the service may answer 404 for an empty list, and a gateway for everything.
+// TestCheckWithoutTransactions: the service may answer 404 for an empty list. For a wrong path it, or a
+// gateway, does so for everything.
 func TestCheckWithoutTransactions(t *testing.T) {
-	for body, fine := range map[string]bool{errorBody: true, "<html>no such page</html>": false, "": false} {
-		client := clientOf(t, func(*http.Request) (*http.Response, error) { return answer(http.StatusNotFound, body), nil })
-		assert.Equal(t, fine, client.Check(t.Context()) == nil, body)
+	for body, own := range map[string]bool{errorBody: true, "<html>no such page</html>": false, "": false} {
+		for _, root := range []bool{true, false} {
+			err := clientOf(t, func(r *http.Request) (*http.Response, error) {
+				if root && r.URL.Path == "/rest/v1" {
+					return answer(http.StatusOK, `{"links":[]}`), nil
+				}
+				return answer(http.StatusNotFound, body), nil
+			}).Check(t.Context())
+			assert.Equal(t, own && root, err == nil, body)
+			assert.Equal(t, !(own && root), errors.Is(err, quickstream.ErrNotFound), body)
+		}
 	}
 }
