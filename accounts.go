@@ -165,8 +165,8 @@ func sendRegistration(ctx context.Context, call *call, customerID string) (*Acco
 	return account, nil
 }
 
-// accountIn reads an account, which must not be another customer's, of another kind or another card's. The
-// number of a wallet's card may be shown as the card's own.
+// accountIn reads an account, which must not be another customer's, of another kind or another
+// card's. The number of a wallet's card may be shown as the card's own.
 func (b accountRegisterJSON) accountIn(body []byte, customerID string) (*Account, error) {
 	account := new(Account)
 	if err := decode(body, account); err != nil {

@@ -111,9 +111,10 @@ func (c *Client) Root(ctx context.Context, opts ...CallOption) (*Root, error) {
 // may do.
 //
 // GET /transactions. A 404 is an error unless the root can be read: there are no transactions. A
-// wrong or expired key is an [APIError] that matches [ErrUnauthorized], whatever its body is. Should the service send a 401 without its error body (unconfirmed), writes
-// take it for an unknown outcome, and only Check finds a wrong key. A failure of name resolution,
-// certificate or proxy is a [NetworkError] with that Kind.
+// wrong or expired key is an [APIError] that matches [ErrUnauthorized], whatever its body is. Should
+// the service send a 401 without its error body (unconfirmed), writes take it for an unknown outcome,
+// and only Check finds a wrong key. A failure of name resolution, certificate or proxy is a
+// [NetworkError] with that Kind.
 func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
 	call := c.begin("Check", opts)
 	err := call.do(ctx, func(status int, body []byte) error {

@@ -74,7 +74,8 @@ func withoutQuery(address string) string {
 	return address
 }
 
-// findLink returns the first link with a relationship. A link may have several, with blanks around them.
+// findLink returns the first link with a relationship. A link may have several, with blanks around
+// them.
 func findLink(links []Link, rel string) (Link, bool) {
 	for _, l := range links {
 		for one := range strings.FieldsSeq(l.Rel) {

@@ -279,8 +279,8 @@ func (l List[T]) of(parent string, shown func(*T) string) List[T] {
 }
 
 // All yields the items of all pages. An unreadable item, or one without its identifier or of another
-// customer, is a [DecodeError] that matches [ErrUnreadableItem], and the next item follows. Any other error ends
-// the list, as do more than 100 unreadable items on a page.
+// customer, is a [DecodeError] that matches [ErrUnreadableItem], and the next item follows. Any other
+// error ends the list, as do more than 100 unreadable items on a page.
 func (l List[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		for page, err := range l.Pages(ctx) {

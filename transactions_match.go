@@ -84,7 +84,7 @@ func (b transactionBody) differs(t *Transaction) []string {
 	return reasons
 }
 
-// account returns the token and the customer of the account that a transaction shows, "" where it has none.
+// account returns the token and the customer of the account that a transaction shows, "" for none.
 func (t *Transaction) account() (token, customerID string) {
 	if a := t.CreditCard; a != nil {
 		token, customerID = a.AccountToken, a.CustomerID

@@ -27,10 +27,10 @@ const maxDates = 8
 // unknown payment or for 300 of them. A case has three to six dates: those from sending to the
 // second business day, or the third weekday without a calendar, with the weekend between.
 //
-// A page after the first that fails is asked for three times. A list that repeats a receipt or breaks off is read
-// again, four times at most, until a reading repeats nothing or two in a row have the same receipts.
-// All that any of them showed counts. Without such an end the date is an error, and is read anew by
-// the next case.
+// A page after the first that fails is asked for three times. A list that repeats a receipt or
+// breaks off is read again, four times at most, until a reading repeats nothing or two in a row have
+// the same receipts. All that any of them showed counts. Without such an end the date is an error,
+// and is read anew by the next case.
 func ScanDates(bySettlementDate func(quickstream.Date, ...quickstream.CallOption) quickstream.List[quickstream.Transaction]) DateScan {
 	cache := dateCache{list: bySettlementDate, turn: make(chan struct{}, 1)}
 	return cache.scan

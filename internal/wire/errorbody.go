@@ -34,7 +34,8 @@ type ErrorBody struct {
 	Own bool
 }
 
-// ErrOwn is what the error of an answer matches whose body is Own, for the packages of this repository.
+// ErrOwn is what the error of an answer matches whose body is Own, for the packages of this
+// repository.
 var ErrOwn = errors.New("in the service's own words")
 
 // FieldError is the error of one field, whose name may be missing. The rejected value is never
