@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 
 	"github.com/quickstream-go/quickstream"
@@ -82,6 +83,38 @@ func TestRetriesOfRetries(t *testing.T) {
 			assert.Equal(t, tt.asked, tt.service.asked, name)
 		}
 		assert.LessOrEqual(t, len(tt.service.asked), 50, name)
+	}
+}
+
+// TestRetriesOfAnotherAmount: what is paid in a list of retries is no retry if it is another amount.
+func TestRetriesOfAnotherAmount(t *testing.T) {
+	amount := func(text string) *quickstream.Amount {
+		return &quickstream.Amount{Amount: decimal.RequireFromString(text)}
+	}
+	for _, tt := range []struct {
+		principal, total           string // of the declined payment
+		retryPrincipal, retryTotal string
+		result                     resolve.LookupResult
+	}{
+		{"10.50", "10.50", "10.50", "10.50", resolve.LookupSettled},
+		{"10.50", "10.50", "10.5", "11.00", resolve.LookupSettled},
+		{"10.50", "11.00", "11.00", "11.00", resolve.LookupSettled},
+		{"", "", "10.50", "10.50", resolve.LookupSettled},
+		{"10.50", "", "", "", resolve.LookupSettled},
+		{"10.50", "10.50", "10.51", "10.51", resolve.LookupFailed},
+		{"", "10.50", "1.05", "", resolve.LookupFailed},
+	} {
+		attempt, retry := declined("R1", "51"), approved("R2")
+		for member, text := range map[**quickstream.Amount]string{
+			&attempt.PrincipalAmount: tt.principal, &attempt.TotalAmount: tt.total, &retry.PrincipalAmount: tt.retryPrincipal, &retry.TotalAmount: tt.retryTotal,
+		} {
+			if text != "" {
+				*member = amount(text)
+			}
+		}
+		service := &retried{attempts: []*quickstream.Transaction{attempt}, retries: map[string][]*quickstream.Transaction{"R1": {retry}}}
+		o := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).LookUp(t.Context(), service, resolve.Case{})
+		assert.Equal(t, tt.result, o.Result, "%v", tt)
 	}
 }
 

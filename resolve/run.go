@@ -45,7 +45,7 @@ func (p Policy) LookUp(ctx context.Context, s Service, c Case) Observation {
 const maxRetried = 50
 
 // afterRetries returns the outcome of the retries of declined attempts, or the decline if all of them
-// are declined. A retry that the lists show with two outcomes proves nothing.
+// are declined. A retry that the lists show with two outcomes, or of another amount, proves nothing.
 func afterRetries(ctx context.Context, s Service, declined Observation, attempts []*quickstream.Transaction) Observation {
 	outcomes := map[string]quickstream.Outcome{}
 	var others []*quickstream.Transaction
@@ -62,7 +62,7 @@ func afterRetries(ctx context.Context, s Service, declined Observation, attempts
 			earlier, seen := outcomes[retry.ReceiptNumber]
 			outcomes[retry.ReceiptNumber] = outcome
 			switch {
-			case seen && earlier != outcome:
+			case seen && earlier != outcome, !sameAmount(retry, attempts[n]):
 				return Observation{Result: LookupFailed}
 			case seen:
 			case !tookNoMoney(outcome):
@@ -78,6 +78,18 @@ func afterRetries(ctx context.Context, s Service, declined Observation, attempts
 	o := among(others)
 	o.Retryable = o.Result == LookupPending
 	return o
+}
+
+// sameAmount reports whether two transactions can be of one amount, as a payment and its retry are:
+// whether they have a principal or a total in common, or one shows neither.
+func sameAmount(a, b *quickstream.Transaction) bool {
+	shown := func(t *quickstream.Transaction) []*quickstream.Amount {
+		return slices.DeleteFunc([]*quickstream.Amount{t.PrincipalAmount, t.TotalAmount}, func(m *quickstream.Amount) bool { return m == nil })
+	}
+	ours, theirs := shown(a), shown(b)
+	return len(ours) == 0 || len(theirs) == 0 || slices.ContainsFunc(ours, func(m *quickstream.Amount) bool {
+		return slices.ContainsFunc(theirs, func(other *quickstream.Amount) bool { return m.Amount.Equal(other.Amount) })
+	})
 }
 
 // Run drives a case until its status is final, which can take 48 hours or more. After every look-up
