@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"time"
@@ -58,12 +59,21 @@ func run(ctx context.Context) error {
 	}
 	fmt.Println("refunded", refund.TotalAmount)
 
-	left := payment.PrincipalAmount.Amount
+	left := decimal.RequireFromString("80.00")
 	for refund, err := range client.Transactions.Refunds(payment.ReceiptNumber).All(ctx) {
 		if err != nil {
 			return err
 		}
-		left = left.Sub(refund.PrincipalAmount.Amount)
+		outcome, err := refund.Outcome()
+		switch {
+		case err != nil:
+			return err
+		case outcome == quickstream.OutcomeDeclined:
+		case refund.PrincipalAmount == nil:
+			return errors.New("a refund shows no amount")
+		default: // also one whose money is not back yet
+			left = left.Sub(refund.PrincipalAmount.Amount)
+		}
 	}
 	fmt.Println("left to refund", left.StringFixed(2))
 	return nil
