@@ -76,7 +76,7 @@ func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
 // not found in two days is not_found; if there is something that may be it, or the look-ups fail, a
 // person has to find out.
 func (r row) missed(seen resolve.Observation, now time.Time) row {
-	if !r.State.InProgress() {
+	if !r.State.InProgress() || r.State == StateQueued && nothing(seen) { // as in looked
 		return r
 	}
 	age := now.Sub(r.Written)
@@ -129,6 +129,9 @@ func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
 	over := !r.State.InProgress() && !o.found() && r.lookups.NextLook.IsZero()
 	if over && r.State != StateNotFound && r.State != StateEscalated || r.gone(o) {
 		return r // weaker than what is known
+	}
+	if r.State == StateQueued && o.Claim == "" && nothing(o.Seen) {
+		return r // the look-up began before an answer permitted another send
 	}
 	if later, ok := r.reversedBy(o); ok {
 		return r.ended(later)
@@ -279,9 +282,12 @@ func (r row) chosenAgain(now time.Time) row {
 
 // mayBeFound reports whether a look-up has seen anything that may be the write.
 func (r row) mayBeFound() bool {
-	return slices.ContainsFunc(r.lookups.Lookups, func(l resolve.Lookup) bool {
-		return l.Result != resolve.LookupNone && l.Result != resolve.LookupFailed || len(l.Candidates) > 0
-	})
+	return slices.ContainsFunc(r.lookups.Lookups, func(l resolve.Lookup) bool { return !nothing(l.Observation) })
+}
+
+// nothing reports whether a look-up has seen nothing that may be the write.
+func nothing(seen resolve.Observation) bool {
+	return (seen.Result == resolve.LookupNone || seen.Result == resolve.LookupFailed) && len(seen.Candidates) == 0
 }
 
 // neverClaimed reports whether a payment waits that this history of the database has not sent. One

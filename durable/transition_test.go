@@ -354,3 +354,24 @@ func TestSeenEmpty(t *testing.T) {
 		assert.Equal(t, c.after, r.after(c.o, policy, now).Text(), "%s, %s", c.before, c.o.Seen.Outcome)
 	}
 }
+
+// TestLookedUpMeanwhile: a look-up can begin before an answer permits another send, and end after it. That it has found
+// nothing does not keep the write from being sent.
+func TestLookedUpMeanwhile(t *testing.T) {
+	now := time.Now()
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+	for _, result := range []resolve.LookupResult{resolve.LookupNone, resolve.LookupFailed} {
+		for p, sends := range map[permit]int{permitNotExecuted: 0, permitRefused: 1, permitUnavailable: 1} {
+			waits := begun("sending", now).after(observed{Kind: sawPermit, Permit: p, Claim: ourClaim}, policy, now)
+			require.Equal(t, sends, waits.Sends)
+			for _, kind := range []observation{sawTransaction, sawNothing} {
+				found := observed{Kind: kind, Sends: 1, Seen: resolve.Observation{Result: result}}
+				assert.Equal(t, waits, waits.after(found, policy, now.Add(time.Second)), "%s, %s, %s", result, p, kind)
+				found.Seen.Candidates = []string{receipt}
+				assert.Equal(t, "resolving", waits.after(found, policy, now.Add(time.Second)).Text(), "it may be the write")
+			}
+		}
+	}
+	lost := observed{Kind: sawTransaction, Claim: ourClaim, Seen: resolve.Observation{Result: resolve.LookupFailed}}
+	assert.Equal(t, "resolving", begun("queued", now).after(lost, policy, now).Text(), "an answer that was lost, under a claim that is")
+}
