@@ -146,12 +146,13 @@ func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
 	if holder := o.Claim != "" && o.Claim == r.claim; holder && r.Sends > 1 && o.Seen.Outcome != quickstream.OutcomeApproved {
 		o.Seen, o.Receipt = resolve.Observation{Result: resolve.LookupFailed}, "" // it says nothing of an earlier send
 	}
+	if r.sentAgain(o) { // it is approved, and is looked up again
+		r.lookups = r.resent(o, now)
+		r.ReceiptNumber, r.Seen, r.Due, r.Standing = o.Receipt, o.Seen, r.lookups.NextLook, settledAs(o.Seen.Outcome)
+		return r.reported(o)
+	}
 	if r.lookups.Version == 0 {
 		r.lookups = r.begun(o, now)
-		if r.lookups.Resent { // it is approved, and is looked up again
-			r.ReceiptNumber, r.Seen, r.Due, r.Standing = o.Receipt, o.Seen, r.lookups.NextLook, settledAs(o.Seen.Outcome)
-			return r.reported(o)
-		}
 	}
 	if over && r.lookups.Outcome == "" { // a person looks, who decides by what was seen
 		r.lookups = stopped(r.lookups, r.State)
@@ -254,15 +255,29 @@ func (r row) begun(o observed, now time.Time) resolve.Case {
 	if o.Claim == "" || o.Claim != r.claim {
 		return resolve.Begin(intent, now)
 	}
-	intent.Attempts = max(o.Attempts, r.Sends)
-	if approved := o.Seen.Result == resolve.LookupSettled && o.Seen.Outcome == quickstream.OutcomeApproved; approved && (r.Sends > 1 || o.Resent) {
-		c := resolve.Begin(intent, now) // an earlier request may be approved too
-		c.Resent, c.Until, c.Status = true, now.Round(0).Add(lookupLag), resolve.StatusSettled
-		c.Seen, c.Outcome = o.Seen, o.Seen.Outcome
-		return c
-	}
-	intent.ReceiptNumber = o.Receipt
+	intent.Attempts, intent.ReceiptNumber = max(o.Attempts, r.Sends), o.Receipt
 	return resolve.Begin(intent, now)
+}
+
+// sentAgain reports whether an observation is the first approval of a write that was sent more than once. A look-up or an
+// event may have come before the answer.
+func (r row) sentAgain(o observed) bool {
+	approved := o.Seen.Result == resolve.LookupSettled && o.Seen.Outcome == quickstream.OutcomeApproved
+	if !approved || r.lookups.Resent || r.Sends < 2 && !o.Resent {
+		return false
+	}
+	known := r.Standing == settledAs(quickstream.OutcomeApproved) && o.Seen.ReceiptNumber == r.ReceiptNumber
+	return !r.lookups.Status.Final() || known && o.Claim != "" && o.Claim == r.claim
+}
+
+// resent is the case of a write that is approved, and of which an earlier request may be approved too.
+func (r row) resent(o observed, now time.Time) resolve.Case {
+	intent := r.sentIntent()
+	intent.Attempts = max(o.Attempts, r.Sends)
+	c := resolve.Begin(intent, now)
+	c.Resent, c.Until, c.Status, c.Lookups = true, now.Round(0).Add(lookupLag), resolve.StatusSettled, r.lookups.Lookups
+	c.Seen, c.Outcome = o.Seen, o.Seen.Outcome
+	return c
 }
 
 // chosenAgain queues a reversal again after its void was refused, as when the cut-off has passed

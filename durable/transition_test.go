@@ -149,6 +149,15 @@ func TestSecondSend(t *testing.T) {
 	resent := saw(quickstream.OutcomeApproved).by(ourClaim)
 	resent.Resent = true
 	assert.False(t, begun("sending", now).after(resent, policy, now).Due.IsZero(), "the client has sent it twice in one call")
+	nothing := observed{Kind: sawTransaction, Sends: 1, Seen: resolve.Observation{Result: resolve.LookupNone}}
+	for name, meanwhile := range map[string]observed{"a look-up that finds nothing": nothing, "a look-up that finds it": saw(quickstream.OutcomeApproved)} {
+		r := begun("sending", now).after(meanwhile, policy, now).after(resent, policy, now.Add(time.Second))
+		assert.Equal(t, "approved", r.Text(), name)
+		assert.False(t, r.Due.IsZero(), "%s comes before the answer", name)
+		again := r.after(resent, policy, now.Add(2*time.Second))
+		assert.Equal(t, r.lookups.Until, again.lookups.Until, "the answer is stored twice")
+	}
+	assert.False(t, second.after(saw(quickstream.OutcomeApproved), policy, now).Due.IsZero(), "a look-up has found one of two sends")
 	twice := observed{Kind: sawTransaction, Seen: resolve.Observation{Result: resolve.LookupDoubleCharged, Candidates: []string{receipt, "1002"}}}
 	assert.Equal(t, StateDoubleCharged, approved.after(twice, policy, now.Add(time.Minute)).State)
 	earlier := observed{Kind: sawTransaction, Sends: 1, Seen: resolve.Observation{Result: resolve.LookupNone}}

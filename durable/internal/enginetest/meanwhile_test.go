@@ -11,6 +11,7 @@ import (
 
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 func TestLookUpOfWhatWaits(t *testing.T) {
@@ -29,4 +30,34 @@ func testLookUpOfWhatWaits[TTx any](t *testing.T, db store[TTx]) {
 	s.clock.Advance(checkPassed)
 	assert.Equal(t, 2, s.comes(id, approved, time.Second).Sends)
 	assert.Equal(t, 1, s.charged())
+}
+
+func TestLookedUpBeforeTheAnswer(t *testing.T) {
+	everywhere(t, testLookedUpBeforeTheAnswer[*sql.Tx], testLookedUpBeforeTheAnswer[pgx.Tx])
+}
+
+// A process that starts looks up a payment right before its answer is stored. The client has sent that payment twice, the
+// service forgets keys, and look-ups show nothing yet: the second charge is found all the same.
+func testLookedUpBeforeTheAnswer[TTx any](t *testing.T, db store[TTx]) {
+	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
+	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+		a.TokenQuota, a.LookupLag, a.KeyLifetime = 0, 20*time.Second, 0
+	}))
+	answered, looked := make(chan struct{}, 10), make(chan struct{})
+	s.db.step = func(name string) {
+		if name == "after the answer" {
+			answered <- struct{}{}
+			<-looked
+		}
+	}
+	s.engine = s.start()
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.ResetAfterCommit(), Times: 1}))
+	id := s.pay("A", s.stored())
+	<-answered
+	s.start()
+	require.Eventually(t, func() bool { return s.read(id).Text() == resolving }, 20*time.Second, 20*time.Millisecond)
+	close(looked)
+	require.Equal(t, approved, s.settled(id).Text())
+	require.Equal(t, 2, s.charged())
+	s.reaches(id, doubleCharged, time.Minute)
 }
