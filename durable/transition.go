@@ -29,12 +29,13 @@ func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
 			return r.queuedAgain(o.Permit, now)
 		}
 	case sawRefusal:
-		// It is proof, also if a look-up found nothing before the answer came; but not of an earlier send.
+		// It is proof, also if a look-up found nothing before the answer came; but not of an earlier send, nor against
+		// what was found. A write that was never claimed here can be one whose claim was lost.
 		switch {
 		case r.Sends > 1 && holder:
 			o.Kind, o.Seen = sawTransaction, resolve.Observation{Result: resolve.LookupFailed}
 			return r.looked(o, policy, now)
-		case holder && (unseen || r.State == StateResolving), r.State == StateQueued && r.claim == "":
+		case holder && unseen, r.State == StateQueued && r.claim == "" && r.lastSent.IsZero():
 			return r.ended(standing(StateRefused)).chosenAgain(now)
 		}
 	case sawTooLate:

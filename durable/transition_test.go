@@ -384,3 +384,31 @@ func TestLookedUpMeanwhile(t *testing.T) {
 	lost := observed{Kind: sawTransaction, Claim: ourClaim, Seen: resolve.Observation{Result: resolve.LookupFailed}}
 	assert.Equal(t, "resolving", begun("queued", now).after(lost, policy, now).Text(), "an answer that was lost, under a claim that is")
 }
+
+// TestRefusedAfterItWasFound: something in between can send a request twice, and the service refuses the second in its own
+// words. A look-up that has found the first one before is believed, and not the refusal.
+func TestRefusedAfterItWasFound(t *testing.T) {
+	now := time.Now()
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+	pending := observed{Kind: sawTransaction, Sends: 1, Seen: resolve.Observation{Result: resolve.LookupPending, Outcome: quickstream.OutcomePending, ReceiptNumber: receipt}}
+	found := begun("sending", now).after(pending, policy, now)
+	require.Equal(t, "resolving", found.Text())
+	refused := found.after(observed{Kind: sawRefusal, Claim: ourClaim, Sends: 1}, policy, now.Add(time.Second))
+	assert.Equal(t, "resolving", refused.Text())
+	assert.Equal(t, "approved", refused.after(saw(quickstream.OutcomeApproved), policy, now.Add(time.Minute)).Text())
+}
+
+// TestRefusedVoidIsStoredTwice: the refusal of a reversal's void is stored twice if its first commit was not confirmed. The
+// reversal becomes a refund, and is not refused.
+func TestRefusedVoidIsStoredTwice(t *testing.T) {
+	now := time.Now()
+	r := begun("sending", now)
+	r.kind, r.Operation = kindFollowUp, OperationReverse
+	r.intent.Operation, r.intent.Target = quickstream.OperationVoid, receipt
+	refusal := observed{Kind: sawRefusal, Claim: ourClaim, Sends: 1}
+	for range 2 {
+		r = r.after(refusal, resolve.Policy{}, now)
+		assert.Equal(t, "queued", r.Text())
+		assert.Equal(t, OperationReverse, r.intent.Operation)
+	}
+}
