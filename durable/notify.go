@@ -336,7 +336,7 @@ func (e *engine) ends(r *row) time.Time {
 // justLookedUp reports whether the last look-up of a transaction is recent enough for a decision.
 func (e *engine) justLookedUp(r *row) bool {
 	looked := r.lookups.Lookups
-	return !r.Operation.IsTransaction() || len(looked) > 0 && e.time.passed(looked[len(looked)-1].Last) <= time.Minute
+	return !r.intent.Operation.IsTransaction() || len(looked) > 0 && e.time.passed(looked[len(looked)-1].Last) <= time.Minute
 }
 
 // checkReceipt refuses a receipt with which nothing could be done, and that of another write.

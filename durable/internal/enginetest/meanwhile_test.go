@@ -61,3 +61,27 @@ func testLookedUpBeforeTheAnswer[TTx any](t *testing.T, db store[TTx]) {
 	require.Equal(t, 2, s.charged())
 	s.reaches(id, doubleCharged, time.Minute)
 }
+
+func TestDecideAboutAReversal(t *testing.T) {
+	everywhere(t, testDecideAboutAReversal[*sql.Tx], testDecideAboutAReversal[pgx.Tx])
+}
+
+// A reversal is sent as a void or a refund: a person decides about it right after a look-up, as about those.
+func testDecideAboutAReversal[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	p := s.settledLongAgo("A")
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.ResetBeforeCommit(), Times: 1}))
+	id := s.reverse(p.ID)
+	s.reaches(id, resolving, 0)
+	require.NoError(t, s.engine.Stop(t.Context())) // or it looks up by itself
+	s.clock.Advance(10 * time.Minute)
+	decide := func(version int64) error {
+		return s.commit(func(tx TTx) error {
+			return s.engine.Decide(t.Context(), tx, id, durable.Decision{Verdict: durable.VerdictNotSent, By: "Alex", Note: "support says so", Version: version})
+		})
+	}
+	require.ErrorIs(t, decide(s.read(id).Version), durable.ErrLookUpFirst)
+	w, err := s.engine.LookUp(t.Context(), id, "Alex", "a customer asks")
+	require.NoError(t, err)
+	require.NoError(t, decide(w.Common().Version))
+}
