@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/resolve"
@@ -68,25 +69,42 @@ type lookupService struct {
 }
 
 func (s lookupService) Resume(ctx context.Context, i quickstream.Intent, opts ...quickstream.CallOption) (*quickstream.Transaction, error) {
+	var unread atomic.Bool
 	if i.Operation != quickstream.OperationVoid {
-		foreign := func(receipt string) bool { return s.e.isOther(ctx, s.id, receipt) }
+		foreign := func(receipt string) bool {
+			other, err := s.e.isOther(ctx, s.id, receipt)
+			if err != nil {
+				unread.Store(true)
+			}
+			return other
+		}
 		opts = append(opts, quickstream.WithForeignReceipts(foreign))
 	}
 	answer, keepTime := s.e.serviceTime()
 	defer keepTime()
 	t, err := s.e.client.Transactions.Resume(ctx, i, append(opts, answer)...)
 	answered(ctx, err, false)
+	if unread.Load() { // what was found may be another write's
+		return nil, errUnread
+	}
 	return t, err
 }
+
+var errUnread = errors.New("the database could not say whose receipt was found")
 
 func (s lookupService) Retries(receipt string, opts ...quickstream.CallOption) quickstream.List[quickstream.Transaction] {
 	return s.e.client.Transactions.Retries(receipt, opts...)
 }
 
-// isOther reports whether a receipt is that of another write.
-func (e *engine) isOther(ctx context.Context, id, receipt string) bool {
-	other, err := e.peek(ctx, "receipt <> '' AND receipt = $1 AND id <> $2 LIMIT 1", receipt, id)
-	return err == nil && other != nil
+// isOther reports whether a receipt is that of another write, which may be one of another version of the program.
+func (e *engine) isOther(ctx context.Context, id, receipt string) (other bool, err error) {
+	err = within(ctx, e.db, func(tx tx) error {
+		return query(ctx, tx, func(scan func(...any) error) error {
+			other = true
+			return scan(new(string))
+		}, "SELECT id FROM quickstream.write WHERE receipt <> '' AND receipt = $1 AND id <> $2 LIMIT 1", receipt, id)
+	})
+	return other, err
 }
 
 // lookUpOther looks for an agreement, an account, an amendment or an upload. What is found
@@ -157,7 +175,10 @@ func tokensOf(candidates []quickstream.Candidate) []string {
 
 // unclaimed are the tokens that are no other write's.
 func (e *engine) unclaimed(ctx context.Context, id string, tokens []string) []string {
-	return slices.DeleteFunc(tokens, func(token string) bool { return e.isOther(ctx, id, token) })
+	return slices.DeleteFunc(tokens, func(token string) bool {
+		other, err := e.isOther(ctx, id, token)
+		return other && err == nil
+	})
 }
 
 // accountsFound are the tokens of a customer's accounts, one of which a registration may

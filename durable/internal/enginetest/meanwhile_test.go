@@ -85,3 +85,25 @@ func testDecideAboutAReversal[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, err)
 	require.NoError(t, decide(w.Common().Version))
 }
+
+func TestWhoseReceiptIsFound(t *testing.T) {
+	everywhere(t, testWhoseReceiptIsFound[*sql.Tx], testWhoseReceiptIsFound[pgx.Tx])
+}
+
+// Two refunds of a payment are equal, and the service shows neither metadata nor references of refunds. The first is
+// stored by another version of the program, and is not taken for the second, whose request was lost.
+func testWhoseReceiptIsFound[TTx any](t *testing.T, db store[TTx]) {
+	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
+	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+		a.TokenQuota, a.LookupLag, a.Metadata, a.RefundReferences = 0, 0, "dropped", "none"
+	}))
+	s.engine = s.start()
+	p := s.settledLongAgo("A")
+	first := s.settled(s.refund(p.ID, 500))
+	require.Equal(t, approved, first.Text())
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.ResetBeforeCommit(), Times: 1}))
+	second := s.refund(p.ID, 500)
+	s.reaches(second, resolving, 0)
+	s.corrupt(`intent = replace(intent, '"version":1', '"version":9')`, first.ID)
+	s.reaches(second, notFound, time.Hour)
+}
