@@ -270,8 +270,8 @@ func (r *row) mayHaveRun() int {
 	}
 }
 
-// elsewhere is the sum of the approved refunds of a receipt that the refunds of the engine, and r, do not account
-// for: those made elsewhere, and the second one of a refund that was executed twice.
+// elsewhere is the sum of the approved refunds of a receipt that the refunds of the engine do not account for: those
+// made elsewhere, and the second one of a refund that was executed twice. Its error is errMade if r is among them.
 func (e *engine) elsewhere(ctx context.Context, r *row, receipt string) (sum decimal.Decimal, err error) {
 	counted := map[string]bool{}
 	for refund, err := range e.client.Transactions.Refunds(receipt).All(ctx) {
@@ -291,7 +291,9 @@ func (e *engine) elsewhere(ctx context.Context, r *row, receipt string) (sum dec
 		switch {
 		case err != nil:
 			return sum, err
-		case ours != nil && (ours.ID == r.ID || ours.Blocks() && !counted[ours.ID]):
+		case ours != nil && ours.ID == r.ID:
+			return sum, errMade
+		case ours != nil && ours.Blocks() && !counted[ours.ID]:
 			counted[ours.ID] = true
 		default:
 			sum = sum.Add(refund.PrincipalAmount.Amount)
@@ -299,6 +301,9 @@ func (e *engine) elsewhere(ctx context.Context, r *row, receipt string) (sum dec
 	}
 	return sum, nil
 }
+
+// errMade means that the refund which is about to be sent is in the service's list.
+var errMade = errors.New("the service's list of refunds has it already")
 
 // checkLeft reads what was refunded elsewhere before a refund is sent. left is what may be refunded
 // by it.
@@ -331,6 +336,11 @@ func (e *engine) sendRefund(ctx context.Context, r *row) error {
 	switch {
 	case errors.Is(err, errBack):
 		return e.giveUp(ctx, r, problemOf(err))
+	case errors.Is(err, errMade):
+		if settled, err := e.lookBefore(ctx, r, true); settled || err != nil {
+			return err
+		}
+		return e.later(ctx, r.ID, problemOf(errMade))
 	case err != nil:
 		return e.later(ctx, r.ID, "the refunds of the payment could not be read: "+problemOf(err))
 	case left.LessThan(r.Amount):

@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
@@ -106,4 +108,27 @@ func testWhoseReceiptIsFound[TTx any](t *testing.T, db store[TTx]) {
 	s.reaches(second, resolving, 0)
 	s.corrupt(`intent = replace(intent, '"version":1', '"version":9')`, first.ID)
 	s.reaches(second, notFound, time.Hour)
+}
+
+func TestRefundThatWasMade(t *testing.T) {
+	everywhere(t, testRefundThatWasMade[*sql.Tx], testRefundThatWasMade[pgx.Tx])
+}
+
+// A file comes back with its mark, so that nothing shows that it is older. A refund that it lacks is asked for again under its
+// id, and the service has forgotten the key: the list of the payment's refunds has it, and it is not sent.
+func testRefundThatWasMade[TTx any](t *testing.T, db store[TTx]) {
+	s := forgetful(t, db)
+	p := s.settledLongAgo("A")
+	ask := func() durable.Record {
+		require.NoError(t, s.commit(func(tx TTx) error {
+			_, _, err := s.engine.Refund(t.Context(), tx, durable.NewWrite{ID: "refund"}, p.ID, quickstream.RefundParams{PrincipalAmount: decimal.New(300, -2), Currency: quickstream.CurrencyAUD})
+			return err
+		}))
+		return s.settled("refund")
+	}
+	made := ask()
+	s.put("DELETE FROM quickstream.write WHERE id = 'refund'")
+	s.clock.Advance(time.Hour)
+	assert.Equal(t, made.ReceiptNumber, ask().ReceiptNumber)
+	assert.EqualValues(t, 934, s.net("A"))
 }
