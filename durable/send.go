@@ -446,8 +446,8 @@ func (e *engine) inLine(ctx context.Context, tx tx, r *row) error {
 			earlier = append(earlier, other)
 		}
 	}, "follows <> '' AND follows = $1 AND id <> $2 AND "+sqlIn("state", append(unknown(), StateQueued)...), r.follows, r.ID)
-	for _, other := range earlier {
-		if !apart(other) || other.claim == "" && !held[other.Amount.StringFixed(2)] {
+	for _, other := range earlier { // a refund that was sent goes first: an earlier one may wait for it, see mayExceed
+		if !apart(other) || r.claim == "" && other.claim == "" && !held[other.Amount.StringFixed(2)] {
 			first = errLine
 		}
 	}

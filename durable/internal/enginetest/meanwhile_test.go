@@ -132,3 +132,21 @@ func testRefundThatWasMade[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, made.ReceiptNumber, ask().ReceiptNumber)
 	assert.EqualValues(t, 934, s.net("A"))
 }
+
+func TestRefundsDoNotWaitForEachOther(t *testing.T) {
+	everywhere(t, testRefundsDoNotWaitForEachOther[*sql.Tx], testRefundsDoNotWaitForEachOther[pgx.Tx])
+}
+
+// A refund was sent twice, refused for now each time, and would exceed the payment with an earlier one if both sends were
+// executed. The earlier one waits for it, and it waits for none.
+func testRefundsDoNotWaitForEachOther[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	p := s.settledLongAgo("A")
+	require.NoError(t, s.engine.Stop(t.Context()))
+	earlier, sent := s.refund(p.ID, 400), s.refund(p.ID, 500)
+	s.corrupt("claim = 'an earlier one', sends = 2, failures = 2, permit = 'unavailable_again', first_sent_at = $2, last_sent_at = $2, key_sent_at = $2", sent, s.clock.Now().Add(-time.Hour))
+	s.engine = s.start()
+	s.ends(sent, approved)
+	s.ends(earlier, approved)
+	assert.EqualValues(t, 334, s.net("A"))
+}
