@@ -125,6 +125,9 @@ func (e *engine) applyOne(ctx context.Context, tx tx, r *row, o observed) error 
 	if err := e.compareWithOrder(ctx, tx, &next, r.Standing); err != nil {
 		return err
 	}
+	if err := e.keepToken(ctx, tx, &next, r.State); err != nil {
+		return err
+	}
 	if next.Standing != r.Standing {
 		next.Changed = now
 	}
@@ -190,6 +193,17 @@ func (e *engine) compareWithOrder(ctx context.Context, tx tx, r *row, was Standi
 		r.Standing = standing(StateDoubleCharged)
 	}
 	return nil
+}
+
+// keepToken leaves a single-use token to the write that has it since, if one that was not sent turns out to have been.
+func (e *engine) keepToken(ctx context.Context, tx tx, r *row, was State) error {
+	if was != StateNotSent || r.State == StateNotSent || r.token == "" {
+		return nil
+	}
+	return query(ctx, tx, func(scan func(...any) error) error {
+		r.token = ""
+		return scan(new(string))
+	}, "SELECT id FROM quickstream.write WHERE token <> '' AND token = $1 AND state <> 'not_sent' AND id <> $2 LIMIT 1", r.token, r.ID)
 }
 
 // propagateVoid takes a void that was done to the payment that it follows.

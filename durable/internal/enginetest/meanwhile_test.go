@@ -150,3 +150,29 @@ func testRefundsDoNotWaitForEachOther[TTx any](t *testing.T, db store[TTx]) {
 	s.ends(earlier, approved)
 	assert.EqualValues(t, 334, s.net("A"))
 }
+
+func TestFoundAfterItsTokenWasUsed(t *testing.T) {
+	everywhere(t, testFoundAfterItsTokenWasUsed[*sql.Tx], testFoundAfterItsTokenWasUsed[pgx.Tx])
+}
+
+// A person says that a payment was not sent, and a program asks again with the same single-use token. The service refuses
+// that, because the first payment was made: it is found, and pays the order.
+func testFoundAfterItsTokenWasUsed[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	params := s.card(sandbox.CardAttempted)
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.ResetAfterCommit()}))
+	s.hides()
+	first := s.pay("A", params)
+	s.reaches(first, notFound, 6*time.Hour)
+	s.box.ClearFaults()
+	s.hides() // until the second one is refused
+	require.NoError(t, s.commit(func(tx TTx) error {
+		return s.engine.Decide(t.Context(), tx, first, durable.Decision{Verdict: durable.VerdictNotSent, By: "Alex", Note: "support says so"})
+	}))
+	second := s.pay("A", params)
+	s.reaches(second, refused, time.Second)
+	s.box.ClearFaults()
+	assert.Equal(t, approved, s.reaches(first, approved, 6*time.Hour).Text())
+	assert.Equal(t, first, s.paymentOf("A").ID)
+	assert.Equal(t, 1, s.charged())
+}
