@@ -71,6 +71,7 @@ func (e *engine) send(ctx context.Context, r *row) error {
 		return err
 	}
 	now := e.clock()
+	r.past = h
 	if pause := h.waits(r, e.time); pause > 0 {
 		return e.postpone(ctx, r, now.Add(pause))
 	}
@@ -144,10 +145,17 @@ func (e *engine) ready(ctx context.Context) (h history, err error) {
 	return h, err
 }
 
-// giveUp ends a write that is not sent any more. One that may have been sent was looked up right
-// before: it waits until that look-up counts.
+// giveUp ends a write that is not sent any more. One that may have been sent, here or in a lost history, was looked up
+// right before: it waits until that look-up counts.
 func (e *engine) giveUp(ctx context.Context, r *row, why string) error {
-	if wait := lookupLag - e.time.passed(r.lastSent); r.Sends > 0 && wait > 0 {
+	var wait time.Duration
+	if r.Sends > 0 {
+		wait = lookupLag - e.time.passed(r.lastSent)
+	}
+	if r.past.recent(e.time) {
+		wait = max(wait, lookupLag-e.time.passed(r.past.Adopted))
+	}
+	if wait > 0 {
 		return e.postpone(ctx, r, e.clock().Add(wait))
 	}
 	return e.observe(ctx, r.ID, observed{Kind: sawTooLate, At: e.clock(), Sends: r.Sends, Problem: why})

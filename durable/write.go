@@ -122,6 +122,7 @@ type row struct {
 	pending  []observed         // what OnOutcome has refused
 	decision *verdict
 	age      time.Duration // since it was written, by the database's clock
+	past     history       // by which it is decided what comes before it is sent
 }
 
 // verdict is what a person has decided.

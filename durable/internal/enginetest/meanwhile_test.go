@@ -176,3 +176,27 @@ func testFoundAfterItsTokenWasUsed[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, first, s.paymentOf("A").ID)
 	assert.Equal(t, 1, s.charged())
 }
+
+func TestGivenUpAfterARestore(t *testing.T) {
+	everywhere(t, testGivenUpAfterARestore[*sql.Tx], testGivenUpAfterARestore[pgx.Tx])
+}
+
+// A backup has a payment as queued that was sent in the lost history. Its token is too old now, and look-ups and lists show it
+// ten minutes after it was made: it is not called not sent before.
+func testGivenUpAfterARestore[TTx any](t *testing.T, db store[TTx]) {
+	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
+	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+		a.TokenQuota, a.LookupLag = 0, 10*time.Minute
+	}))
+	s.engine = s.start()
+	id := s.settled(s.pay("A", s.card(sandbox.CardAttempted))).ID
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.corrupt(isQueued+", next_at = $2, due_at = $2", id, s.clock.Now())
+	s.age(id, 11*time.Minute)
+	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now().Add(-time.Hour)))
+	require.NoError(t, s.engineOf().ConfirmHistory(t.Context(), "Kim", "the only copy"))
+	s.engine = s.start()
+	s.comes(id, approved, 10*time.Second)
+	assert.Equal(t, []string{approved, approved}, s.states("A"), "it was never called not sent")
+	assert.Equal(t, 1, s.charged())
+}
