@@ -86,6 +86,12 @@ type nextSend struct {
 	newKey bool
 }
 
+// keyMayBeForgotten reports whether the key by which a write is about to be sent again was kept when that was decided, and
+// may not be any more: the look-up since then has taken too long.
+func (r *row) keyMayBeForgotten(passed func(time.Time) time.Duration) bool {
+	return r.permit.rule().lookUp && !r.keySent.IsZero() && passed(r.keySent) >= keyKept
+}
+
 // nextSend returns what comes before the next send. passed says how much time has surely passed since
 // another by the database's clock. given is true if the write is about to be given up, which also needs a
 // look-up if it was ever claimed.

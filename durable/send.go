@@ -266,6 +266,8 @@ func (e *engine) submit(ctx context.Context, r *row) error {
 		return e.giveUp(stored, r, problemOf(c.err))
 	case errors.Is(c.err, database.ErrChanged):
 		return errors.Join(e.recognise(stored), e.early(stored, "write", "id = $1", r.ID))
+	case errors.Is(c.err, errTooSlow):
+		return e.early(stored, "write", "id = $1", r.ID)
 	case !c.committed:
 		if errors.Is(c.err, errFacility) {
 			e.logger.ErrorContext(ctx, "quickstream: nothing is sent", "error", c.err)
@@ -339,6 +341,7 @@ var (
 	errLost     = errors.New("the history of the database has changed, and a look-up may not show yet whether this was sent before: try again in a quarter of an hour")
 	errOutdated = errors.New("the tables are those of a newer program, and this one may not send: update it")
 	errLine     = errors.New("another follow-up of the same payment comes first")
+	errTooSlow  = errors.New("what was looked up does not count any more")
 )
 
 // claim moves a write from queued to sending, in a transaction of its own. The process that commits
@@ -356,10 +359,7 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 		if marked, err = e.mayClaim(ctx, tx, c); err != nil {
 			return err
 		}
-		if err := e.stillTaken(ctx, tx, r); err != nil {
-			return err
-		}
-		if err := e.inLine(ctx, tx, r); err != nil {
+		if err := e.itsTurn(ctx, tx, r); err != nil {
 			return err
 		}
 		now, err := e.readTime(ctx, tx)
@@ -369,8 +369,11 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 		next := *r
 		next.Standing, next.claim, next.Sends = standing(StateSending), c.text, r.Sends+1
 		h, err := readHistory(ctx, tx)
-		if err != nil || h.stops() {
+		switch {
+		case err != nil || h.stops():
 			return cmp.Or(err, errPaused)
+		case !h.Adopted.Equal(r.past.Adopted), r.keyMayBeForgotten(e.time.passed):
+			return errTooSlow
 		}
 		if c.lost = h.lost() && (h.before(r) || h.recent(e.time)); h.lost() && h.before(r) {
 			next.Sends++ // the one that is not known here: a decline of this one does not speak for it
@@ -402,6 +405,14 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 	// A commit that did not come back cleanly may be undone by a promotion: nothing is sent under it.
 	c.committed = e.holds(ctx, r.ID, c.text)
 	return err
+}
+
+// itsTurn refuses a write whose turn has passed, or has not come.
+func (e *engine) itsTurn(ctx context.Context, tx tx, r *row) error {
+	if err := e.stillTaken(ctx, tx, r); err != nil {
+		return err
+	}
+	return e.inLine(ctx, tx, r)
 }
 
 // mayClaim refuses a claim that must not be made now, in its transaction. What it returns is

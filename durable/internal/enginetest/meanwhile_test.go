@@ -1,7 +1,11 @@
 package enginetest
 
 import (
+	"context"
 	"database/sql"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -199,4 +203,69 @@ func testGivenUpAfterARestore[TTx any](t *testing.T, db store[TTx]) {
 	s.comes(id, approved, 10*time.Second)
 	assert.Equal(t, []string{approved, approved}, s.states("A"), "it was never called not sent")
 	assert.Equal(t, 1, s.charged())
+}
+
+func TestKeyIsNotUsedLater(t *testing.T) {
+	everywhere(t, testKeyIsNotUsedLater[*sql.Tx], testKeyIsNotUsedLater[pgx.Tx])
+}
+
+// The service executes a payment and refuses it in its own words. The look-up before the next send takes two minutes, in which
+// the key is forgotten, and shows nothing: the payment is not sent under that key any more, and found later.
+func testKeyIsNotUsedLater[TTx any](t *testing.T, db store[TTx]) {
+	g := &gateway{refuses: true, status: 429, body: fmt.Sprintf(ownWords, 429), hidden: true, forgets: true}
+	claims, slow, passed := new(atomic.Int32), make(chan struct{}), make(chan struct{})
+	db.step = func(name string) {
+		if name == "before the claim" && claims.Add(1) == 2 {
+			close(slow)
+			<-passed
+		}
+	}
+	s := behind(t, db, g)
+	id := s.pay("A", anotherToken())
+	s.until(0, func(h durable.Health) bool { return s.read(id).Failures == 1 && !h.Paused.IsZero() })
+	g.set(func(g *gateway) { g.refuses = false })
+	s.clock.Advance(checkPassed)
+	<-slow
+	s.clock.Advance(2 * time.Minute)
+	close(passed)
+	require.Eventually(t, func() bool { return s.read(id).Due.After(s.clock.Now()) }, 20*time.Second, 20*time.Millisecond)
+	g.set(func(g *gateway) { g.hidden = false })
+	s.comes(id, approved, time.Minute)
+	assert.Equal(t, 1, g.charges("A"))
+}
+
+func TestHistoryChangesBeforeTheClaim(t *testing.T) {
+	everywhere(t, testHistoryChangesBeforeTheClaim[*sql.Tx], testHistoryChangesBeforeTheClaim[pgx.Tx])
+}
+
+// Between the look at the history and the claim, another process sends the payment, its commits are lost, and the change is
+// adopted. The payment is as it was read, and is looked up before it is claimed.
+func testHistoryChangesBeforeTheClaim[TTx any](t *testing.T, db store[TTx]) {
+	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
+	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+		a.TokenQuota, a.LookupLag, a.KeyLifetime = 0, 0, 0
+	}))
+	claims, claiming, promoted := new(atomic.Int32), make(chan struct{}), make(chan struct{})
+	s.db.step = func(name string) {
+		if name == "before the claim" && claims.Add(1) == 1 {
+			close(claiming)
+			<-promoted
+		}
+	}
+	s.engine = s.start()
+	id := s.pay("A", s.stored())
+	<-claiming
+	_, err := s.client.Transactions.Submit(t.Context(), s.intentOf(id), func(context.Context) error { return nil })
+	require.NoError(t, err)
+	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now().Add(-time.Hour)))
+	close(promoted)
+	s.comes(id, approved, time.Second)
+	assert.Equal(t, 1, s.charged())
+}
+
+// intentOf is the intent of a write, as it is stored.
+func (s *shop[TTx]) intentOf(id string) (intent quickstream.Intent) {
+	s.Helper()
+	require.NoError(s, json.Unmarshal([]byte(one[string](s, "SELECT intent FROM quickstream.write WHERE id = $1", id)), &intent))
+	return intent
 }
