@@ -64,6 +64,15 @@ func stops(err error) bool {
 	}
 }
 
+// unanswered reports whether a write was not sent, or no answer to it came.
+func unanswered(err error) bool {
+	if unknown, lost := errors.AsType[*quickstream.UnknownOutcomeError](err); lost {
+		err = unknown.Cause
+	}
+	_, lost := errors.AsType[*quickstream.NetworkError](err)
+	return lost || errors.Is(err, quickstream.ErrNotSent)
+}
+
 // readBreaker returns the breaker, and its text.
 func readBreaker(ctx context.Context, tx tx) (b breaker, text string, err error) {
 	text, err = meta(ctx, tx, breakerName)
@@ -112,9 +121,9 @@ func (e *engine) passBreaker(ctx context.Context, tx tx, claim string) (alone bo
 }
 
 // heed opens the breaker if the error of a write says so, and closes it if the write that went alone
-// was answered otherwise.
+// was answered otherwise. If that was not sent, or its answer was lost, the pause begins again.
 func (e *engine) heed(ctx context.Context, c *claim, err error) {
-	opens, opened, closed := stops(err), false, false
+	opens, lost, opened, closed := stops(err), unanswered(err), false, false
 	if !opens && !c.alone {
 		return
 	}
@@ -125,18 +134,21 @@ func (e *engine) heed(ctx context.Context, c *claim, err error) {
 			return err
 		}
 		now, pause := e.clock(), breakerPause
-		if alone && opens {
+		switch {
+		case alone && opens:
 			pause = min(2*b.Pause, breakerMost)
+		case alone && lost:
+			pause = b.Pause
 		}
 		next := breaker{Since: now, Until: now.Add(pause), Pause: pause}
 		if !b.Since.IsZero() {
 			next.Since = b.Since
 		}
-		if !opens {
+		if !opens && !lost {
 			next = breaker{}
 		}
 		changed, err := changeBreaker(ctx, tx, next, text)
-		opened, closed = changed && opens, changed && !opens
+		opened, closed = changed && opens, changed && next.Since.IsZero()
 		if err == nil && closed {
 			err = e.wake(ctx, tx, now.Sub(b.Since))
 		}

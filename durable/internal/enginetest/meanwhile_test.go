@@ -269,3 +269,33 @@ func (s *shop[TTx]) intentOf(id string) (intent quickstream.Intent) {
 	require.NoError(s, json.Unmarshal([]byte(one[string](s, "SELECT intent FROM quickstream.write WHERE id = $1", id)), &intent))
 	return intent
 }
+
+func TestTrialWithoutAnAnswer(t *testing.T) {
+	everywhere(t, testTrialWithoutAnAnswer[*sql.Tx], testTrialWithoutAnAnswer[pgx.Tx])
+}
+
+// After a refusal one write goes alone, and its answer is lost. That is no success: nothing else is sent before another trial.
+func testTrialWithoutAnAnswer[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	params := s.stored()
+	require.NoError(t, s.box.Inject(
+		sandbox.Fault{Operation: transactions, Kind: sandbox.Status(429, sandbox.HTML), Times: 1},
+		sandbox.Fault{Operation: transactions, Kind: sandbox.ResetBeforeCommit()},
+	))
+	s.pay("first", params)
+	require.Eventually(t, func() bool { return !s.status().Paused.IsZero() }, 20*time.Second, 20*time.Millisecond)
+	for i := range 5 {
+		s.pay(fmt.Sprint("waiting ", i), params)
+	}
+	s.clock.Advance(checkPassed)
+	const sent = "SELECT count(*) FROM quickstream.write WHERE sends > 0"
+	require.Eventually(t, func() bool {
+		return s.count(sent) == 2 && s.count(sent+" AND state = 'sending'") == 0
+	}, 20*time.Second, 20*time.Millisecond)
+	assert.NotZero(t, s.status().Paused)
+	assert.Equal(t, 2, s.count(sent))
+	s.box.ClearFaults()
+	s.clock.Advance(checkPassed)
+	s.until(time.Second, func(durable.Health) bool { return s.count(sent+" AND state = 'settled'") == 4 })
+	assert.Zero(t, s.status().Paused)
+}
