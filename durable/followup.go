@@ -198,10 +198,9 @@ func (e *engine) admitFollowUp(ctx context.Context, tx tx, r *row) error {
 	return nil
 }
 
-// stillTaken refuses what would give money back, or take what is held, after the engine has learned that the money
-// of what it follows is back.
+// stillTaken refuses a follow-up after the engine has learned that the money of what it follows is back.
 func (e *engine) stillTaken(ctx context.Context, tx tx, r *row) error {
-	if r.kind != kindFollowUp || !r.refunds() && r.Operation != quickstream.OperationVoid && r.Operation != quickstream.OperationCapture {
+	if r.kind != kindFollowUp {
 		return nil
 	}
 	payment, err := e.one(ctx, tx, "id = $1", r.follows)

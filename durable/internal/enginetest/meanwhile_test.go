@@ -299,3 +299,20 @@ func testTrialWithoutAnAnswer[TTx any](t *testing.T, db store[TTx]) {
 	s.until(time.Second, func(durable.Health) bool { return s.count(sent+" AND state = 'settled'") == 4 })
 	assert.Zero(t, s.status().Paused)
 }
+
+func TestNothingFollowsAVoid(t *testing.T) {
+	everywhere(t, testNothingFollowsAVoid[*sql.Tx], testNothingFollowsAVoid[pgx.Tx])
+}
+
+// What waits to be done to a pre-authorisation is not sent after that was voided, whatever it is.
+func testNothingFollowsAVoid[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	p := s.settled(s.pay("A", s.held()))
+	require.NoError(t, s.engine.Stop(t.Context()))
+	more := s.pay("A", quickstream.TopUpParams{OriginalReceiptNumber: p.ReceiptNumber, PrincipalAmount: decimal.New(100, -2), Currency: quickstream.CurrencyAUD})
+	s.corrupt("reversal = 'voided'", p.ID)
+	s.box.ResetRequests()
+	s.engine = s.start()
+	assert.Contains(t, s.reaches(more, notSent, time.Second).Problem, "it is voided")
+	assert.Zero(t, s.sent())
+}
