@@ -206,13 +206,13 @@ func (e *engine) keepToken(ctx context.Context, tx tx, r *row, was State) error 
 	}, "SELECT id FROM quickstream.write WHERE token <> '' AND token = $1 AND state <> 'not_sent' AND id <> $2 LIMIT 1", r.token, r.ID)
 }
 
-// propagateVoid takes a void that was done to the payment that it follows.
+// propagateVoid takes a void that was done to the payment that it follows, unless that has a second transaction.
 func (e *engine) propagateVoid(ctx context.Context, tx tx, r *row) error {
 	if r.intent.Operation != quickstream.OperationVoid || !r.Approved() {
 		return nil
 	}
 	payment, err := e.read(ctx, tx, r.follows)
-	if err != nil || payment == nil || !payment.Paid() {
+	if err != nil || payment == nil || !payment.Paid() || payment.twice() {
 		return err
 	}
 	next := payment.ended(settledAs(quickstream.OutcomeApproved))

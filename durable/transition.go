@@ -47,7 +47,7 @@ func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
 			return r.inConflict()
 		}
 	case sawReturn:
-		if r.Blocks() && r.State != StateQueued {
+		if r.Blocks() && r.State != StateQueued && !r.twice() {
 			returned := settledAs(quickstream.OutcomeApproved)
 			returned.Reversal = ReversalReturned
 			return r.ended(returned)
@@ -328,8 +328,8 @@ func (r row) gone(o observed) bool {
 // reversedBy is the standing of an approved payment whose money has come back by an observation that
 // is later than the approval.
 func (r row) reversedBy(o observed) (Standing, bool) {
-	s := r.Standing
-	if r.State != StateSettled || !r.Paid() || o.Seen.ReceiptNumber != r.ReceiptNumber || !o.At.After(r.Changed) {
+	s := settledAs(quickstream.OutcomeApproved)
+	if !r.Paid() || r.twice() || o.Seen.ReceiptNumber != r.ReceiptNumber || !o.At.After(r.Changed) {
 		return s, false
 	}
 	switch o.Seen.Outcome {
@@ -342,6 +342,10 @@ func (r row) reversedBy(o observed) (Standing, bool) {
 	}
 	return s, true
 }
+
+// twice reports whether two transactions of the write itself are approved. If the money of one comes back, the other has
+// taken it all the same.
+func (r row) twice() bool { return r.lookups.Status == resolve.StatusDoubleCharged }
 
 // standingOf is the standing of a write that is being resolved.
 func (r row) standingOf(c resolve.Case) Standing {

@@ -412,3 +412,25 @@ func TestRefusedVoidIsStoredTwice(t *testing.T) {
 		assert.Equal(t, OperationReverse, r.intent.Operation)
 	}
 }
+
+// TestOneOfTwoComesBack: if two payments of an order were charged and one comes back, it has come back. If two transactions of
+// one payment were, the other one has paid the order.
+func TestOneOfTwoComesBack(t *testing.T) {
+	now := time.Now()
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+	voided := saw(quickstream.OutcomeVoided)
+	voided.At = now.Add(time.Hour)
+	another := saw(quickstream.OutcomeApproved)
+	another.Receipt, another.Seen.ReceiptNumber = "1002", "1002"
+	beside := begun("sending", now).after(saw(quickstream.OutcomeApproved).by(ourClaim), policy, now)
+	twice := beside.after(another, policy, now)
+	beside.Standing = standing(StateDoubleCharged) // as compareWithOrder does
+	twice.ReceiptNumber = receipt
+	for name, c := range map[string]struct {
+		o     observed
+		after string
+	}{"voided": {voided, "voided"}, "returned": {observed{Kind: sawReturn, At: voided.At}, "returned"}} {
+		assert.Equal(t, c.after, beside.after(c.o, policy, voided.At).Text(), name)
+		assert.Equal(t, "double charged", twice.after(c.o, policy, voided.At).Text(), name)
+	}
+}

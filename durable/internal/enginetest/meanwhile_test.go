@@ -316,3 +316,27 @@ func testNothingFollowsAVoid[TTx any](t *testing.T, db store[TTx]) {
 	assert.Contains(t, s.reaches(more, notSent, time.Second).Problem, "it is voided")
 	assert.Zero(t, s.sent())
 }
+
+func TestVoidOneOfTwo(t *testing.T) {
+	everywhere(t, testVoidOneOfTwo[*sql.Tx], testVoidOneOfTwo[pgx.Tx])
+}
+
+// A service that forgets keys has charged a payment twice, and a person voids it. One transaction is left: the order is not to
+// be paid again.
+func testVoidOneOfTwo[TTx any](t *testing.T, db store[TTx]) {
+	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
+	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+		a.TokenQuota, a.LookupLag, a.KeyLifetime = 0, 0, 0
+	}))
+	s.engine = s.start()
+	s.morning()
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.ResetAfterCommit(), Times: 1}))
+	params := s.stored()
+	id := s.pay("A", params)
+	s.reaches(id, doubleCharged, time.Second)
+	void, err := s.tryVoid(id)
+	require.NoError(t, err)
+	s.reaches(void, approved, time.Second)
+	assert.Equal(t, id, s.blocked("A", params))
+	assert.Equal(t, 1, s.charged(), "one of them was voided")
+}
