@@ -120,18 +120,24 @@ func (r row) queuedAgain(p permit, now time.Time) row {
 	return r
 }
 
+// ended is a write that has ended. A second approval of it is looked for all the same, if there can be one.
 func (r row) ended(s Standing) row {
 	r.Standing, r.Due = s, time.Time{}
+	if r.lookups.Resent {
+		r.Due = r.lookups.NextLook
+	}
 	return r
 }
 
 // looked is a write after a transaction was read, or was not found.
 func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
 	over := !r.State.InProgress() && !o.found() && r.lookups.NextLook.IsZero()
-	if over && r.State != StateNotFound && r.State != StateEscalated || r.gone(o) {
+	switch {
+	case over && r.State != StateNotFound && r.State != StateEscalated:
 		return r // weaker than what is known
-	}
-	if r.State == StateQueued && o.Claim == "" && nothing(o.Seen) {
+	case r.gone(o):
+		return r.lookedOn(o, policy, now)
+	case r.State == StateQueued && o.Claim == "" && nothing(o.Seen):
 		return r // the look-up began before an answer permitted another send
 	}
 	if later, ok := r.reversedBy(o); ok {
@@ -175,6 +181,15 @@ func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
 	}
 	if r.State == StateSettled {
 		return r.chosenAgain(now)
+	}
+	return r
+}
+
+// lookedOn is a write whose money is back, after a look-up for a second approval has not found one.
+func (r row) lookedOn(o observed, policy resolve.Policy, now time.Time) row {
+	if r.lookups.Resent && !r.lookups.NextLook.IsZero() {
+		r.lookups = policy.Next(r.lookups, o.Seen, now)
+		r.Due = r.lookups.NextLook
 	}
 	return r
 }

@@ -434,3 +434,33 @@ func TestOneOfTwoComesBack(t *testing.T) {
 		assert.Equal(t, "double charged", twice.after(c.o, policy, voided.At).Text(), name)
 	}
 }
+
+// TestResentAndVoided: a payment that was sent twice is approved, and comes back before it was looked up for the last time. The
+// second approval is found all the same, and look-ups end.
+func TestResentAndVoided(t *testing.T) {
+	start := time.Now()
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+	resent := saw(quickstream.OutcomeApproved).by(ourClaim)
+	resent.Resent = true
+	approved := begun("sending", start).after(resent, policy, start)
+	voided := saw(quickstream.OutcomeVoided)
+	voided.At = start.Add(time.Minute)
+	for name, back := range map[string]observed{"voided": voided, "returned": {Kind: sawReturn, At: voided.At}} {
+		r := approved.after(back, policy, voided.At)
+		require.Equal(t, name, r.Text())
+		looks := 0
+		for ; !r.Due.IsZero(); looks++ {
+			require.Less(t, looks, 5, name)
+			now := r.Due
+			if now.Before(voided.At) {
+				now = voided.At.Add(time.Second)
+			}
+			r = r.after(voided, policy, now)
+		}
+		assert.GreaterOrEqual(t, looks, 2, name)
+		assert.Equal(t, name, r.Text())
+		another := saw(quickstream.OutcomeApproved)
+		another.Receipt, another.Seen.ReceiptNumber = "1002", "1002"
+		assert.Equal(t, "double charged", r.after(another, policy, start.Add(16*time.Minute)).Text(), name)
+	}
+}
