@@ -28,6 +28,8 @@ type history struct {
 	// Since is when the last claim was stored that is known: what was sent after it may not be known.
 	Since   time.Time `json:"since,omitzero"`
 	Adopted time.Time `json:"adopted,omitzero"`
+	// Lost is when it was last adopted after commits may have been lost. A server that restarts changes nothing of that.
+	Lost time.Time `json:"lost,omitzero"`
 	// Searching means that payments which the database lacks are read from the service, and Searched
 	// that all its lists were read once. Unreadable counts transactions that could not be.
 	Searching  bool `json:"searching,omitempty"`
@@ -51,12 +53,17 @@ func (h history) recent(c *clock) bool {
 // mayLack reports whether a write may have been sent in a lost history without a trace here: look-ups may miss
 // that, or the search for it has not ended. It finds no follow-ups, which may be asked for again for a week.
 func (h history) mayLack(r *row, c *clock) bool {
-	return h.recent(c) || h.Searching || h.lost() && r.follows != "" && c.passed(h.Adopted) < reverseWithin
+	return h.recent(c) || h.Searching || !h.Lost.IsZero() && r.follows != "" && c.passed(h.Lost) < reverseWithin
 }
 
 // before reports whether a write was there before the change: it may have been sent since.
 func (h history) before(r *row) bool {
 	return h.Change != database.Same && r.Written.Before(h.Adopted.Add(readingsApart))
+}
+
+// lostBefore reports whether a write was there before commits may have been lost: it may have been sent without a trace here.
+func (h history) lostBefore(r *row) bool {
+	return !h.Lost.IsZero() && r.Written.Before(h.Lost.Add(readingsApart))
 }
 
 // lost reports whether commits may have been lost.
@@ -198,12 +205,15 @@ func (e *engine) adopt(ctx context.Context, changed func(tx) (database.Change, t
 		if err != nil {
 			return err
 		}
-		next := history{Change: change, Since: earliest(since, now), Adopted: now, Searching: true}
+		next := history{Change: change, Since: earliest(since, now), Adopted: now, Lost: last.Lost, Searching: true}
 		if last.Searching { // what it searches for may not all have been found
 			next.Since = earliest(next.Since, last.Since)
 		}
 		if last.recent(e.time) && weight(last.Change) > weight(change) { // it remains a copy when its server restarts
 			next.Change, next.Confirmed = last.Change, last.Confirmed
+		}
+		if next.lost() {
+			next.Lost = now
 		}
 		e.logger.WarnContext(ctx, "quickstream: the history of the database has changed: what is sent is looked up first", "change", string(change), "since", next.Since)
 		if err := storeHistory(ctx, tx, next); err != nil {

@@ -100,7 +100,7 @@ func (e *engine) send(ctx context.Context, r *row) error {
 		ctx = underWay
 	}
 	if looks {
-		if settled, err := e.lookBefore(ctx, r, h.lost() && h.before(r)); settled || err != nil {
+		if settled, err := e.lookBefore(ctx, r, h.lostBefore(r)); settled || err != nil {
 			return err
 		}
 	}
@@ -375,7 +375,7 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 		case !h.Adopted.Equal(r.past.Adopted), r.keyMayBeForgotten(e.time.passed):
 			return errTooSlow
 		}
-		if c.lost = h.lost() && (h.before(r) || h.recent(e.time)); h.lost() && h.before(r) {
+		if c.lost = h.lostBefore(r) || h.lost() && h.recent(e.time); h.lostBefore(r) && r.lastSent.Before(h.Lost) {
 			next.Sends++ // the one that is not known here: a decline of this one does not speak for it
 		}
 		c.sends, next.lastSent, next.Due = next.Sends, now, now.Add(e.jobTimeout()+jobMargin)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
@@ -339,4 +340,62 @@ func testVoidOneOfTwo[TTx any](t *testing.T, db store[TTx]) {
 	s.reaches(void, approved, time.Second)
 	assert.Equal(t, id, s.blocked("A", params))
 	assert.Equal(t, 1, s.charged(), "one of them was voided")
+}
+
+// restarting is a database whose server restarts once when restarts is set.
+type restarting[TTx any] struct {
+	durable.Database[TTx]
+	restarts *atomic.Bool
+}
+
+// History says once that the server has started again.
+func (d restarting[TTx]) History(ctx context.Context, tx database.Tx) (database.Change, error) {
+	if d.restarts.Load() {
+		return database.Restarted, nil
+	}
+	return d.Database.History(ctx, tx)
+}
+
+// Adopt takes the server as it is.
+func (d restarting[TTx]) Adopt(ctx context.Context, tx database.Tx) error {
+	d.restarts.Store(false)
+	return d.Database.Adopt(ctx, tx)
+}
+
+func TestRestartAfterARestore(t *testing.T) {
+	everywhere(t, testRestartAfterARestore[*sql.Tx], testRestartAfterARestore[pgx.Tx])
+}
+
+// A day after a restore the server restarts. A capture that the backup lacks is asked for again under its id another day later:
+// within a week of the restore it is looked up first, and not refused as a second one.
+func testRestartAfterARestore[TTx any](t *testing.T, db store[TTx]) {
+	restarts := new(atomic.Bool)
+	db.Database = restarting[TTx]{db.Database, restarts}
+	s := forgetful(t, db)
+	p := s.settled(s.pay("A", s.held()))
+	capture := func() durable.Record {
+		require.NoError(t, s.commit(func(tx TTx) error {
+			_, _, err := s.engine.Capture(t.Context(), tx, durable.NewWrite{ID: "capture"}, p.ID, quickstream.CaptureParams{
+				PrincipalAmount: p.Amount, Currency: p.Currency, StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
+			})
+			return err
+		}))
+		return s.settled("capture")
+	}
+	made := capture()
+	require.Equal(t, approved, made.Text())
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.put("DELETE FROM quickstream.write WHERE id = 'capture'")
+	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now().Add(-time.Hour)))
+	s.engine = s.start()
+	s.restored()
+	s.clock.Advance(24 * time.Hour)
+	restarts.Store(true)
+	s.comes(s.pay("B", s.stored()), approved, time.Second)
+	require.False(t, restarts.Load())
+	s.restored()
+	s.clock.Advance(24 * time.Hour)
+	s.box.ResetRequests()
+	assert.Equal(t, made.ReceiptNumber, capture().ReceiptNumber)
+	assert.Zero(t, s.sent())
 }
