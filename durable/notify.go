@@ -42,7 +42,7 @@ func (e *engine) observe(ctx context.Context, id string, o observed) error {
 		}
 		before := *r
 		if o.Kind != "" && !slices.ContainsFunc(r.pending, func(p observed) bool {
-			return p.Kind == o.Kind && p.Claim == o.Claim && p.Seen.Result == o.Seen.Result && p.Seen.Outcome == o.Seen.Outcome
+			return p.Kind == o.Kind && p.Claim == o.Claim && p.Receipt == o.Receipt && p.Seen.Result == o.Seen.Result && p.Seen.Outcome == o.Seen.Outcome
 		}) {
 			r.pending = append(slices.Clone(r.pending), o)
 		}

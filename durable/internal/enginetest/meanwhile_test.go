@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -398,4 +399,31 @@ func testRestartAfterARestore[TTx any](t *testing.T, db store[TTx]) {
 	s.box.ResetRequests()
 	assert.Equal(t, made.ReceiptNumber, capture().ReceiptNumber)
 	assert.Zero(t, s.sent())
+}
+
+func TestTwoChargesWhileRefused(t *testing.T) {
+	everywhere(t, testTwoChargesWhileRefused[*sql.Tx], testTwoChargesWhileRefused[pgx.Tx])
+}
+
+// A payment was executed twice, and OnOutcome refuses what the comparison says of both. When it has taken the first it is
+// notified of the second.
+func testTwoChargesWhileRefused[TTx any](t *testing.T, db store[TTx]) {
+	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
+	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+		a.TokenQuota, a.LookupLag, a.KeyLifetime = 0, 0, 0
+	}))
+	s.engine = s.start()
+	params := s.stored()
+	s.hides()
+	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.ResetAfterCommit()}))
+	id := s.pay("A", params)
+	s.reaches(id, resolving, 0)
+	require.Greater(t, s.charged(), 1)
+	s.refuses(errors.New("the merchant's tables are locked"))
+	for day := range 4 {
+		require.NoError(t, s.engine.Compare(t.Context(), quickstream.DateOf(s.clock.Now()).AddDays(day)))
+	}
+	require.Positive(t, s.details(id).Refused)
+	s.refuses(nil)
+	s.reaches(id, doubleCharged, time.Minute)
 }
