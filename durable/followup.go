@@ -389,14 +389,19 @@ func (e *engine) sendReverse(ctx context.Context, r *row) error {
 	case err != nil:
 		return e.later(ctx, r.ID, problemOf(err))
 	}
-	chosen.intent, chosen.Reference = intent, intent.Reference
-	e.step("before the choice")
-	err = within(ctx, e.db, func(tx tx) error { return e.save(ctx, tx, r, &chosen) })
-	e.step("after the choice")
-	if err != nil {
+	if err := e.storeChoice(ctx, r, &chosen, intent); err != nil {
 		return err
 	}
 	return e.submit(ctx, &chosen)
+}
+
+// storeChoice stores what a reversal is sent as.
+func (e *engine) storeChoice(ctx context.Context, r, chosen *row, intent quickstream.Intent) error {
+	chosen.intent, chosen.Reference = intent, intent.Reference
+	e.step("before the choice")
+	err := within(ctx, e.db, func(tx tx) error { return e.save(ctx, tx, r, chosen) })
+	e.step("after the choice")
+	return err
 }
 
 var (

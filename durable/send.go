@@ -196,6 +196,12 @@ func (e *engine) lookBefore(ctx context.Context, r *row, lost bool) (settled boo
 		return true, e.later(ctx, r.ID, "the look-up before sending failed")
 	case seen.Result == resolve.LookupNone && len(seen.Candidates) == 0:
 		return false, nil
+	case r.intent.Operation == OperationReverse: // the look-ups to come are for this refund
+		chosen := *r
+		if err := e.storeChoice(ctx, r, &chosen, intent); err != nil {
+			return true, err
+		}
+		fallthrough
 	default:
 		return true, e.observe(ctx, r.ID, observed{Kind: sawTransaction, At: at, Sends: r.Sends, Seen: seen, Receipt: seen.ReceiptNumber})
 	}

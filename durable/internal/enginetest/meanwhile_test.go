@@ -427,3 +427,28 @@ func testTwoChargesWhileRefused[TTx any](t *testing.T, db store[TTx]) {
 	s.refuses(nil)
 	s.reaches(id, doubleCharged, time.Minute)
 }
+
+func TestDeclinedReversalAfterARestore(t *testing.T) {
+	everywhere(t, testDeclinedReversalAfterARestore[*sql.Tx], testDeclinedReversalAfterARestore[pgx.Tx])
+}
+
+// A reversal that a restored backup has as queued was declined in the lost history. Its refund is found and looked up until it is
+// final.
+func testDeclinedReversalAfterARestore[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	p := s.settledLongAgo("A")
+	s.box.NextTransaction(sandbox.Declined("51"))
+	id := s.reverse(p.ID)
+	require.Equal(t, declined, s.settled(id).Text())
+	require.NoError(t, s.engine.Stop(t.Context()))
+	s.put("DELETE FROM quickstream.write WHERE id = $1", id)
+	require.NoError(t, s.commit(func(tx TTx) error {
+		_, _, err := s.engine.Reverse(t.Context(), tx, durable.NewWrite{ID: id}, p.ID)
+		return err
+	}))
+	s.clock.Advance(time.Minute)
+	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now()))
+	require.NoError(t, s.engineOf().ConfirmHistory(t.Context(), "Kim", "the only copy"))
+	s.engine = s.start()
+	s.comes(id, declined, 10*time.Minute)
+}
