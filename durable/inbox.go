@@ -168,7 +168,7 @@ func (e *engine) about(ctx context.Context, tx tx, t *quickstream.Transaction) (
 		}
 	}
 	// A reference that the merchant chose may be another transaction's.
-	if r, err := one("reference", t.PaymentReferenceNumber); err != nil || r != nil && !r.intent.OwnReference && t.Metadata[r.intent.MetadataName] == "" && r.hasTypeOf(t) {
+	if r, err := one("reference", t.PaymentReferenceNumber); err != nil || r != nil && e.ownsReference(r) && t.Metadata[r.intent.MetadataName] == "" && r.hasTypeOf(t) {
 		return r, err
 	}
 	if r, err := one("end_to_end_id", endToEnd(t)); err != nil || r != nil && r.hasTypeOf(t) {
@@ -177,9 +177,17 @@ func (e *engine) about(ctx context.Context, tx tx, t *quickstream.Transaction) (
 	return nil, nil //nolint:nilnil // there is none
 }
 
+// ownsReference reports whether no other transaction can have the reference of a write.
+func (e *engine) ownsReference(r *row) bool {
+	return !r.intent.OwnReference && (!r.adopted() || r.Reference == e.reference(r.ID))
+}
+
 // hasTypeOf reports whether a transaction may be of the write's type: a refund can carry
 // its payment's reference.
 func (r *row) hasTypeOf(t *quickstream.Transaction) bool {
+	if r.adopted() {
+		return mayPay(t)
+	}
 	kind := requestOf(r.intent).TransactionType
 	return kind == "" || t.TransactionType == "" || kind == t.TransactionType
 }
