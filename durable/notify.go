@@ -118,7 +118,7 @@ func (e *engine) apply(ctx context.Context, tx tx, id string, o *observed) error
 func (e *engine) applyOne(ctx context.Context, tx tx, r *row, o observed) error {
 	now := e.clock()
 	next := r.after(o, e.policy, now)
-	if gone := next.State == StateNotFound || next.State == StateEscalated; gone && r.State.InProgress() && !o.found() && e.time.doubted() {
+	if gone := next.State == StateNotFound || next.State == StateEscalated; gone && r.State.InProgress() && !o.found() && o.Kind != sawConflict && e.time.doubted() {
 		next = *r // nothing is given up by a doubtful clock
 		next.Due = now.Add(time.Minute)
 	}

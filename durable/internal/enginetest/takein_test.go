@@ -12,6 +12,7 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
@@ -47,4 +48,32 @@ func testReferenceOfWhatWasTakenIn[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, []string{approved}, s.states("A"))
 	assert.Contains(t, s.reaches(s.refund(p.ID, 1000), notSent, time.Minute).Problem, "leave 9.34 of the payment")
 	assert.EqualValues(t, 3, len(s.box.Ledger()))
+}
+
+func TestConflictWhileTheClockIsDoubted(t *testing.T) {
+	everywhere(t, testConflictWhileTheClockIsDoubted[*sql.Tx], testConflictWhileTheClockIsDoubted[pgx.Tx])
+}
+
+// After a restore the service has a payment of an order that differs from the one that waits. It waits for a person, also while
+// the database's clock is doubted: no time has ended it.
+func testConflictWhileTheClockIsDoubted[TTx any](t *testing.T, db store[TTx]) {
+	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
+	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+		a.TokenQuota, a.LookupLag, a.ClockSkew = 0, 0, 3*time.Hour
+	}))
+	params := s.stored()
+	other := params
+	other.PrincipalAmount, other.Metadata = decimal.New(1, 0), map[string]string{"quickstreamInstallation": "shop", "quickstreamOrder": "A"}
+	_, err := s.client.Transactions.Pay(t.Context(), other)
+	require.NoError(t, err)
+	s.engine = s.engineOf()
+	id := s.pay("A", params)
+	require.NoError(t, s.engine.Restored(t.Context(), s.clock.Now().Add(-time.Hour)))
+	require.NoError(t, s.engine.ConfirmHistory(t.Context(), "Kim", "the only copy"))
+	s.engine = s.start()
+	require.True(t, s.status().ClockDoubted)
+	s.searched()
+	s.restored()
+	assert.Equal(t, escalated, s.read(id).Text())
+	assert.Equal(t, 1, s.charged())
 }
