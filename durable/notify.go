@@ -181,18 +181,20 @@ func (e *engine) compareWithOrder(ctx context.Context, tx tx, r *row, was Standi
 	if !r.isPayment() || !r.Blocks() || r.Standing == was {
 		return nil
 	}
-	other, err := e.one(ctx, tx, "order_id = $1 AND id <> $2 AND kind = 'payment' AND ("+sqlPaid()+" OR replaced_by = '' AND "+sqlBlocks()+
-		") ORDER BY CASE WHEN "+sqlPaid()+" THEN 0 ELSE 1 END LIMIT 1"+e.dialect.ForUpdate, r.Order, r.ID)
-	if err != nil || other == nil {
-		return err
+	paid, current := false, ""
+	err := e.each(ctx, tx, func(other *row, _ error) {
+		paid = paid || other.Paid()
+		if other.ReplacedBy == "" && other.Blocks() {
+			current = other.ID
+		}
+	}, "order_id = $1 AND id <> $2 AND kind = 'payment' ORDER BY id"+e.dialect.ForUpdate, r.Order, r.ID)
+	if r.ReplacedBy == "" {
+		r.ReplacedBy = current
 	}
-	if other.ReplacedBy == "" && r.ReplacedBy == "" {
-		r.ReplacedBy = other.ID
-	}
-	if r.State == StateSettled && r.Paid() && other.Paid() {
+	if r.State == StateSettled && r.Paid() && paid {
 		r.Standing = standing(StateDoubleCharged)
 	}
-	return nil
+	return err
 }
 
 // keepToken leaves a single-use token to the write that has it since, if one that was not sent turns out to have been.
