@@ -324,7 +324,7 @@ func TestCheckIsForbidden(t *testing.T) {
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions", Kind: sandbox.Status(403, sandbox.ServiceError)}))
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.Status(429, sandbox.ServiceError), Times: 1}))
 	first := s.pay("A", s.card(sandbox.CardAttempted))
-	require.Eventually(t, func() bool { return !s.status().Paused.IsZero() }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return !s.status().Paused.IsZero() }, 2*time.Minute, 20*time.Millisecond)
 	id := s.pay("B", s.card(sandbox.CardAttempted))
 	s.clock.Advance(checkPassed)
 	s.reaches(id, approved, 0)

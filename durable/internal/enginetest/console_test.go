@@ -164,7 +164,7 @@ func (o *office) lost(order string) durable.Record {
 		}
 		o.clock.Advance(10 * time.Minute)
 		return false
-	}, 20*time.Second, 50*time.Millisecond)
+	}, 2*time.Minute, 50*time.Millisecond)
 	return o.read(p.ID)
 }
 

@@ -140,7 +140,7 @@ func testFacilityIsReadLater[TTx any](t *testing.T, db store[TTx]) {
 	s.client = theirs.client(t)
 	s.engine = s.start()
 	id := s.pay("B", anotherToken())
-	require.Eventually(t, func() bool { return s.read(id).Failures > 0 }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return s.read(id).Failures > 0 }, 2*time.Minute, 20*time.Millisecond)
 	theirs.set(func(f *facility) { f.away = false })
 	s.until(time.Second, func(h durable.Health) bool { return h.Facility != nil })
 	assert.Equal(t, queued, s.read(id).Text())
@@ -151,7 +151,7 @@ func testFacilityIsReadLater[TTx any](t *testing.T, db store[TTx]) {
 	s.client = home
 	s.engine = s.start()
 	id = s.pay("C", anotherToken())
-	require.Eventually(t, func() bool { return s.read(id).Failures > 0 }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return s.read(id).Failures > 0 }, 2*time.Minute, 20*time.Millisecond)
 	ours.set(func(f *facility) { f.away = false })
 	s.comes(id, approved, time.Second)
 }

@@ -198,7 +198,7 @@ func testRefundsOfThePortal[TTx any](t *testing.T, db store[TTx]) {
 	assert.Zero(t, s.sent())
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: "GET /transactions/{receiptNumber}/refunds", Kind: sandbox.Status(500, sandbox.HTML)}))
 	rest := s.reverse(p.ID)
-	require.Eventually(t, func() bool { return s.read(rest).Failures > 0 }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return s.read(rest).Failures > 0 }, 2*time.Minute, 20*time.Millisecond)
 	assert.Zero(t, s.sent())
 	s.box.ClearFaults()
 	assert.Equal(t, "2.34", s.reaches(rest, approved, time.Minute).Amount.String())
@@ -328,7 +328,7 @@ func testReverseThatCannotBe[TTx any](t *testing.T, db store[TTx]) {
 	_, err := s.client.Transactions.Void(t.Context(), p.ReceiptNumber) // in the portal
 	require.NoError(t, err)
 	id := s.reverse(p.ID)
-	require.Eventually(t, func() bool { return s.read(id).Failures > 0 }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return s.read(id).Failures > 0 }, 2*time.Minute, 20*time.Millisecond)
 	assert.Equal(t, queued, s.read(id).Text())
 	s.age(id, 8*24*time.Hour)
 	s.reaches(id, notSent, time.Minute)

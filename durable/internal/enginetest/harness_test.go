@@ -392,7 +392,7 @@ func (s *shop[TTx]) until(step time.Duration, stands func(durable.Health) bool) 
 // settled waits for the outcome of a payment.
 func (s *shop[TTx]) settled(id string) durable.Record {
 	s.Helper()
-	ctx, cancel := context.WithTimeout(s.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(s.Context(), 2*time.Minute) // also on a loaded machine
 	defer cancel()
 	w, err := s.engine.Wait(ctx, id)
 	require.NoError(s, err)
@@ -403,7 +403,7 @@ func (s *shop[TTx]) settled(id string) durable.Record {
 func (s *shop[TTx]) reaches(id string, state string, step time.Duration) durable.Record {
 	s.Helper()
 	var p durable.Record
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	for deadline := time.Now().Add(2 * time.Minute); ; { // also on a loaded machine
 		if p = s.read(id); p.Text() == state {
 			return p
 		}

@@ -233,7 +233,7 @@ func TestTwoTabs(t *testing.T) {
 			stored <- nil
 			require.Eventually(t, func() bool { // the other one waits for this commit
 				return s.count("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") > 0
-			}, 20*time.Second, 10*time.Millisecond)
+			}, 2*time.Minute, 10*time.Millisecond)
 			return err
 		}))
 		require.NoError(t, <-ended)

@@ -106,7 +106,7 @@ func testOnEvent[TTx any](t *testing.T, db store[TTx]) {
 	require.Eventually(t, func() bool {
 		s.clock.Advance(time.Second)
 		return taken.Load() == 1
-	}, 20*time.Second, 40*time.Millisecond)
+	}, 2*time.Minute, 40*time.Millisecond)
 	status := s.status()
 	assert.Zero(t, status.Received)
 }

@@ -203,7 +203,7 @@ func testNotifyAgain[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	s.refuses(assert.AnError)
 	id := s.pay("A", s.card(sandbox.CardAttempted))
-	require.Eventually(t, func() bool { return s.status().Refused == 1 }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return s.status().Refused == 1 }, 2*time.Minute, 20*time.Millisecond)
 	require.ErrorIs(t, s.engine.NotifyAgain(t.Context(), id, "Alex", "the hook is mended"), assert.AnError)
 	s.refuses(nil)
 	require.NoError(t, s.engine.NotifyAgain(t.Context(), id, "Alex", "the hook is mended"))
@@ -232,7 +232,7 @@ func testHeldNotifications[TTx any](t *testing.T, db store[TTx]) {
 		list, _, err = s.engine.Notifications(t.Context(), "", 10)
 		require.NoError(t, err)
 		return len(list) > 0 && list[0].Failures > 3
-	}, 20*time.Second, 20*time.Millisecond)
+	}, 2*time.Minute, 20*time.Millisecond)
 	assert.NotEmpty(t, list[0].EventType)
 	assert.Contains(t, list[0].Problem, "OnOutcome failed")
 	first, next, err := s.engine.Notifications(t.Context(), "", 1)

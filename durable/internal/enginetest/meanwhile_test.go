@@ -63,7 +63,7 @@ func testLookedUpBeforeTheAnswer[TTx any](t *testing.T, db store[TTx]) {
 	id := s.pay("A", s.stored())
 	<-answered
 	s.start()
-	require.Eventually(t, func() bool { return s.read(id).Text() == resolving }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return s.read(id).Text() == resolving }, 2*time.Minute, 20*time.Millisecond)
 	close(looked)
 	require.Equal(t, approved, s.settled(id).Text())
 	require.Equal(t, 2, s.charged())
@@ -230,7 +230,7 @@ func testKeyIsNotUsedLater[TTx any](t *testing.T, db store[TTx]) {
 	<-slow
 	s.clock.Advance(2 * time.Minute)
 	close(passed)
-	require.Eventually(t, func() bool { return s.read(id).Due.After(s.clock.Now()) }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return s.read(id).Due.After(s.clock.Now()) }, 2*time.Minute, 20*time.Millisecond)
 	g.set(func(g *gateway) { g.hidden = false })
 	s.comes(id, approved, time.Minute)
 	assert.Equal(t, 1, g.charges("A"))
@@ -285,7 +285,7 @@ func testTrialWithoutAnAnswer[TTx any](t *testing.T, db store[TTx]) {
 		sandbox.Fault{Operation: transactions, Kind: sandbox.ResetBeforeCommit()},
 	))
 	s.pay("first", params)
-	require.Eventually(t, func() bool { return !s.status().Paused.IsZero() }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return !s.status().Paused.IsZero() }, 2*time.Minute, 20*time.Millisecond)
 	for i := range 5 {
 		s.pay(fmt.Sprint("waiting ", i), params)
 	}
@@ -293,7 +293,7 @@ func testTrialWithoutAnAnswer[TTx any](t *testing.T, db store[TTx]) {
 	const sent = "SELECT count(*) FROM quickstream.write WHERE sends > 0"
 	require.Eventually(t, func() bool {
 		return s.count(sent) == 2 && s.count(sent+" AND state = 'sending'") == 0
-	}, 20*time.Second, 20*time.Millisecond)
+	}, 2*time.Minute, 20*time.Millisecond)
 	assert.NotZero(t, s.status().Paused)
 	assert.Equal(t, 2, s.count(sent))
 	s.box.ClearFaults()

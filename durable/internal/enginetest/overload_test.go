@@ -309,7 +309,7 @@ func testOneLimit[TTx any](t *testing.T, db store[TTx]) {
 	for i := range 40 {
 		s.pay(fmt.Sprint(i), anotherToken())
 	}
-	require.Eventually(t, func() bool { return service.UnderWay() == 6 }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return service.UnderWay() == 6 }, 2*time.Minute, 20*time.Millisecond)
 	service.Hang(false)
 	s.until(200*time.Millisecond, func(durable.Health) bool { return s.over() == 40 })
 	assert.Equal(t, 6, service.Most())

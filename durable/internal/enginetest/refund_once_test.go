@@ -52,7 +52,7 @@ func testRefundWaitsForSends[TTx any](t *testing.T, db store[TTx]) {
 	first := s.reaches(s.refund(p.ID, 500), approved, time.Minute)
 	s.corrupt("state = 'resolving', outcome = '', sends = 2", first.ID)
 	second := s.refund(p.ID, 700)
-	require.Eventually(t, func() bool { return s.read(second).Version > 1 }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return s.read(second).Version > 1 }, 2*time.Minute, 20*time.Millisecond)
 	assert.Equal(t, queued, s.read(second).Text())
 	assert.Equal(t, 0, s.read(second).Sends)
 	s.corrupt("state = 'settled', outcome = 'approved'", first.ID)
@@ -89,5 +89,5 @@ func (s *shop[TTx]) ends(id, state string) {
 	require.Eventually(s, func() bool {
 		s.clock.Advance(10 * time.Second)
 		return s.read(id).Text() == state
-	}, 20*time.Second, 20*time.Millisecond)
+	}, 2*time.Minute, 20*time.Millisecond)
 }

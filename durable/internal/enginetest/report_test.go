@@ -110,7 +110,7 @@ func TestCompareNightlyReport(t *testing.T) {
 		told.mu.Lock()
 		defer told.mu.Unlock()
 		return len(told.told) == 1
-	}, 20*time.Second, 50*time.Millisecond)
+	}, 2*time.Minute, 50*time.Millisecond)
 	assert.Equal(t, []string{"A: amount"}, told.kinds())
 	require.NoError(t, nightly.Stop(t.Context()))
 	left, err := filepath.Glob(filepath.Join(os.TempDir(), "quickstream-report-*.csv"))

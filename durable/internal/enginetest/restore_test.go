@@ -45,7 +45,7 @@ func testRestored[TTx any](t *testing.T, db store[TTx]) {
 		p, err := s.engine.PaymentOf(t.Context(), "order 1")
 		s.clock.Advance(10 * time.Second)
 		return err == nil && p.Text() == approved
-	}, 20*time.Second, 20*time.Millisecond)
+	}, 2*time.Minute, 20*time.Millisecond)
 	p := s.paymentOf("order 1")
 	assert.Equal(t, p.ID, s.blocked("order 1", s.card(sandbox.CardAttempted)), "the order is paid")
 	s.restored()

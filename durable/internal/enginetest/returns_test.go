@@ -73,7 +73,7 @@ func testReturned[TTx any](t *testing.T, db store[TTx]) {
 	s.clock.Advance(24 * time.Hour) // it is in the list for days
 	require.NoError(t, s.engine.Compare(t.Context(), p.SettlesOn))
 	s.pay("A", s.card(sandbox.CardAttempted))
-	require.Eventually(t, func() bool { return len(s.states("A")) == 3 }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(s.states("A")) == 3 }, 2*time.Minute, 20*time.Millisecond)
 	s.clock.Advance(24 * time.Hour)
 	require.NoError(t, s.engine.Stop(t.Context()))
 	assert.Equal(t, []string{approved, returned, approved}, s.states("A"))

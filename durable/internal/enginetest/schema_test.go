@@ -141,7 +141,7 @@ func TestTwoSchemas(t *testing.T) {
 		assert.Equal(t, 1, s.count("SELECT count(*) FROM "+schema+".river_job"), schema)
 		assert.Zero(t, s.count("SELECT count(*) FROM pg_tables WHERE schemaname = 'quickstream' OR schemaname = 'public'"), schema)
 		idle := "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = '" + schema + "'"
-		assert.Eventually(t, func() bool { return s.count(idle) <= 3 }, 20*time.Second, 50*time.Millisecond, schema)
+		assert.Eventually(t, func() bool { return s.count(idle) <= 3 }, 2*time.Minute, 50*time.Millisecond, schema)
 	}
 	require.ErrorContains(t, durable.MigrateUp(t.Context(), postgres.Pgx(nil, postgres.Schema("shop; DROP"))), "name of the schema")
 }

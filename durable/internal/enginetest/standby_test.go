@@ -87,7 +87,7 @@ func TestAdoptedOnce(t *testing.T) {
 			})
 		}
 		waits := "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-		assert.Eventually(t, func() bool { return s.count(waits) == 3 }, 20*time.Second, 20*time.Millisecond)
+		assert.Eventually(t, func() bool { return s.count(waits) == 3 }, 2*time.Minute, 20*time.Millisecond)
 		return err
 	}))
 	starting.Wait()

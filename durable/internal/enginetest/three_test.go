@@ -89,5 +89,5 @@ func TestTwoReplacedAreFoundAtOnce(t *testing.T) {
 	})
 	require.Eventually(t, func() bool {
 		return s.count("SELECT count(*) FROM quickstream.write WHERE state = 'double_charged'") == 1 && s.count("SELECT count(*) FROM quickstream.write WHERE outcome = 'approved'") == 1
-	}, 20*time.Second, 20*time.Millisecond)
+	}, 2*time.Minute, 20*time.Millisecond)
 }

@@ -132,7 +132,7 @@ func testLookedUpFirst[TTx any](t *testing.T, db store[TTx]) {
 	s.engine = s.start()
 	require.Eventually(t, func() bool {
 		return s.read(waits).Problem != ""
-	}, 20*time.Second, 20*time.Millisecond)
+	}, 2*time.Minute, 20*time.Millisecond)
 	assert.Equal(t, 1, s.charged())
 	s.box.ClearFaults()
 	s.reaches(done, approved, time.Second)
