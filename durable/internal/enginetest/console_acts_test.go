@@ -267,7 +267,9 @@ func TestConsoleInstallation(t *testing.T) {
 func TestConsoleNotWell(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
-	o.lost("A")
+	lost := o.lost("A")
+	_, err := o.engine.LookUp(t.Context(), lost.ID, "Jo", "the service's clock is read while time stands still")
+	require.NoError(t, err)
 	page := o.get("jo", "installation")
 	assert.NotContains(t, page.body, "All is well.")
 	assert.Contains(t, page.body, "1 for a person")
