@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -20,7 +21,8 @@ import (
 //		return client.PayTo.Create(ctx, customerID, params, stored)
 //	})
 //
-// It returns what call returns. The error matches [quickstream.ErrNotSent] and [ErrIDReused] or [ErrOrderOpen] if the id
+// It returns what call returns. What follows another write, as a refund or a change of an agreement does, is not sent: see
+// [Engine.Refund] and [Engine.Change]. The error matches [quickstream.ErrNotSent] and [ErrIDReused] or [ErrOrderOpen] if the id
 // was used before, or the order is paid or may be. For 15 minutes after commits may have been lost nothing is sent.
 func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], w NewWrite, call func(stored quickstream.CallOption) (Result, error)) (Result, error) {
 	var r *row
@@ -37,6 +39,9 @@ func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], w NewWrite, call
 			return errBusy
 		}
 		row, now := e.rowOf(w, i), e.clock()
+		if row.kind == kindFollowUp || row.follows != "" {
+			return fmt.Errorf("%w: what follows another write waits for its turn: use the engine's method", ErrNotAllowed)
+		}
 		row.Standing, row.claim, row.Sends = standing(StateSending), rand.Text(), 1
 		row.firstSent, row.lastSent, row.keySent, row.Due = i.NotBefore, now, now, now.Add(e.longestPay+jobMargin)
 		c = claim{text: row.claim}
@@ -122,9 +127,6 @@ func (e *engine) sendingNow(ctx context.Context, r *row, c *claim) error {
 	}
 	marked := func() error { return nil }
 	err := within(ctx, e.db, func(tx tx) error {
-		if err := e.findFollowed(ctx, tx, r); err != nil {
-			return err
-		}
 		if _, err := e.lock(ctx, tx, r); err != nil {
 			return err
 		}
@@ -164,26 +166,6 @@ func (e *engine) sendingNow(ctx context.Context, r *row, c *claim) error {
 		return err
 	}
 	return marked()
-}
-
-// findFollowed finds the write that a follow-up names by its receipt.
-func (e *engine) findFollowed(ctx context.Context, tx tx, r *row) error {
-	if r.kind != kindFollowUp {
-		return nil
-	}
-	receipt := requestOf(r.intent).OriginalReceiptNumber
-	if receipt == "" {
-		receipt = r.intent.Target
-	}
-	payment, err := e.byReceipt(ctx, tx, receipt)
-	if err != nil || payment == nil {
-		return errors.Join(err, ErrNoWrite)
-	}
-	if r.Order != "" && r.Order != payment.Order {
-		return ErrNotAllowed
-	}
-	r.follows, r.Order = payment.ID, payment.Order
-	return nil
 }
 
 // ofResult is the observation of a call of the merchant's. What it returns may be about another call

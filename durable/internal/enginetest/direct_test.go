@@ -124,6 +124,43 @@ func testSend[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, 2, s.charged())
 }
 
+func TestSendFollowUps(t *testing.T) {
+	everywhere(t, testSendFollowUps[*sql.Tx], testSendFollowUps[pgx.Tx])
+}
+
+// What follows another write is not sent by the caller: a refund may have to wait for one of the same amount whose
+// outcome is unknown, and refunds made elsewhere are read first.
+func testSendFollowUps[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	p := s.settledLongAgo("A")
+	customer, err := s.client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Alex Example"})
+	require.NoError(t, err)
+	agreement, err := s.client.PayTo.Create(t.Context(), customer.CustomerID, s.agreementParams())
+	require.NoError(t, err)
+	for name, call := range map[string]func(stored quickstream.CallOption) (any, error){
+		"refund": func(stored quickstream.CallOption) (any, error) {
+			return s.client.Transactions.Refund(t.Context(), quickstream.RefundParams{
+				OriginalReceiptNumber: p.ReceiptNumber, PrincipalAmount: p.Amount, Currency: p.Currency,
+			}, stored)
+		},
+		"void": func(stored quickstream.CallOption) (any, error) {
+			return s.client.Transactions.Void(t.Context(), p.ReceiptNumber, stored)
+		},
+		"change": func(stored quickstream.CallOption) (any, error) {
+			return nil, s.client.PayTo.Cancel(t.Context(), agreement.AgreementToken, quickstream.StatusReason{Code: quickstream.ReasonCodeContractCancelled}, stored)
+		},
+	} {
+		_, err := durable.Send(t.Context(), s.engine, durable.NewWrite{ID: name}, call)
+		require.ErrorIs(t, err, quickstream.ErrNotSent, name)
+		require.ErrorIs(t, err, durable.ErrNotAllowed, name)
+	}
+	assert.EqualValues(t, 1234, s.net("A"))
+	assert.Equal(t, 1, s.sent(), "the payment")
+	for _, request := range s.box.Requests() {
+		assert.NotEqual(t, amendments, request.Operation)
+	}
+}
+
 func TestSendCrashes(t *testing.T) {
 	everywhere(t, testSendCrashes[*sql.Tx], testSendCrashes[pgx.Tx])
 }
