@@ -14,6 +14,9 @@ import (
 // comes back for up to three banking days, over a long weekend.
 const returnDays = 7
 
+// nightsMadeUp is how many comparisons that were missed, or failed, are made up, the oldest first.
+const nightsMadeUp = 7
+
 // The daily work is done once a day, or again until it has succeeded. What it is and when
 // it is due stands in the database, so that of several engines one does it.
 
@@ -26,10 +29,21 @@ func (e *engine) dailyForgetting(ctx context.Context) error {
 }
 
 func (e *engine) dailyComparison(ctx context.Context) error {
-	if e.compareAt == nil {
+	if e.compareAt == nil || e.time.doubted() {
 		return nil
 	}
-	return e.daily(ctx, "compare", *e.compareAt, func(ctx context.Context, due time.Time) error {
+	due := func(now, done time.Time) time.Time {
+		night := e.lastTime(*e.compareAt, now)
+		for range nightsMadeUp {
+			before := night.AddDate(0, 0, -1)
+			if done.IsZero() || !before.After(done) {
+				break
+			}
+			night = before
+		}
+		return night
+	}
+	return e.once(ctx, "compare", dailyPause, due, func(ctx context.Context, due time.Time) error {
 		yesterday := quickstream.DateOf(due).AddDays(-1)
 		if e.report != nil {
 			return e.counted(ctx, yesterday, e.downloadAndCompare)
@@ -43,12 +57,20 @@ func (e *engine) daily(ctx context.Context, name string, at resolve.TimeOfDay, w
 	if e.time.doubted() {
 		return nil
 	}
-	return e.once(ctx, name, dailyPause, func(now time.Time) time.Time { return e.lastTime(at, now) }, work)
+	return e.once(ctx, name, dailyPause, func(now, _ time.Time) time.Time { return e.lastTime(at, now) }, work)
 }
 
 // turn is how daily work stands: for which time it was done last, and until when
 // somebody is at it, or it rests after a failure.
 type turn struct{ done, until int64 }
+
+// doneAt is for which time it was done last, or zero.
+func (t turn) doneAt() time.Time {
+	if t.done == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(t.done)
+}
 
 func (t turn) text() string { return fmt.Sprint(t.done, " ", t.until) }
 
@@ -67,9 +89,9 @@ func turnOf(text string, now time.Time) turn {
 	return t
 }
 
-// once runs work for a time that has come, unless it was run for it, or is being run. due returns the
-// last such time. What fails is tried again after a pause, and so is what a process has left that ended.
-func (e *engine) once(ctx context.Context, name string, pause time.Duration, due func(now time.Time) time.Time, work func(ctx context.Context, due time.Time) error) error {
+// once runs work for a time that has come, unless it was run for it, or is being run. due returns such a time
+// after the one for which it was done last, which is zero if it was never done. What fails is tried again after a pause, and so is what a process has left that ended.
+func (e *engine) once(ctx context.Context, name string, pause time.Duration, due func(now, done time.Time) time.Time, work func(ctx context.Context, due time.Time) error) error {
 	var last turn
 	var at time.Time
 	mine := ""
@@ -78,13 +100,12 @@ func (e *engine) once(ctx context.Context, name string, pause time.Duration, due
 		if err != nil {
 			return err
 		}
-		at = due(now)
 		text, err := meta(ctx, tx, name)
 		if err != nil {
 			return err
 		}
 		last = turnOf(text, now)
-		if at.UnixMicro() <= last.done || now.UnixMicro() < last.until {
+		if at = due(now, last.doneAt()); at.UnixMicro() <= last.done || now.UnixMicro() < last.until {
 			return nil
 		}
 		begun := turn{last.done, now.Add(pause).UnixMicro()}.text()

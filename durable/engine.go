@@ -66,8 +66,8 @@ type Options[TTx any] struct {
 	Workers int
 	// SweepEvery is how often what is due is looked for; a second by default.
 	SweepEvery time.Duration
-	// CompareAt is when the comparison of the day before runs, in Sydney. A program that starts later makes it up
-	// at once. There is none if this is nil.
+	// CompareAt is when the comparison of the day before runs, in Sydney. Those of a week that were missed, or
+	// failed, are made up, the oldest first. There is none if this is nil.
 	CompareAt *resolve.TimeOfDay
 	// Report makes the nightly comparison read the transaction report, whose columns it
 	// names, and not the list of transactions.

@@ -296,7 +296,7 @@ func (e *engine) readLost(ctx context.Context) error {
 	if err != nil || !h.Searching {
 		return err
 	}
-	due := func(now time.Time) time.Time { return now.Truncate(time.Minute) }
+	due := func(now, _ time.Time) time.Time { return now.Truncate(time.Minute) }
 	return e.once(ctx, searchTurn, time.Minute, due, func(ctx context.Context, _ time.Time) error {
 		last := !h.recent(e.time) // when it begins: what is shown while it works may be missing from what it has read
 		unreadable, err := e.findLost(ctx, h.Since, now)

@@ -276,3 +276,30 @@ func testCompareNightly[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, s.engine.Stop(t.Context()))
 	assert.Equal(t, []string{"A: amount"}, told.kinds())
 }
+
+func TestCompareMissed(t *testing.T) {
+	everywhere(t, testCompareMissed[*sql.Tx], testCompareMissed[pgx.Tx])
+}
+
+// Days whose comparison was missed are compared later.
+func testCompareMissed[TTx any](t *testing.T, db store[TTx]) {
+	told := new(differences)
+	s := open(t, db)
+	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	s.corrupt("amount = $2", p.ID, decimal.New(1, 0))
+	sydney, err := time.LoadLocation("Australia/Sydney")
+	require.NoError(t, err)
+	compared := func(after int, until quickstream.Date) {
+		day := p.SettlesOn.AddDays(after)
+		s.clock.Advance(time.Date(day.Year, day.Month, day.Day, 5, 0, 0, 0, sydney).Sub(s.clock.Now()))
+		engine := s.start(func(o *durable.Options[TTx]) {
+			o.CompareAt, o.OnDifference = &resolve.TimeOfDay{Hour: 4}, told.tell
+		})
+		require.Eventually(t, func() bool { return s.status().Comparison.Day == until }, 2*time.Minute, 50*time.Millisecond)
+		require.NoError(t, engine.Stop(t.Context()))
+	}
+	compared(0, p.SettlesOn.AddDays(-1))
+	assert.Empty(t, told.kinds())
+	compared(3, p.SettlesOn.AddDays(2))
+	assert.Equal(t, []string{"A: amount"}, told.kinds())
+}
