@@ -36,7 +36,7 @@ func (v *village) settle() {
 		if !waiting {
 			return
 		}
-		now := v.engineNow()
+		now := clockAtLast(v.world, v.clock.Now(), v.begun)
 		switch until := next.Sub(now); {
 		case next.IsZero(): // a notification is to be posted again
 			v.step(10 * time.Minute)
@@ -62,24 +62,6 @@ func (v *village) calm() {
 	}
 }
 
-// engineNow is the time that a new engine goes by: the merchant's or, if they are more than an hour apart, the
-// service's.
-func (v *village) engineNow() time.Time {
-	v.Helper()
-	now := v.clock.Now()
-	service := now
-	if v.world.Value("DateHeaderRight") != "true" {
-		skew, err := time.ParseDuration(v.world.Value("ClockSkew"))
-		require.NoError(v, err)
-		service = now.Add(skew)
-	}
-	merchant := v.world.MerchantTime(now, v.begun)
-	if merchant.Sub(service).Abs() > time.Hour+time.Minute {
-		return service
-	}
-	return merchant
-}
-
 // next is when there is something to do, and whether there is anything at all.
 func (v *village) next() (next time.Time, waiting bool) {
 	v.Helper()
@@ -103,7 +85,7 @@ func (v *village) worked() {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); <-tick.C {
-		now := number(v.engineNow().UnixMicro())
+		now := number(clockAtLast(v.world, v.clock.Now(), v.begun).UnixMicro())
 		due := v.count("SELECT (SELECT count(*) FROM quickstream.write AS w WHERE " + v.micros("w.next_at") + " <= " + now + " AND " + openWrites +
 			") + (SELECT count(*) FROM quickstream.notification WHERE " + v.micros("next_at") + " <= " + now + " AND " + openNotifications +
 			") + (SELECT count(*) FROM refunds WHERE due <= " + now + " AND " + openRefunds + ")")

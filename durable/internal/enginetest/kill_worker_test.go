@@ -208,7 +208,25 @@ func (dated) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // now is the merchant's clock: the sandbox's, and wrong as the world says.
-func (m *merchant[TTx]) now() time.Time { return m.world.MerchantTime(m.leaping(), m.Begun) }
+func (m *merchant[TTx]) now() time.Time {
+	if m.Leaps {
+		return clockAtLast(m.world, m.leaping(), m.Begun)
+	}
+	return m.world.MerchantTime(m.leaping(), m.Begun)
+}
+
+// clockAtLast is what the clock of the last processes shows at the true time now. One that is more than an hour from the
+// service's has been set right: the engine doubts it, and would give nothing up.
+func clockAtLast(w worlds.World, now, begun time.Time) time.Time {
+	service := now
+	if skew, err := time.ParseDuration(w.Value("ClockSkew")); err == nil && w.Value("DateHeaderRight") != "true" {
+		service = now.Add(skew)
+	}
+	if merchant := w.MerchantTime(now, begun); merchant.Sub(service).Abs() <= time.Hour+time.Minute {
+		return merchant
+	}
+	return now
+}
 
 // leaping is this machine's clock as far ahead as the sandbox's.
 func (m *merchant[TTx]) leaping() time.Time {
