@@ -120,7 +120,7 @@ func (e *engine) applyOne(ctx context.Context, tx tx, r *row, o observed) error 
 	next := r.after(o, e.policy, now)
 	if gone := next.State == StateNotFound || next.State == StateEscalated; gone && r.State.InProgress() && !o.found() && o.Kind != sawConflict && e.time.doubted() {
 		next = *r // nothing is given up by a doubtful clock
-		next.Due = now.Add(time.Minute)
+		next.Due = now.Add(10 * time.Minute)
 	}
 	if err := e.compareWithOrder(ctx, tx, &next, r.Standing); err != nil {
 		return err
