@@ -20,7 +20,8 @@ type scenario[TTx comparable] struct {
 	script  script
 	refuses int  // so many calls of OnOutcome fail
 	fine    bool // each statement is a step
-	meet    bool // its transactions meet, where several are open at a time
+	meet    bool // its transactions meet, where several are open at a time, and are not left to .ci/long
+	long    bool // it is left to .ci/long on SQLite
 	forgets bool // what is over is forgotten
 	said    bool // a person has said that the order may be paid again
 	copied  bool // the database is a copy of one that is in use
@@ -284,11 +285,11 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{working, starting, customer[TTx](1)},
 		},
 		{
-			meet: true, name: "a lost answer, a process that starts, and a customer who repeats", setting: ordered[TTx], script: script{lose: map[int]bool{0: true}},
+			meet: true, long: true, name: "a lost answer, a process that starts, and a customer who repeats", setting: ordered[TTx], script: script{lose: map[int]bool{0: true}},
 			actors: []actor[TTx]{working, starting, customer[TTx](1)},
 		},
 		{
-			name: "a gateway's 429 after the charge, a process that starts, and an event", setting: ordered[TTx], script: script{refuse: map[int]answer{0: {429, slow}}},
+			long: true, name: "a gateway's 429 after the charge, a process that starts, and an event", setting: ordered[TTx], script: script{refuse: map[int]answer{0: {429, slow}}},
 			actors: []actor[TTx]{working, starting, webhook[TTx](1)},
 		},
 		{
@@ -328,7 +329,7 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{again[TTx]("person"), mortal(worker[TTx]("worker", 2)), comparison[TTx]()},
 		},
 		{
-			meet: true, name: "a payment that is found after another was declined, one who pays by a card's details, and a customer", setting: passed[TTx], said: true,
+			name: "a payment that is found after another was declined, one who pays by a card's details, and a customer", setting: passed[TTx], said: true,
 			actors: []actor[TTx]{mortal(worker[TTx]("worker", 1)), mortal(direct[TTx]()), customer[TTx](1)},
 		},
 		{
@@ -336,19 +337,19 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{refunder[TTx]("clerk", 800), refunder[TTx]("another clerk", 800), mortal(worker[TTx]("worker", 2))},
 		},
 		{
-			meet: true, name: "a clerk who refunds, one who voids, and a worker", setting: paid[TTx],
+			name: "a clerk who refunds, one who voids, and a worker", setting: paid[TTx],
 			actors: []actor[TTx]{refunder[TTx]("clerk", 1234), voider[TTx](), mortal(worker[TTx]("worker", 2))},
 		},
 		{
-			meet: true, name: "a clerk who reverses, one who refunds a part, and a worker", setting: paid[TTx],
+			name: "a clerk who reverses, one who refunds a part, and a worker", setting: paid[TTx],
 			actors: []actor[TTx]{reverser[TTx]("reversal"), refunder[TTx]("clerk", 500), mortal(worker[TTx]("worker", 2))},
 		},
 		{
-			meet: true, name: "a job that refunds one line twice, one that refunds another, and a worker", setting: paid[TTx], script: script{settled: true},
+			name: "a job that refunds one line twice, one that refunds another, and a worker", setting: paid[TTx], script: script{settled: true},
 			actors: []actor[TTx]{refunder[TTx]("line 1", 500), refunder[TTx]("line 1", 500), mortal(refunder[TTx]("line 2", 500))},
 		},
 		{
-			name: "a 429 of the service's, a process that starts, and a customer who repeats", setting: ordered[TTx], script: script{limit: map[int]bool{0: true}},
+			long: true, name: "a 429 of the service's, a process that starts, and a customer who repeats", setting: ordered[TTx], script: script{limit: map[int]bool{0: true}},
 			actors: []actor[TTx]{working, starting, customer[TTx](1)},
 		},
 		{
@@ -360,19 +361,19 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{mortal(worker[TTx]("worker", 2)), customer[TTx](2), webhook[TTx](1)},
 		},
 		{
-			meet: true, name: "a shop that is busy, two workers and a person who decides", setting: later(unknown[TTx](true)), refuses: 1,
+			name: "a shop that is busy, two workers and a person who decides", setting: later(unknown[TTx](true)), refuses: 1,
 			actors: []actor[TTx]{working, worker[TTx]("another worker", 2), decider[TTx]()},
 		},
 		{
-			meet: true, name: "a card's details, a payment by a token, and a worker",
+			name:   "a card's details, a payment by a token, and a worker",
 			actors: []actor[TTx]{mortal(direct[TTx]()), customer[TTx](2), mortal(worker[TTx]("worker", 2))},
 		},
 		{
-			meet: true, name: "a restored backup, a worker and a customer who repeats", setting: ordered[TTx],
+			name: "a restored backup, a worker and a customer who repeats", setting: ordered[TTx],
 			actors: []actor[TTx]{restored[TTx](), working, customer[TTx](1)},
 		},
 		{
-			meet: true, name: "two payments of an order that are found at once, and a customer", setting: twice[TTx], said: true,
+			name: "two payments of an order that are found at once, and a customer", setting: twice[TTx], said: true,
 			actors: []actor[TTx]{oldest[TTx](), mortal(newest[TTx]()), customer[TTx](1)},
 		},
 		{
@@ -392,7 +393,7 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{leaping[TTx](), forgetter[TTx](), mortal(worker[TTx]("worker", 2))},
 		},
 		{
-			meet: true, name: "what is forgotten, a clerk who refunds, and a worker", setting: old[TTx], forgets: true, script: script{settled: true},
+			name: "what is forgotten, a clerk who refunds, and a worker", setting: old[TTx], forgets: true, script: script{settled: true},
 			actors: []actor[TTx]{forgetter[TTx](), refunder[TTx]("clerk", 500, 500), mortal(worker[TTx]("worker", 1))},
 		},
 		{
@@ -404,11 +405,11 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{customer[TTx](1), mortal(worker[TTx]("worker", 1)), worker[TTx]("another worker", 1)},
 		},
 		{
-			meet: true, name: "two that compare at night, and a customer", setting: yesterdays[TTx], nightly: true,
+			name: "two that compare at night, and a customer", setting: yesterdays[TTx], nightly: true,
 			actors: []actor[TTx]{nightly[TTx]("night"), nightly[TTx]("another night"), customer[TTx](1)},
 		},
 		{
-			meet: true, name: "two notifications of one id, and two that work on them", setting: notified[TTx],
+			name: "two notifications of one id, and two that work on them", setting: notified[TTx],
 			actors: []actor[TTx]{working, worker[TTx]("another worker", 1), customer[TTx](1)},
 		},
 		{
