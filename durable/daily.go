@@ -21,29 +21,18 @@ const nightsMadeUp = 7
 // it is due stands in the database, so that of several engines one does it.
 
 func (e *engine) dailyReturns(ctx context.Context) error {
-	return e.daily(ctx, "returns", resolve.TimeOfDay{Hour: 9}, e.readReturns)
+	return e.daily(ctx, "returns", resolve.TimeOfDay{Hour: 9}, 0, e.readReturns)
 }
 
 func (e *engine) dailyForgetting(ctx context.Context) error {
-	return e.daily(ctx, "retention", resolve.TimeOfDay{Hour: 3}, func(ctx context.Context, _ time.Time) error { return e.forget(ctx) })
+	return e.daily(ctx, "retention", resolve.TimeOfDay{Hour: 3}, 0, func(ctx context.Context, _ time.Time) error { return e.forget(ctx) })
 }
 
 func (e *engine) dailyComparison(ctx context.Context) error {
-	if e.compareAt == nil || e.time.doubted() {
+	if e.compareAt == nil {
 		return nil
 	}
-	due := func(now, done time.Time) time.Time {
-		night := e.lastTime(*e.compareAt, now)
-		for range nightsMadeUp {
-			before := night.AddDate(0, 0, -1)
-			if done.IsZero() || !before.After(done) {
-				break
-			}
-			night = before
-		}
-		return night
-	}
-	return e.once(ctx, "compare", dailyPause, due, func(ctx context.Context, due time.Time) error {
+	return e.daily(ctx, "compare", *e.compareAt, nightsMadeUp, func(ctx context.Context, due time.Time) error {
 		yesterday := quickstream.DateOf(due).AddDays(-1)
 		if e.report != nil {
 			return e.counted(ctx, yesterday, e.downloadAndCompare)
@@ -52,16 +41,25 @@ func (e *engine) dailyComparison(ctx context.Context) error {
 	})
 }
 
-// daily runs work once for each day, after a time of day in Sydney.
-func (e *engine) daily(ctx context.Context, name string, at resolve.TimeOfDay, work func(ctx context.Context, due time.Time) error) error {
+// daily runs work once for each day, after a time of day in Sydney. If days were missed, so many of them are made up.
+func (e *engine) daily(ctx context.Context, name string, at resolve.TimeOfDay, madeUp int, work func(ctx context.Context, due time.Time) error) error {
 	if e.time.doubted() {
 		return nil
 	}
-	return e.once(ctx, name, dailyPause, func(now, _ time.Time) time.Time { return e.lastTime(at, now) }, work)
+	due := func(now, done time.Time) time.Time {
+		last := e.lastTime(at, now)
+		for range madeUp {
+			if before := last.AddDate(0, 0, -1); !done.IsZero() && before.After(done) {
+				last = before
+			}
+		}
+		return last
+	}
+	return e.once(ctx, name, dailyPause, due, work)
 }
 
 // turn is how daily work stands: for which time it was done last, and until when
-// somebody is at it, or it rests after a failure.
+// an engine is at it, or it rests after a failure.
 type turn struct{ done, until int64 }
 
 // doneAt is for which time it was done last, or zero.
@@ -89,8 +87,9 @@ func turnOf(text string, now time.Time) turn {
 	return t
 }
 
-// once runs work for a time that has come, unless it was run for it, or is being run. due returns such a time
-// after the one for which it was done last, which is zero if it was never done. What fails is tried again after a pause, and so is what a process has left that ended.
+// once runs work for a time that has come, unless it was run for it, or is being run. due returns that time, and gets
+// the one for which it was done last, or zero. What fails is tried again after a pause, and so is what a process has
+// left that ended.
 func (e *engine) once(ctx context.Context, name string, pause time.Duration, due func(now, done time.Time) time.Time, work func(ctx context.Context, due time.Time) error) error {
 	var last turn
 	var at time.Time

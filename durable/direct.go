@@ -21,9 +21,9 @@ import (
 //		return client.PayTo.Create(ctx, customerID, params, stored)
 //	})
 //
-// It returns what call returns. What follows another write, as a refund or a change of an agreement does, is not sent: see
-// [Engine.Refund] and [Engine.Change]. The error matches [quickstream.ErrNotSent] and [ErrIDReused] or [ErrOrderOpen] if the id
-// was used before, or the order is paid or may be. For 15 minutes after commits may have been lost nothing is sent.
+// It returns what call returns. The error matches [quickstream.ErrNotSent] and [ErrIDReused] or [ErrOrderOpen] if the id
+// was used before, or the order is paid or may be, and [ErrNotAllowed] for a refund, a change of an agreement and all else
+// that follows another write: see [Engine.Refund]. For 15 minutes after commits may have been lost nothing is sent.
 func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], w NewWrite, call func(stored quickstream.CallOption) (Result, error)) (Result, error) {
 	var r *row
 	var c claim
@@ -34,14 +34,15 @@ func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], w NewWrite, call
 		if err := w.check(takesMoney(i.Operation)); err != nil {
 			return err
 		}
+		row := e.rowOf(w, i)
+		if row.kind == kindFollowUp || row.follows != "" {
+			return fmt.Errorf("%w: what follows another write waits for its turn: use the engine's method", ErrNotAllowed)
+		}
 		ended() // of another call
 		if underWay, ended, ok = e.begins(merchants, 0); !ok {
 			return errBusy
 		}
-		row, now := e.rowOf(w, i), e.clock()
-		if row.kind == kindFollowUp || row.follows != "" {
-			return fmt.Errorf("%w: what follows another write waits for its turn: use the engine's method", ErrNotAllowed)
-		}
+		now := e.clock()
 		row.Standing, row.claim, row.Sends = standing(StateSending), rand.Text(), 1
 		row.firstSent, row.lastSent, row.keySent, row.Due = i.NotBefore, now, now, now.Add(e.longestPay+jobMargin)
 		c = claim{text: row.claim}
@@ -71,8 +72,7 @@ func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], w NewWrite, call
 }
 
 // identified are the options by which what the caller sends follows from the id of its write, as in Pay.
-func (e *engine) identified(o quickstream.Operation, w NewWrite) []quickstream.CallOption {
-	opts := resends(o)
+func (e *engine) identified(o quickstream.Operation, w NewWrite) (opts []quickstream.CallOption) {
 	if o.IsTransaction() {
 		opts = append(opts, quickstream.WithReference(e.reference(w.ID)))
 	}

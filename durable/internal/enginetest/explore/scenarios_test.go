@@ -20,8 +20,8 @@ type scenario[TTx comparable] struct {
 	script  script
 	refuses int  // so many calls of OnOutcome fail
 	fine    bool // each statement is a step
-	meet    bool // its transactions meet, where several are open at a time, and are not left to .ci/long
-	long    bool // it is left to .ci/long on SQLite
+	meets   bool // the gate runs it on PostgreSQL too, where several transactions are open at a time
+	long    bool // the gate does not run it on SQLite
 	forgets bool // what is over is forgotten
 	said    bool // a person has said that the order may be paid again
 	copied  bool // the database is a copy of one that is in use
@@ -277,7 +277,7 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 	const slow, page = `{"status":429,"developerMessage":"slow down","customerMessage":"no"}`, "<html>"
 	return []scenario[TTx]{
 		{
-			meet: true, name: "two workers and a customer who repeats", setting: ordered[TTx],
+			meets: true, name: "two workers and a customer who repeats", setting: ordered[TTx],
 			actors: []actor[TTx]{working, other, customer[TTx](2)},
 		},
 		{
@@ -285,7 +285,7 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{working, starting, customer[TTx](1)},
 		},
 		{
-			meet: true, long: true, name: "a lost answer, a process that starts, and a customer who repeats", setting: ordered[TTx], script: script{lose: map[int]bool{0: true}},
+			meets: true, long: true, name: "a lost answer, a process that starts, and a customer who repeats", setting: ordered[TTx], script: script{lose: map[int]bool{0: true}},
 			actors: []actor[TTx]{working, starting, customer[TTx](1)},
 		},
 		{
@@ -313,7 +313,7 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{working, starting, decider[TTx]()},
 		},
 		{
-			meet: true, name: "two persons who pay again, and a look-up that finds", setting: absent[TTx](true),
+			meets: true, name: "two persons who pay again, and a look-up that finds", setting: absent[TTx](true),
 			actors: []actor[TTx]{again[TTx]("person"), again[TTx]("another person"), mortal(worker[TTx]("worker", 2))},
 		},
 		{
@@ -321,7 +321,7 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{again[TTx]("person"), mortal(worker[TTx]("worker", 2)), worker[TTx]("another worker", 1)},
 		},
 		{
-			meet: true, name: "a person who pays again, two workers, and what was charged", setting: absent[TTx](true),
+			meets: true, name: "a person who pays again, two workers, and what was charged", setting: absent[TTx](true),
 			actors: []actor[TTx]{again[TTx]("person"), worker[TTx]("worker", 1), newest[TTx]()},
 		},
 		{
@@ -333,7 +333,7 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{mortal(worker[TTx]("worker", 1)), mortal(direct[TTx]()), customer[TTx](1)},
 		},
 		{
-			meet: true, name: "two clerks who refund, and a worker", setting: paid[TTx], script: script{settled: true},
+			meets: true, name: "two clerks who refund, and a worker", setting: paid[TTx], script: script{settled: true},
 			actors: []actor[TTx]{refunder[TTx]("clerk", 800), refunder[TTx]("another clerk", 800), mortal(worker[TTx]("worker", 2))},
 		},
 		{

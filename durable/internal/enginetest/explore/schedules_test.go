@@ -54,8 +54,8 @@ const (
 	shareVariable = "DURABLE_SHARE"
 )
 
-// TestSchedulesOnSQLite runs every schedule of every scenario with two preemptions, where each
-// transaction is a step, and at most one process ends. The longest are left to .ci/long.
+// TestSchedulesOnSQLite runs every schedule of all but the longest scenarios with two preemptions, where each
+// transaction is a step, and at most one process ends. .ci/long runs all scenarios.
 func TestSchedulesOnSQLite(t *testing.T) {
 	share, of, _ := strings.Cut(cmp.Or(os.Getenv(shareVariable), "0/1"), "/")
 	shares, err := strconv.Atoi(of)
@@ -72,13 +72,13 @@ func TestSchedulesOnSQLite(t *testing.T) {
 	counted(t, total, 10_000*len(share)/shares)
 }
 
-// TestSchedulesOnPostgres runs every schedule with one preemption of some scenarios whose
-// transactions meet, where each statement is a step: two transactions are open at a time, and
-// wait for each other. .ci/long runs all scenarios.
+// TestSchedulesOnPostgres runs every schedule of some scenarios with one preemption, where each
+// statement is a step: two transactions are open at a time, and wait for each other. .ci/long
+// runs all scenarios.
 func TestSchedulesOnPostgres(t *testing.T) {
 	server, total := postgresServer(t), 0
 	for _, sc := range scenarios[pgx.Tx]() {
-		if sc.fine = true; !sc.meet && os.Getenv(boundVariable) == "" {
+		if sc.fine = true; !sc.meets && os.Getenv(boundVariable) == "" {
 			continue
 		}
 		t.Run(sc.name, func(t *testing.T) {
