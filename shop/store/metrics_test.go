@@ -245,7 +245,7 @@ func TestUnknownIsCounted(t *testing.T) {
 func (w *world) shopFollows() {
 	w.Helper()
 	now := w.clock.Now()
-	require.Eventually(w, func() bool { return !w.shop.clock.Now().Before(now) }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(w, func() bool { return !w.shop.clock.Now().Before(now) }, time.Minute, 10*time.Millisecond)
 }
 
 // For how long something is unknown is said of what is counted as unknown, and not of a

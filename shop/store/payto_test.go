@@ -107,7 +107,7 @@ func TestSuspendedTooLate(t *testing.T) {
 	b := w.browser()
 	order, path := b.agree()
 	require.NoError(t, w.inBankApp(sandbox.ConfirmAgreement))
-	require.Eventually(t, func() bool { return len(w.box.Ledger()) == 1 }, 20*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return len(w.box.Ledger()) == 1 }, time.Minute, 50*time.Millisecond)
 	require.NoError(t, w.inBankApp(sandbox.SuspendAgreement))
 	page := b.becomes(path, "suspended", 0)
 	assert.NotContains(t, page.body, "Nothing is collected")

@@ -108,7 +108,7 @@ func (f *fileShop) putsBack(b fileBackup) {
 	f.Helper()
 	require.NoError(f, f.engine.Stop(f.Context()))
 	require.NoError(f, f.db.close())
-	require.Eventually(f, f.closed, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(f, f.closed, time.Minute, 10*time.Millisecond)
 	for _, part := range b.parts {
 		content, err := os.ReadFile(f.backup + part)
 		require.NoError(f, err)

@@ -173,7 +173,7 @@ func TestServerBehind(t *testing.T) {
 	s := open(t, onServer(t, address))
 	assert.Equal(t, approved, s.settled(s.pay("A", s.card(sandbox.CardAttempted))).Text())
 	status := s.status()
-	assert.InDelta(t, -time.Hour.Seconds(), status.DatabaseAhead.Seconds(), 2)
+	assert.InDelta(t, -time.Hour.Seconds(), status.DatabaseAhead.Seconds(), 30, "a busy machine reads the time late")
 }
 
 // An engine starts while somebody holds a payment that is being sent: one that waited for
