@@ -135,7 +135,7 @@ func (c *control) webhookEndpoints() []endpoint {
 		{"DELETE /subscriptions/{id}", "ends one: nothing more is posted to it", "-X DELETE $SANDBOX/subscriptions/$SUBSCRIPTION", c.unsubscribe},
 		{
 			"POST /trigger/{eventType}", "makes an event happen, to a new agreement or to the one named in the body: " + eventNames() +
-				". The last two stand for all the kinds whose names are not public",
+				". The last two stand for all the kinds whose names are not public. An event of a payment comes with the payment, in the ledger too, and before it the agreement is confirmed, which is another event",
 			`-d '{"agreementToken":"'$AGREEMENT'"}' $SANDBOX/trigger/payto.payment.approved`, c.trigger,
 		},
 		{"GET /deliveries", "what was posted, with every attempt, its signature, and what is wrong with that", "$SANDBOX/deliveries", c.deliveries},

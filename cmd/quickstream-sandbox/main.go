@@ -59,7 +59,7 @@ func newFlags() (*flag.FlagSet, *settings) {
 	flags := flag.NewFlagSet("quickstream-sandbox", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // run returns what is wrong
 	flags.StringVar(&s.addr, "addr", "127.0.0.1:8642", "`address` to listen on (127.0.0.1:8642); port 0 takes a free one")
-	flags.BoolVar(&s.expose, "expose", false, "let -addr be no loopback address, as in a container; the control endpoints then need a token, and names other than the address need -host")
+	flags.BoolVar(&s.expose, "expose", false, "let -addr be no loopback address, as in a container or for another machine; control endpoints then need a token, and names other than the address need -host")
 	flags.StringVar(&s.token, "token", "", "demand this `text` of at least 16 characters at the control endpoints; -expose makes one up")
 	flags.Var(&s.hosts, "host", "answer to these comma-separated host `names` or IP addresses too, and to no others; the first is the host of printed addresses and of links in webhooks")
 	flags.Var(&s.webhookHosts, "webhook-host", "let webhooks be posted to these comma-separated host `names` or IP addresses too, and to no others")
