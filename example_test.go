@@ -124,7 +124,8 @@ func exampleSandbox(opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Clie
 		a.LookupLag, a.AgreementLookupLag = 0, 0
 	})}, opts...)
 	box := sandbox.New(opts...)
-	return box, must(quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient())))
+	return box, must(quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box),
+		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithClock(box.Now)))
 }
 
 // exampleClient starts a simulator, and a client of it with options.

@@ -22,7 +22,8 @@ var tenOClock = time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC)
 // exampleShop is a simulator of the service and a client of it.
 func exampleShop(opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Client) {
 	box := sandbox.New(append(opts, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag = 0 }))...)
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()))
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box),
+		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithClock(box.Now))
 	if err != nil {
 		panic(err)
 	}

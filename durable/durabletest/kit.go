@@ -75,7 +75,7 @@ func NewIn[TTx any](t testing.TB, world worlds.World, db durable.Database[TTx], 
 	if err := k.Sandbox.Inject(world.Faults("POST /transactions")...); err != nil {
 		t.Fatal(err)
 	}
-	k.Client = sandboxtest.Client(t, k.Sandbox, quickstream.WithClock(k.clock.Now),
+	k.Client = sandboxtest.Client(t, k.Sandbox,
 		quickstream.WithAttemptTimeout(2*time.Second), quickstream.WithRetryWait(time.Millisecond, 10*time.Millisecond))
 	retries := resolve.ServiceRetriesOff()
 	k.opts.Installation = cmp.Or(opts.Installation, "durabletest")

@@ -1,6 +1,7 @@
 package sandboxtest_test
 
 import (
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -42,4 +43,20 @@ func TestClockIsNotMovedPastAPayment(t *testing.T) {
 			assert.Len(t, box.Requests(), 2)
 		})
 	}
+}
+
+// Where the service drops metadata, a payment differs from an earlier one by its time: the client goes by the
+// sandbox's clock, wherever that stands.
+func TestClientGoesByTheClock(t *testing.T) {
+	t.Parallel()
+	clock := sandbox.NewClock(time.Now().AddDate(0, -6, 0))
+	box, client := sandboxtest.New(t, sandbox.WithClock(clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.Metadata = "dropped" }))
+	require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit()}))
+	_, err := client.Transactions.Pay(t.Context(), params("ORDER-1"), quickstream.WithoutResend())
+	unknown, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	require.True(t, ok, err)
+	clock.Advance(48 * time.Hour)
+	payment, err := client.Transactions.Resume(t.Context(), *unknown.Intent)
+	require.NoError(t, err)
+	assert.Equal(t, box.Ledger()[0].Receipt, payment.ReceiptNumber)
 }

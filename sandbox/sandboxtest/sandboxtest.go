@@ -37,12 +37,12 @@ func New(t testing.TB, opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.C
 	return box, Client(t, box)
 }
 
-// Client returns a client of the sandbox with both keys and the options. The sandbox's clock is not
-// moved past its writes, by [sandbox.Sandbox.Hold], unless you give it an HTTP client or an observer
-// of your own.
+// Client returns a client of the sandbox with both keys and the options, which goes by the sandbox's
+// clock. That is not moved past the client's writes, by [sandbox.Sandbox.Hold], unless you give it an
+// HTTP client or an observer of your own.
 func Client(t testing.TB, box *sandbox.Sandbox, opts ...quickstream.ClientOption) *quickstream.Client {
 	t.Helper()
-	opts = append(holding(box), opts...)
+	opts = append(append(holding(box), quickstream.WithClock(box.Now)), opts...)
 	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), Keys(box), opts...)
 	if err != nil {
 		t.Fatal(err)

@@ -61,7 +61,7 @@ func Run(ctx context.Context, run func(context.Context, *Shop) error, opts ...sa
 
 // Connect makes a client of a sandbox.
 func Connect(box *sandbox.Sandbox, keys quickstream.Keys) (*quickstream.Client, error) {
-	return quickstream.NewClient(quickstream.CustomURL(box.URL()), keys, quickstream.WithHTTPClient(box.HTTPClient()))
+	return quickstream.NewClient(quickstream.CustomURL(box.URL()), keys, quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithClock(box.Now))
 }
 
 // Payment describes an order over the Internet that is paid with a token.

@@ -25,7 +25,8 @@ func run(ctx context.Context) error {
 	clock := sandbox.NewClock(time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC)) // 10:00 in Sydney
 	box := sandbox.New(sandbox.WithClock(clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag = 0 }))
 	defer box.Close()
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()))
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box),
+		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithClock(clock.Now))
 	if err != nil {
 		return err
 	}
