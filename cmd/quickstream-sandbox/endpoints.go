@@ -52,7 +52,7 @@ func (c *control) recordEndpoints() []endpoint {
 			`-d '{"advance":"48h"}' $SANDBOX/clock`, c.advance,
 		},
 		{
-			"GET /ledger", "the transactions as they stand, whatever answers were given, with amounts in cents. With ?order=<customerReferenceNumber> those of one order: charged is how many took money (two are one too many), net what it cost in cents",
+			"GET /ledger", "the transactions as they stand, whatever answers were given, with amounts in cents. With ?order=<customerReferenceNumber> those of one order and their refunds: charged is how many took money (two are one too many), net what it cost in cents",
 			`"$SANDBOX/ledger?order=ORDER-1"`, c.ledger,
 		},
 		{
@@ -128,7 +128,7 @@ func (c *control) payerEndpoints() []endpoint {
 func (c *control) webhookEndpoints() []endpoint {
 	return []endpoint{
 		{
-			"POST /subscriptions", "posts events to a URL from now on, on this machine (a name is judged by where it leads when it is dialled) or a host of -webhook-host, signed with the secret in X-Webhook-Signature: t=<milliseconds>,v1=<hex of HMAC-SHA256 over t, a dot and the body>. The contract does not say how the service signs: this is an assumption. eventTypes, basicUser and basicPassword are optional",
+			"POST /subscriptions", "posts events to a URL from now on, on this machine (a name is judged by where it leads when it is dialled) or a host of -webhook-host, signed with the secret in X-Webhook-Signature: t=<milliseconds>,v1=<hex of HMAC-SHA256 over t, a dot and the body>. The contract does not say how the service signs: this is an assumption. eventTypes, basicUser and basicPassword are optional. It answers with the id",
 			`-d '{"url":"http://127.0.0.1:4242/","secret":"whsec"}' $SANDBOX/subscriptions`, c.subscribe,
 		},
 		{"GET /subscriptions", "the subscriptions, without secrets", "$SANDBOX/subscriptions", c.subscriptions},
@@ -143,7 +143,7 @@ func (c *control) webhookEndpoints() []endpoint {
 		{"GET /deliveries/{id}/body", "its body byte by byte, as it was signed", "$SANDBOX/deliveries/$DELIVERY/body", c.deliveryBody},
 		{"POST /deliveries/{id}/redeliver", "posts one again, whatever became of it before", "-X POST $SANDBOX/deliveries/$DELIVERY/redeliver", c.redeliver},
 		{
-			"POST /deliveries/faults", "what goes wrong with the next deliveries, one each: twice, tampered, stale <duration>, future <duration> or none",
+			"POST /deliveries/faults", "what goes wrong with the next new deliveries, one each, and with no redelivery: twice, tampered, stale <duration>, future <duration> or none",
 			`-d '["twice","stale 6m"]' $SANDBOX/deliveries/faults`, c.nextDeliveries,
 		},
 		{"POST /deliveries/hold", "keeps deliveries back", "-X POST $SANDBOX/deliveries/hold", c.hold},
