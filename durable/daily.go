@@ -107,6 +107,9 @@ func (e *engine) once(ctx context.Context, name string, pause time.Duration, due
 		if at = due(now, last.doneAt()); at.UnixMicro() <= last.done || now.UnixMicro() < last.until {
 			return nil
 		}
+		if last.done == 0 {
+			last.done = at.UnixMicro() - 1 // the first time of all is made up too
+		}
 		begun := turn{last.done, now.Add(pause).UnixMicro()}.text()
 		n, err := tx.Exec(ctx, `INSERT INTO quickstream.meta (name, value) VALUES ($1, $2)
 			ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE quickstream.meta.value = $3`, name, begun, text)

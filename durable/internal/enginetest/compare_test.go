@@ -303,3 +303,29 @@ func testCompareMissed[TTx any](t *testing.T, db store[TTx]) {
 	compared(3, p.SettlesOn.AddDays(2))
 	assert.Equal(t, []string{"A: amount"}, told.kinds())
 }
+
+func TestCompareFirst(t *testing.T) {
+	everywhere(t, testCompareFirst[*sql.Tx], testCompareFirst[pgx.Tx])
+}
+
+// The first day of all is compared later too, if its comparison failed.
+func testCompareFirst[TTx any](t *testing.T, db store[TTx]) {
+	told := new(differences)
+	s := open(t, db)
+	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	s.corrupt("amount = $2", p.ID, decimal.New(1, 0))
+	at := func(day quickstream.Date, tell func(context.Context, durable.Difference) error) (end func()) {
+		sydney, err := time.LoadLocation("Australia/Sydney")
+		require.NoError(t, err)
+		s.clock.Advance(time.Date(day.Year, day.Month, day.Day, 5, 0, 0, 0, sydney).Sub(s.clock.Now()))
+		engine := s.start(func(o *durable.Options[TTx]) { o.CompareAt, o.OnDifference = &resolve.TimeOfDay{Hour: 4}, tell })
+		return func() { require.NoError(t, engine.Stop(t.Context())) }
+	}
+	end := at(p.SettlesOn.AddDays(1), func(context.Context, durable.Difference) error { return errors.New("the mail server is away") })
+	require.Eventually(t, func() bool { return !s.status().Comparison.FailingSince.IsZero() }, 2*time.Minute, 50*time.Millisecond)
+	end()
+	end = at(p.SettlesOn.AddDays(4), told.tell)
+	require.Eventually(t, func() bool { return s.status().Comparison.Day == p.SettlesOn.AddDays(3) }, 2*time.Minute, 50*time.Millisecond)
+	end()
+	assert.Equal(t, []string{"A: amount"}, told.kinds())
+}

@@ -39,13 +39,18 @@ func (s *shop[TTx]) hides() {
 	))
 }
 
+// payAgain waits for an engine that has just started until it knows how long ago the first one was sent.
 func (s *shop[TTx]) payAgain(orderID, absent string, params quickstream.TransactionParams) (id string, err error) {
-	err = s.commit(func(tx TTx) error {
-		payment, _, err := s.engine.PayAgain(s.Context(), tx, s.newWrite(orderID), absent, "Alex", "support says so", params)
-		id = payment.ID
-		return err
-	})
-	return id, err
+	for deadline := time.Now().Add(time.Minute); ; <-time.After(40 * time.Millisecond) {
+		err = s.commit(func(tx TTx) error {
+			payment, _, err := s.engine.PayAgain(s.Context(), tx, s.newWrite(orderID), absent, "Alex", "support says so", params)
+			id = payment.ID
+			return err
+		})
+		if _, sending := errors.AsType[*durable.StillSendingError](err); !sending || time.Now().After(deadline) {
+			return id, err
+		}
+	}
 }
 
 // refuses has OnOutcome fail, until it is nil.
@@ -76,8 +81,9 @@ func TestFoundWhileClaimed(t *testing.T) {
 	t.Parallel()
 	s := open(t, onServer(t, emptyDatabase(t)))
 	first := s.lost("A")
-	s.box.ClearFaults()
 	require.NoError(t, s.engine.Stop(t.Context()))
+	s.corrupt("next_at = $2, due_at = $2", first, s.clock.Now().Add(24*time.Hour)) // it is not found before the second one is written
+	s.box.ClearFaults()
 	found, edit := s.holding(&first)
 	claiming := make(chan struct{}, 10)
 	s.db.step = func(step string) {
@@ -102,8 +108,10 @@ func TestFoundWhilePaid(t *testing.T) {
 	t.Parallel()
 	s := open(t, onServer(t, emptyDatabase(t)))
 	first := s.lost("A")
+	require.NoError(t, s.engine.Stop(t.Context()))
 	s.corrupt("next_at = $2, due_at = $2", first, s.clock.Now().Add(24*time.Hour)) // it is not found before the decline
 	s.box.ClearFaults()
+	s.engine = s.start()
 	s.box.NextTransaction(sandbox.Declined(""))
 	second, err := s.payAgain("A", first, s.card(sandbox.CardAttempted))
 	require.NoError(t, err)

@@ -87,7 +87,7 @@ func TestSwitchover(t *testing.T) {
 		asked += len(of)
 		for _, w := range of[:len(of)-1] { // the last one may not have been stored
 			if s.read(w.ID).Text() != approved {
-				s.comes(w.ID, approved, 5*time.Second) // its job was lost, or its answer
+				s.comes(w.ID, approved, time.Second) // its job was lost, or its answer
 			}
 		}
 	}
