@@ -69,7 +69,8 @@
 // every method matches [ErrUnauthorized] if the key is of the wrong kind or has expired.
 // [ErrNotSent] matches every error that proves that nothing was sent, such as a [NetworkError] of a
 // write. Only then may the same call be made again. An [APIError] of a write says that the service
-// refused it, but not that nothing before the service had sent it twice: look its intent up first.
+// refused a request, and not that nothing in between had sent it twice. Where that may be, look its
+// intent up before another.
 //
 // # Unknown outcomes
 //
@@ -174,8 +175,8 @@
 //   - a 409 on a POST other than of a customer or a payment file: it may mean a key in use.
 //
 // Permanent failures, such as an unknown host or an untrusted certificate, are not retried. After a
-// 503 in its own words the service asks for a new call in 20 seconds, since it processed no payment:
-// look the refused one up before that. A payment that may have arrived is sent again with the same key, but only within a minute of the
+// 503 in its own words the service has processed no payment, and asks for a new call in 20 seconds.
+// A payment that may have arrived is sent again with the same key, but only within a minute of the
 // first attempt, because the service does not publish how long it remembers keys. [WithoutResend]
 // turns that off.
 //
