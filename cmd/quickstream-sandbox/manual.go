@@ -30,10 +30,10 @@ const start = `quickstream-sandbox -world plain`
 const introduction = `A simulator of the QuickStream payments API on a loopback port, for programs in any language. It keeps state and
 moves no money. The public test cards and accounts decide what becomes of a payment. When it starts it prints lines to
 paste into a shell: the variables that the Go client reads, and SANDBOX, where the sandbox itself is controlled. Then it
-logs requests, control calls and deliveries to standard error, without keys, references and bodies. In the repository
-cmd/quickstream-sandbox/quickstart has programs in Python, Node and PHP that pay, refund and verify a webhook. Only PayTo
-has webhooks: the contract names none for cards and refunds. The default world is the one that clients are least prepared
-for. This is the world to begin with:`
+logs requests, control calls that change something or are refused, and deliveries to standard error, without keys,
+references and bodies. In the repository cmd/quickstream-sandbox/quickstart has programs in Python, Node and PHP that pay,
+refund and verify a webhook. Only PayTo has webhooks: the contract names none for cards and refunds. The default world is
+the one that clients are least prepared for. This is the world to begin with:`
 
 const container = `The Dockerfile at the root of the repository makes an image of one static binary, which listens on 0.0.0.0:8642
 in the container. Name the host by which other containers call it with -host, and those to which it posts webhooks with

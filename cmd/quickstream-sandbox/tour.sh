@@ -5,7 +5,7 @@ tokenise() { curl -s -u "$QUICKSTREAM_PUBLISHABLE_KEY:" -H 'Content-Type: applic
 # The last member of a name in an answer of one line.
 field() { sed -n "s/.*\"$1\" *: *\"\([^\"]*\)\".*/\1/p"; }
 
-# Events, which only PayTo has, go to a program of yours, which answers 200. Where none listens a delivery is tried again, for some hours.
+# Events, which only PayTo has, go to a program of yours, which answers 200, or 401 to what it cannot verify. Where none listens a delivery is tried again, for some hours.
 curl -s -d '{"url":"http://127.0.0.1:4242/","secret":"whsec"}' $SANDBOX/subscriptions
 
 # A payment with a token, made once however often it is sent with this key.
