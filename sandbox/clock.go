@@ -69,8 +69,9 @@ type alarm struct {
 }
 
 // NewClock returns a clock that shows t0 and stands still. Give its Now to the client's option
-// WithClock too. Without that, do not set the clock more than 30 seconds behind package time: a
-// transaction that looks older than its intent is matched only by the intent's id in its metadata.
+// WithClock too, as package sandboxtest does. Without that, do not set the clock more than 30 seconds
+// behind package time: a transaction that looks older than its intent is matched only by the intent's
+// id in its metadata.
 func NewClock(t0 time.Time) *Clock {
 	return &Clock{now: t0, changed: make(chan struct{})}
 }

@@ -287,20 +287,10 @@ func testCompareMissed[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
 	s.corrupt("amount = $2", p.ID, decimal.New(1, 0))
-	sydney, err := time.LoadLocation("Australia/Sydney")
-	require.NoError(t, err)
-	compared := func(after int, until quickstream.Date) {
-		day := p.SettlesOn.AddDays(after)
-		s.clock.Advance(time.Date(day.Year, day.Month, day.Day, 5, 0, 0, 0, sydney).Sub(s.clock.Now()))
-		engine := s.start(func(o *durable.Options[TTx]) {
-			o.CompareAt, o.OnDifference = &resolve.TimeOfDay{Hour: 4}, told.tell
-		})
-		require.Eventually(t, func() bool { return s.status().Comparison.Day == until }, 2*time.Minute, 50*time.Millisecond)
-		require.NoError(t, engine.Stop(t.Context()))
+	for _, days := range []int{0, 3} { // after it
+		assert.Empty(t, told.kinds())
+		s.compares(p.SettlesOn.AddDays(days), told.tell, func(c durable.Comparison) bool { return c.Day == p.SettlesOn.AddDays(days-1) })
 	}
-	compared(0, p.SettlesOn.AddDays(-1))
-	assert.Empty(t, told.kinds())
-	compared(3, p.SettlesOn.AddDays(2))
 	assert.Equal(t, []string{"A: amount"}, told.kinds())
 }
 
@@ -314,18 +304,19 @@ func testCompareFirst[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
 	s.corrupt("amount = $2", p.ID, decimal.New(1, 0))
-	at := func(day quickstream.Date, tell func(context.Context, durable.Difference) error) (end func()) {
-		sydney, err := time.LoadLocation("Australia/Sydney")
-		require.NoError(t, err)
-		s.clock.Advance(time.Date(day.Year, day.Month, day.Day, 5, 0, 0, 0, sydney).Sub(s.clock.Now()))
-		engine := s.start(func(o *durable.Options[TTx]) { o.CompareAt, o.OnDifference = &resolve.TimeOfDay{Hour: 4}, tell })
-		return func() { require.NoError(t, engine.Stop(t.Context())) }
-	}
-	end := at(p.SettlesOn.AddDays(1), func(context.Context, durable.Difference) error { return errors.New("the mail server is away") })
-	require.Eventually(t, func() bool { return !s.status().Comparison.FailingSince.IsZero() }, 2*time.Minute, 50*time.Millisecond)
-	end()
-	end = at(p.SettlesOn.AddDays(4), told.tell)
-	require.Eventually(t, func() bool { return s.status().Comparison.Day == p.SettlesOn.AddDays(3) }, 2*time.Minute, 50*time.Millisecond)
-	end()
+	away := func(context.Context, durable.Difference) error { return errors.New("the mail server is away") }
+	s.compares(p.SettlesOn.AddDays(1), away, func(c durable.Comparison) bool { return !c.FailingSince.IsZero() })
+	s.compares(p.SettlesOn.AddDays(4), told.tell, func(c durable.Comparison) bool { return c.Day == p.SettlesOn.AddDays(3) })
 	assert.Equal(t, []string{"A: amount"}, told.kinds())
+}
+
+// compares runs an engine that compares at four, from five o'clock of a day until the comparisons stand so.
+func (s *shop[TTx]) compares(day quickstream.Date, tell func(context.Context, durable.Difference) error, stand func(durable.Comparison) bool) {
+	s.Helper()
+	sydney, err := time.LoadLocation("Australia/Sydney")
+	require.NoError(s, err)
+	s.clock.Advance(time.Date(day.Year, day.Month, day.Day, 5, 0, 0, 0, sydney).Sub(s.clock.Now()))
+	engine := s.start(func(o *durable.Options[TTx]) { o.CompareAt, o.OnDifference = &resolve.TimeOfDay{Hour: 4}, tell })
+	require.Eventually(s, func() bool { return stand(s.status().Comparison) }, 2*time.Minute, 50*time.Millisecond)
+	require.NoError(s, engine.Stop(s.Context()))
 }
