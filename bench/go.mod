@@ -1,6 +1,6 @@
 module github.com/quickstream-go/quickstream/bench
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/jszwec/csvutil v1.10.0
@@ -13,7 +13,6 @@ require (
 	github.com/google/go-querystring v1.2.0 // indirect
 	github.com/hashicorp/go-cleanhttp v0.5.2 // indirect
 	github.com/hashicorp/go-retryablehttp v0.7.8 // indirect
-	golang.org/x/sys v0.35.0 // indirect
 )
 
 replace github.com/quickstream-go/quickstream => ../
