@@ -1,4 +1,4 @@
-// Package apitest compares what a module exports with the lists in its directory api, one for each
+// Package apitest compares what a module exports with the lists in a directory api, one for each
 // public package, so that a diff shows every change of the API.
 package apitest
 
@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// Compare compares the module of the working directory with its lists, which it
-// writes anew before when the environment has UPDATE_API.
+// Compare compares the module of the working directory with the lists in api there,
+// which it writes anew before when the environment has UPDATE_API.
 func Compare(t *testing.T) {
 	t.Helper()
 	lists := public(t)
@@ -49,7 +49,7 @@ func Compare(t *testing.T) {
 		}
 	}
 	if t.Failed() {
-		t.Logf("What may change and when is in README.md under Compatibility. If this is meant, run %s with UPDATE_API=1 in the environment.", t.Name())
+		t.Logf("What may change and when is in docs/compatibility.md. If this is meant, run %s with UPDATE_API=1 in the environment.", t.Name())
 	}
 }
 
@@ -68,8 +68,10 @@ func must(t *testing.T, err error) {
 // public returns the lists of the module's public packages by their files.
 func public(t *testing.T) map[string][]string {
 	t.Helper()
+	mod, err := exec.CommandContext(t.Context(), "go", "env", "GOMOD").Output()
+	must(t, err)
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-export", "-f", "{{.ImportPath}}\t{{.Export}}\t{{if not .DepOnly}}{{.Name}}\t{{.Module.Path}}{{end}}", "./...")
-	cmd.Stderr = os.Stderr
+	cmd.Dir, cmd.Stderr = filepath.Dir(strings.TrimSpace(string(mod))), os.Stderr
 	out, err := cmd.Output()
 	must(t, err)
 	compiled, files := map[string]string{}, map[string]string{} // by import path

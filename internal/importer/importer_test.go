@@ -170,7 +170,7 @@ func (p *program) modules() (required map[string][]string) {
 		}
 		dir := filepath.Dir(file)
 		mod := goMod(p.T, dir)
-		if _, err := os.Stat(filepath.Join(dir, "api")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "api")); err == nil || mod.Module.Mod.Path == core {
 			p.dirs[mod.Module.Mod.Path] = dir
 		}
 		for _, r := range mod.Require {

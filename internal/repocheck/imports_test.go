@@ -1,123 +1,83 @@
 package repocheck_test
 
 import (
-	"encoding/json"
-	"errors"
-	"io"
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/quickstream-go/quickstream/internal/apitest"
 )
 
 const modulePath = "github.com/quickstream-go/quickstream"
 
-// listed is what go list says about a package.
-type listed struct {
-	ImportPath, Name                   string
-	Imports, TestImports, XTestImports []string
-	Standard                           bool
-	Module                             *struct{ Path string }
-}
+const standard = "std"
 
-func goList(t *testing.T, args ...string) map[string]listed {
+// goList returns the modules of packages by their import paths.
+func goList(t *testing.T, args ...string) map[string]string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Name,Imports,TestImports,XTestImports,Standard,Module"}, args...)...)
+	form := "{{.ImportPath}} {{if .Standard}}" + standard + "{{else}}{{.Module.Path}}{{end}}"
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-f", form}, args...)...)
+	cmd.Dir, cmd.Stderr = root, os.Stderr
 	out, err := cmd.Output()
-	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
-		t.Fatalf("go list: %s", failed.Stderr)
-	}
 	require.NoError(t, err)
-	packages := map[string]listed{}
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p listed
-		err := dec.Decode(&p)
-		if errors.Is(err, io.EOF) {
-			return packages
-		}
-		require.NoError(t, err)
-		packages[p.ImportPath] = p
+	packages := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		path, module, _ := strings.Cut(strings.TrimSpace(line), " ")
+		packages[path] = module
 	}
+	return packages
 }
 
-// TestImportGraph holds who may know whom.
+// TestImportGraph says what a package may not depend on, directly or not. What begins with a slash
+// is below the module, and github.com stands for all that is outside it and the standard library.
 func TestImportGraph(t *testing.T) {
-	inRoot(t)
-	own := goList(t, "./...")
-	require.Contains(t, own, modulePath)
-	// forbidden says what a package may not depend on, directly or not.
-	forbidden := map[string][]string{
-		"":                            {"/sandbox", "/webhooks", "/resolve", "/csvreport", "/durable", "testing", "flag", "expvar", "net/http/pprof", "net/http/httptest"},
+	repository(t)
+	for of, refused := range map[string][]string{
+		"/":                           {"/sandbox", "/webhooks", "/resolve", "/csvreport", "testing", "flag", "expvar", "net/http/pprof", "net/http/httptest", "time/tzdata"},
 		"/internal/wire":              {"/internal/transport", "net", "net/http", "testing"},
-		"/internal/transport":         {"", "testing"},
-		"/sandbox":                    {"", "/internal/transport", "/internal/wire", "testing", "github.com"},
+		"/internal/transport":         {"/", "testing"},
+		"/sandbox":                    {"/", "/internal/transport", "/internal/wire", "testing", "github.com"},
 		"/sandbox/sandboxtest":        {"/webhooks", "/resolve", "/csvreport"},
-		"/internal/oracle":            {"", "/resolve", "/webhooks", "/internal/transport", "/internal/wire", "testing"},
-		"/sandbox/sandboxtest/worlds": {"", "/resolve", "/internal/transport", "/internal/wire", "testing"},
+		"/sandbox/sandboxtest/worlds": {"/", "/resolve", "/internal/transport", "/internal/wire", "testing"},
+		"/internal/oracle":            {"/", "/resolve", "/webhooks", "/internal/transport", "/internal/wire", "testing"},
 		"/webhooks":                   {"/sandbox", "/resolve", "testing"},
-		"/webhooks/signature":         {"", "/internal/wire", "/sandbox", "net/http", "testing", "github.com"},
+		"/webhooks/signature":         {"net/http", "testing"},
 		"/resolve":                    {"/sandbox", "/webhooks", "testing"},
 		"/csvreport":                  {"/sandbox", "/webhooks", "/resolve", "testing"},
-		"/cmd/quickstream-sandbox":    {"", "testing"},
-	}
-	checked := 0
-	for path, refused := range forbidden {
-		if _, there := own[modulePath+path]; !there {
-			continue // a part that this version does not have
-		}
-		checked++
-		for dependency := range goList(t, "-deps", modulePath+path) {
-			for _, bad := range refused {
-				isPath := strings.HasPrefix(bad, "/") || bad == ""
-				hit := isPath && dependency == modulePath+bad || !isPath && (dependency == bad || bad == "github.com" && strings.HasPrefix(dependency, bad) && !strings.HasPrefix(dependency, modulePath))
-				assert.False(t, hit && dependency != modulePath+path, "%s depends on %s", modulePath+path, dependency)
+		"/cmd/quickstream-sandbox":    {"/", "testing"},
+	} {
+		for dependency, module := range goList(t, "-deps", strings.TrimSuffix(modulePath+of, "/")) {
+			name := dependency
+			if below, ours := strings.CutPrefix(dependency, modulePath); ours {
+				name = "/" + strings.TrimPrefix(below, "/")
+			} else if module != standard {
+				name = "github.com"
 			}
+			assert.False(t, slices.Contains(refused, name), "%s depends on %s", of, dependency)
+			assert.True(t, of != "/webhooks/signature" || module == standard || name == of, "%s depends on %s", of, dependency)
 		}
 	}
-	assert.GreaterOrEqual(t, checked, 6)
-	for _, dependency := range goList(t, "-deps", modulePath+"/webhooks/signature") {
-		assert.True(t, dependency.Standard || strings.HasSuffix(dependency.ImportPath, "/webhooks/signature"), "signature needs %s", dependency.ImportPath)
-	}
-	// Time zones are half a megabyte: only what computes with Sydney time has them.
-	assert.NotContains(t, goList(t, "-deps", modulePath), "time/tzdata")
 }
 
-// TestDirectRequirements: the module needs five others, two of them for tests
-// only.
-func TestDirectRequirements(t *testing.T) {
-	inRoot(t)
-	modules := map[string]string{} // by package
-	for path, p := range goList(t, "-deps", "-test", "./...") {
-		if p.Module != nil && !strings.HasPrefix(path, modulePath) {
-			modules[path] = p.Module.Path
+// TestRequirements: the code needs three modules, and one through them. The tests need two others.
+// go mod tidy keeps go.mod true.
+func TestRequirements(t *testing.T) {
+	repository(t)
+	var code, direct []string
+	for _, module := range goList(t, "-deps", "./...") {
+		if module != standard && module != modulePath {
+			code = append(code, module)
 		}
 	}
-	var code, tests []string
-	for _, p := range goList(t, "./...") {
-		for _, path := range p.Imports {
-			code = append(code, modules[path])
-		}
-		for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
-			tests = append(tests, modules[path])
-		}
+	for _, match := range regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(readFile(t, "go.mod"), -1) {
+		direct = append(direct, match[1])
 	}
-	unique := func(paths []string) []string {
-		slices.Sort(paths)
-		return slices.DeleteFunc(slices.Compact(paths), func(path string) bool { return path == "" })
-	}
+	slices.Sort(code)
 	needed := []string{"github.com/google/go-querystring", "github.com/hashicorp/go-retryablehttp", "github.com/shopspring/decimal"}
-	assert.Equal(t, needed, unique(code))
-	all := unique(slices.Concat(code, tests))
-	assert.Equal(t, append(slices.Clone(needed), "github.com/stretchr/testify", "gopkg.in/h2non/gock.v1"), all)
-}
-
-// TestExportedAPI compares the public packages with their lists in the directory api.
-func TestExportedAPI(t *testing.T) {
-	inRoot(t)
-	apitest.Compare(t)
+	assert.ElementsMatch(t, append([]string{"github.com/hashicorp/go-cleanhttp"}, needed...), slices.Compact(code))
+	assert.ElementsMatch(t, append([]string{"github.com/stretchr/testify", "gopkg.in/h2non/gock.v1"}, needed...), direct)
 }
