@@ -95,7 +95,7 @@ const (
 
 // operations is the table, which nothing changes: a row for each method of the client that
 // calls the service. The calls take theirs from it, Do refuses the writes in it, and
-// api.md is made of it.
+// docs/api.md is made of it.
 //
 //nolint:gochecknoglobals // the one table
 var operations = [...]operation{

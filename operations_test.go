@@ -34,7 +34,7 @@ What is not listed can be called with ` + "`Client.Do`" + `, which refuses the w
 This page is made of the table in operations.go and of the doc comments: ` + "`UPDATE_API=1 go test -run TestAPIPage .`" + `
 `
 
-// TestAPIPage compares api.md with what the table of operations and the doc comments say.
+// TestAPIPage compares docs/api.md with what the table of operations and the doc comments say.
 // UPDATE_API=1 writes it.
 func TestAPIPage(t *testing.T) {
 	methods := callingMethods(t)
@@ -64,9 +64,9 @@ func TestAPIPage(t *testing.T) {
 		page.WriteString("| " + strings.Join([]string{called, key, "`" + string(row.name) + "`", resultOf(method.Decl), found}, " | ") + " |\n")
 	}
 	if os.Getenv("UPDATE_API") != "" {
-		require.NoError(t, os.WriteFile("api.md", page.Bytes(), 0o600))
+		require.NoError(t, os.WriteFile("docs/api.md", page.Bytes(), 0o600))
 	}
-	written, err := os.ReadFile("api.md")
+	written, err := os.ReadFile("docs/api.md")
 	require.NoError(t, err)
 	assert.Equal(t, page.String(), string(written), "to write it anew: UPDATE_API=1 go test -run TestAPIPage .")
 }

@@ -428,7 +428,7 @@ func (c *callConfig) addHeader(name, value string) {
 }
 
 // WithoutRule switches off rules that are wrong for a merchant, by their ids in findings and
-// rules.md. Unknown ids are ignored, because later versions may remove rules.
+// docs/rules.md. Unknown ids are ignored, because later versions may remove rules.
 func WithoutRule(ids ...string) Option {
 	return option(func(c *callConfig) error {
 		c.disabled = maps.Clone(c.disabled)

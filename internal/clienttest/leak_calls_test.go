@@ -271,7 +271,7 @@ func naiveFailure(t *testing.T, transport http.RoundTripper, base string) string
 // allRules returns the rules that can be switched off.
 func allRules(t *testing.T) (ids []string) {
 	t.Helper()
-	page, err := os.ReadFile("../../rules.md")
+	page, err := os.ReadFile("../../docs/rules.md")
 	require.NoError(t, err)
 	for line := range strings.Lines(string(page)) {
 		if row, ok := strings.CutPrefix(line, "| `"); ok {

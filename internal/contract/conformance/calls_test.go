@@ -62,14 +62,14 @@ var composed = map[string]string{
 	"Transactions.PlanVoid":    "nothing",
 }
 
-// row is a row of api.md: one operation, and the method that calls it.
+// row is a row of docs/api.md: one operation, and the method that calls it.
 var row = regexp.MustCompile("(?m)^\\| `([^`]+)`(?: \\([A-Z_, ]+\\))? \\| \\w+ \\| `([^`]+)` \\|")
 
 // clientCalls returns every way to call the client that sends a request of its own: each
 // method as its types say, or in each of the forms that exclude each other.
 func clientCalls(t testing.TB) []clientCall {
 	t.Helper()
-	page, err := os.ReadFile("../../../api.md")
+	page, err := os.ReadFile("../../../docs/api.md")
 	if err != nil {
 		t.Fatal(err)
 	}
