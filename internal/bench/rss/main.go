@@ -1,7 +1,7 @@
 // Command rss reads a long report and prints how much memory that took at its peak.
 //
-//	go -C bench run ./rss                       # 1 GB, rows that are borrowed
-//	go -C bench run ./rss -way owned -size 256  # megabytes
+//	go -C internal/bench run ./rss                       # 1 GB, rows that are borrowed
+//	go -C internal/bench run ./rss -way owned -size 256  # megabytes
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/quickstream-go/quickstream/bench/report"
+	"github.com/quickstream-go/quickstream/internal/bench/report"
 	"github.com/quickstream-go/quickstream/internal/reporttest"
 )
 

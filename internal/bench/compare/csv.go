@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quickstream-go/quickstream/bench/report"
+	"github.com/quickstream-go/quickstream/internal/bench/report"
 	"github.com/quickstream-go/quickstream/internal/reporttest"
 )
 
@@ -63,7 +63,7 @@ func allocations(read report.Read) float64 {
 // a program starts that is linked with them would count too.
 func peakOf(ctx context.Context, way string) (megabytes float64) {
 	//nolint:gosec // a command of this module
-	cmd := exec.CommandContext(ctx, "go", "run", "github.com/quickstream-go/quickstream/bench/rss", "-way", way, "-size", "512")
+	cmd := exec.CommandContext(ctx, "go", "run", "github.com/quickstream-go/quickstream/internal/bench/rss", "-way", way, "-size", "512")
 	cmd.Stderr = os.Stderr
 	_, peak, _ := strings.Cut(string(must(cmd.Output())), "peak RSS ")
 	return must(strconv.ParseFloat(strings.TrimSuffix(peak, " MB\n"), 64))

@@ -1,4 +1,4 @@
-module github.com/quickstream-go/quickstream/bench
+module github.com/quickstream-go/quickstream/internal/bench
 
 go 1.26.0
 
@@ -15,4 +15,4 @@ require (
 	github.com/hashicorp/go-retryablehttp v0.7.8 // indirect
 )
 
-replace github.com/quickstream-go/quickstream => ../
+replace github.com/quickstream-go/quickstream => ../../

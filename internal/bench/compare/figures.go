@@ -13,7 +13,7 @@ import (
 )
 
 // beforeFigures is the line of README.md after which the figures stand.
-const beforeFigures = "<!-- written by: go -C bench run ./compare -figures -->\n"
+const beforeFigures = "<!-- written by: go -C internal/bench run ./compare -figures -->\n"
 
 // figures writes what the runs in results/*.json of a folder have found: the plot, and the end of
 // README.md.

@@ -1,11 +1,11 @@
 // Command compare measures the library beside what else a merchant could use,
 // and prints one table. It fails when a row is over its gate.
 //
-//	go -C bench run ./compare             # all rows, a minute or two
-//	go -C bench run ./compare -quick      # fewer rounds, under a minute
-//	go -C bench run ./compare -row P1,P2  # some rows
-//	go -C bench run ./compare -json FILE  # the results into a file too
-//	go -C bench run ./compare -figures    # the plot and the figures in README.md, from results/*.json
+//	go -C internal/bench run ./compare             # all rows, a minute or two
+//	go -C internal/bench run ./compare -quick      # fewer rounds, under a minute
+//	go -C internal/bench run ./compare -row P1,P2  # some rows
+//	go -C internal/bench run ./compare -json FILE  # the results into a file too
+//	go -C internal/bench run ./compare -figures    # the plot and the figures in README.md, from results/*.json
 //
 // Everything happens on this machine: requests are answered without a network or
 // over the loopback interface.

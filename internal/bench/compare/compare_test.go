@@ -268,6 +268,6 @@ func TestFigures(t *testing.T) {
 func TestReadme(t *testing.T) {
 	_, text, _ := strings.Cut(string(must(os.ReadFile("../README.md"))), beforeFigures)
 	if text != figuresText(readRuns("..")) {
-		t.Error("README.md has other figures than results/*.json: go -C bench run ./compare -figures")
+		t.Error("README.md has other figures than results/*.json: go -C internal/bench run ./compare -figures")
 	}
 }
