@@ -2,9 +2,14 @@ package quickstream_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
+
+	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
 )
 
 // Create a customer under the merchant's own number, which is unique.
@@ -95,4 +100,279 @@ func ExampleCustomersService_Update() {
 	}
 	fmt.Println(customer.CustomerName, customer.PhoneNumber, customer.Status)
 	// Output: Ann Example +61400000000 DISABLED
+}
+
+// registeredCard is the account token of a registered card, the customer's default account.
+func registeredCard(box *sandbox.Sandbox, client *quickstream.Client, customerID string) string {
+	account := must(client.Accounts.Register(context.Background(), customerID, quickstream.RegisterAccountParams{
+		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
+	}))
+	check(box.Portal(account.AccountToken, sandbox.MakeAccountDefault))
+	return account.AccountToken
+}
+
+// monthlyFee describes a payment by the merchant with a stored card.
+func monthlyFee(source quickstream.AccountSource, reference string) quickstream.PayParams {
+	return quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, Source: source,
+		PrincipalAmount: decimal.RequireFromString("9.90"), Currency: quickstream.CurrencyAUD,
+		ECI: quickstream.ECIRecurring,
+		StoredCredential: &quickstream.StoredCredentialData{
+			EntryMode: quickstream.EntryModeStoredCredential, Usage: quickstream.CredentialUsageRecurring,
+		},
+		PaymentReferenceNumber: reference,
+	}
+}
+
+// Register the account of a single-use token for a customer, and pay with its account token from
+// then on.
+func ExampleAccountsService_Register() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+
+	account, err := client.Accounts.Register(context.Background(), customerID, quickstream.RegisterAccountParams{
+		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(account.AccountType, account.CardScheme, account.CardNumber) // store the AccountToken
+	// Output: CREDIT_CARD VISA 424242...242
+}
+
+// Register the account of a single-use token without a customer, and pay with it.
+func ExampleAccountsService_RegisterWithoutCustomer() {
+	ctx := context.Background()
+	box, client := exampleSandbox()
+	defer box.Close()
+
+	account, err := client.Accounts.RegisterWithoutCustomer(ctx, tokenFromBrowser(client, visaCard))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	payment, err := client.Transactions.Pay(ctx, monthlyFee(quickstream.FromAccount(account.AccountToken), "FEE-1"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Status, account.CustomerID == "")
+	// Output: Approved true
+}
+
+// Register the account of an earlier payment, or an account by its details.
+func ExampleAccountsService_Register_others() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+	receipt := paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber
+
+	for _, from := range []quickstream.RegistrationSource{
+		quickstream.RegistrationFromReceipt(receipt),
+		quickstream.RegistrationFromCard(quickstream.CardDetails{
+			CardNumber: quickstream.NewSecret(mastercardCard), Expiry: quickstream.YearMonth{Year: 2035, Month: time.March},
+		}),
+		quickstream.RegistrationFromBankAccount(bankAccount()),
+		quickstream.RegistrationFromNZBankAccount(nzBankAccount()),
+	} {
+		account, err := client.Accounts.Register(context.Background(), customerID, quickstream.RegisterAccountParams{Source: from})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(account.AccountType)
+	}
+	// Output:
+	// CREDIT_CARD
+	// CREDIT_CARD
+	// DIRECT_DEBIT
+	// DIRECT_DEBIT_NZ
+}
+
+// The accounts of a customer, newest first.
+func ExampleAccountsService_List() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+	registeredCard(box, client, customerID)
+
+	for account, err := range client.Accounts.List(customerID).All(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(account.AccountType, account.MaskedCardNumber4Digits, account.DefaultAccount)
+	}
+	// Output: CREDIT_CARD 424242...4242 true
+}
+
+// Get returns a registered account, masked.
+func ExampleAccountsService_Get() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	accountToken := registeredCard(box, client, registeredCustomer(client, "C-1001", "Ann Example").CustomerID)
+
+	account, err := client.Accounts.Get(context.Background(), accountToken)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(account.CardholderName, account.ExpiryDateMonth+"/"+account.ExpiryDateYear)
+	// Output: Ann Example 12/99
+}
+
+// Pay with a registered account by its token. If it is said to be a card, the rules for cards are
+// checked before sending.
+func ExampleFromAccount() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	accountToken := registeredCard(box, client, registeredCustomer(client, "C-1001", "Ann Example").CustomerID)
+
+	source := quickstream.FromAccount(accountToken, quickstream.AccountTypeCreditCard)
+	payment, err := client.Transactions.Pay(context.Background(), monthlyFee(source, "FEE-1"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Status, payment.CreditCard.MaskedCardNumber4Digits)
+	// Output: Approved 424242...4242
+}
+
+// Pay with the customer's present default account.
+func ExampleFromCustomer() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+	registeredCard(box, client, customerID)
+
+	payment, err := client.Transactions.Pay(context.Background(), monthlyFee(quickstream.FromCustomer(customerID), "FEE-1"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Status, payment.CreditCard.DefaultAccount)
+	// Output: Approved true
+}
+
+// Plan a registration, store it, and let one worker send it later.
+func ExampleAccountsService_Plan() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+
+	intent, err := client.Accounts.Plan(context.Background(), customerID, quickstream.RegisterAccountParams{
+		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(intent.Operation, intent.Complete)
+	// Output: Accounts.Register true
+}
+
+// The claim lets one worker register the account.
+func ExampleAccountsService_Submit() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+	intent := must(client.Accounts.Plan(context.Background(), customerID, quickstream.RegisterAccountParams{
+		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
+	}))
+
+	account, err := client.Accounts.Submit(context.Background(), intent, func(context.Context) error {
+		return nil // move its row from "planned" to "sending", or fail
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(account.CardNumber)
+	// Output: 424242...242
+}
+
+// The service does not say which account a lost registration made. The masked number does.
+func ExampleAccountsService_List_afterALostRegistration() {
+	ctx := context.Background()
+	box, client := exampleSandbox()
+	defer box.Close()
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+	token := tokenFromBrowser(client, visaCard)
+	check(box.Inject(sandbox.Fault{Operation: "POST /customers/{customerId}/accounts", Kind: sandbox.ResetAfterCommit()}))
+
+	_, err := client.Accounts.Register(ctx, customerID, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken(token)})
+	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	if !ok {
+		fmt.Println("settled:", err)
+		return
+	}
+	for account, err := range client.Accounts.List(lost.Intent.Target).All(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(account.CardNumber)
+	}
+	// Output: 424242...242
+}
+
+// scheduled returns a recurring payment from the service's portal, and its customer.
+func scheduled(box *sandbox.Sandbox, client *quickstream.Client) (paymentScheduleID, customerID string) {
+	customerID = registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+	registeredCard(box, client, customerID)
+	return must(box.CreateSchedule(sandbox.Schedule{CustomerID: customerID, Amount: 990, Frequency: sandbox.Monthly})), customerID
+}
+
+// A recurring payment is made by the service itself.
+func ExampleRecurringPaymentsService_Get() {
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
+	defer box.Close()
+	id, _ := scheduled(box, client)
+
+	payment, err := client.RecurringPayments.Get(context.Background(), id)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.Status)
+	// Output: ACTIVE
+}
+
+// The recurring payments of a customer.
+func ExampleRecurringPaymentsService_List() {
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
+	defer box.Close()
+	id, customerID := scheduled(box, client)
+
+	for payment, err := range client.RecurringPayments.List(customerID).All(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(payment.PaymentScheduleID == id, payment.Status)
+	}
+	// Output: true ACTIVE
+}
+
+// List the payments of a schedule so far.
+func ExampleRecurringPaymentsService_Transactions() {
+	clock := exampleClock()
+	box, client := exampleSandbox(sandbox.WithClock(clock))
+	defer box.Close()
+	id, _ := scheduled(box, client)
+	clock.Advance(62 * 24 * time.Hour)
+
+	for transaction, err := range client.RecurringPayments.Transactions(id).All(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(transaction.SettlementDate, transaction.Status, transaction.TotalAmount)
+	}
+	// Output:
+	// 2026-09-01 Approved 9.90 AUD
+	// 2026-08-01 Approved 9.90 AUD
+	// 2026-07-01 Approved 9.90 AUD
 }

@@ -1,10 +1,13 @@
 package quickstream_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -329,4 +332,75 @@ func ExampleTransaction() {
 	}
 	fmt.Println(read.Status, string(read.Extra()["loyalty"]), len(read.Raw()) > 0)
 	// Output: Approved {"points":49} true
+}
+
+// Get returns the latest state of a transaction, by the receipt number that the
+// merchant stored.
+func ExampleTransactionsService_Get() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	receipt := paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber
+
+	payment, err := client.Transactions.Get(context.Background(), receipt)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.PaymentReferenceNumber, payment.Status, payment.CreditCard.MaskedCardNumber4Digits)
+	// Output: ORDER-1 Approved 424242...4242
+}
+
+// The service makes a report on the first request. When it is ready, it is written as it arrives.
+// Package csvreport reads it.
+func ExampleTransactionsService_DownloadReport() {
+	ctx := context.Background()
+	clock := exampleClock()
+	box, client := exampleSandbox(sandbox.WithClock(clock))
+	defer box.Close()
+	paidOrder(client, "ORDER-1", "49.95", visaCard)
+	paidOrder(client, "ORDER-2", "10.00", noFundsCard)
+
+	params := quickstream.ReportParams{
+		SettlementDate: quickstream.NewDate(2026, time.July, 1),
+		Columns:        []string{"Payment Reference Number", "Status"},
+	}
+	_, err := client.Transactions.DownloadReport(ctx, io.Discard, params)
+	fmt.Println(errors.Is(err, quickstream.ErrReportNotReady))
+
+	clock.Advance(time.Hour)
+	var report strings.Builder // a file, in earnest
+	if _, err := client.Transactions.DownloadReport(ctx, &report, params); err != nil {
+		fmt.Println(err) // what was written has to be discarded
+		return
+	}
+	fmt.Println(strings.ReplaceAll(report.String(), "\r\n", "\n"))
+	// Output:
+	// true
+	// Payment Reference Number,Status
+	// ORDER-1,Approved
+	// ORDER-2,Declined
+}
+
+// AwaitReport repeats the request every minute until the report is ready or the context ends.
+func ExampleTransactionsService_AwaitReport() {
+	clock := exampleClock()
+	box, client := exampleSandbox(sandbox.WithClock(clock))
+	defer box.Close()
+	paidOrder(client, "ORDER-1", "49.95", visaCard)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+
+	var report bytes.Buffer
+	written, err := client.Transactions.AwaitReport(ctx, &report, quickstream.ReportParams{
+		SettlementDate: quickstream.NewDate(2026, time.July, 1),
+	}, quickstream.ReportWait{
+		Interval: time.Millisecond,                                // a minute, if it is left out
+		Progress: func(int, int64) { clock.Advance(time.Minute) }, // time passes
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(written == int64(report.Len()), strings.Count(report.String(), "ORDER-1"))
+	// Output: true 1
 }

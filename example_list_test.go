@@ -1,11 +1,9 @@
 package quickstream_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -14,6 +12,136 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
+
+// manyCustomers is a simulator with pages of five items and so many customers, and a client of it.
+func manyCustomers(n int) (*sandbox.Sandbox, *quickstream.Client) {
+	box, client := exampleSandbox(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.PageSize = 5 }))
+	for i := range n {
+		registeredCustomer(client, fmt.Sprintf("C-10%02d", i), "Ann Example")
+	}
+	return box, client
+}
+
+// All yields the items of all pages. A failed page is an error, never the end of the list.
+func ExampleList_All() {
+	box, client := manyCustomers(7)
+	defer box.Close()
+
+	count := 0
+	for _, err := range client.Customers.List(quickstream.ListCustomersParams{}).All(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		count++
+	}
+	fmt.Println(count)
+	// Output: 7
+}
+
+// Stop a long list and resume it another day from the stored cursor. Protect the cursor like an
+// account number, because it may contain one.
+func ExampleList_From() {
+	ctx := context.Background()
+	box, client := manyCustomers(7)
+	defer box.Close()
+	list := client.Customers.List(quickstream.ListCustomersParams{})
+
+	var stored string
+	for page, err := range list.Pages(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println("first day:", len(page.Data))
+		stored = page.Next.Text()
+		break
+	}
+	for page, err := range list.From(quickstream.ParseCursor(stored)).Pages(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println("another day:", len(page.Data))
+	}
+	// Output:
+	// first day: 5
+	// another day: 2
+}
+
+// Each page is a request. It keeps the other members of the answer.
+func ExampleList_Pages() {
+	box, client := manyCustomers(7)
+	defer box.Close()
+
+	for page, err := range client.Customers.List(quickstream.ListCustomersParams{}).Pages(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(len(page.Data), "more:", !page.Next.IsZero(), "links:", len(page.Links) > 0 && page.Links[0].Href() != "")
+	}
+	// Output:
+	// 5 more: true links: true
+	// 2 more: false links: true
+}
+
+// First returns the first item. An empty list has none.
+func ExampleList_First() {
+	ctx := context.Background()
+	box, client := exampleSandbox()
+	defer box.Close()
+	paidOrder(client, "ORDER-1", "49.95", visaCard)
+
+	payment, err := client.Transactions.ByReference("ORDER-1").First(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.PaymentReferenceNumber, payment.Status)
+	_, err = client.Transactions.ByReference("ORDER-2").First(ctx)
+	fmt.Println(errors.Is(err, quickstream.ErrNotFound))
+	// Output:
+	// ORDER-1 Approved
+	// true
+}
+
+// Test code that takes a list without a service.
+func ExampleListOf() {
+	numbersOf := func(customers quickstream.List[quickstream.Customer]) (numbers []string, err error) {
+		for customer, err := range customers.All(context.Background()) {
+			if err != nil {
+				return nil, err
+			}
+			numbers = append(numbers, customer.CustomerNumber)
+		}
+		return numbers, nil
+	}
+	fmt.Println(numbersOf(quickstream.ListOf(
+		&quickstream.Customer{CustomerNumber: "C-1001"}, &quickstream.Customer{CustomerNumber: "C-1002"},
+	)))
+	fmt.Println(numbersOf(quickstream.List[quickstream.Customer]{}))
+	// Output:
+	// [C-1001 C-1002] <nil>
+	// [] <nil>
+}
+
+// Read the next page while a slow loop works on this one.
+func ExampleList_Prefetch() {
+	box, client := manyCustomers(12)
+	defer box.Close()
+
+	var numbers []string
+	for customer, err := range client.Customers.List(quickstream.ListCustomersParams{}).Prefetch().All(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		numbers = append(numbers, customer.CustomerNumber)
+	}
+	fmt.Println(len(numbers))
+	// Output: 12
+}
 
 // The payments with a registered account.
 func ExampleTransactionsService_ByAccount() {
@@ -41,22 +169,6 @@ func summary(list quickstream.List[quickstream.Transaction]) string {
 		lines = append(lines, fmt.Sprint(transaction.PaymentReferenceNumber, " ", transaction.Status, " ", transaction.TotalAmount))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// Get returns the latest state of a transaction, by the receipt number that the
-// merchant stored.
-func ExampleTransactionsService_Get() {
-	box, client := exampleSandbox()
-	defer box.Close()
-	receipt := paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber
-
-	payment, err := client.Transactions.Get(context.Background(), receipt)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(payment.PaymentReferenceNumber, payment.Status, payment.CreditCard.MaskedCardNumber4Digits)
-	// Output: ORDER-1 Approved 424242...4242
 }
 
 // The most recent transactions of the current settlement date, latest first.
@@ -227,59 +339,4 @@ func ExampleTransactionsService_Returned() {
 
 	fmt.Println(summary(client.Transactions.Returned(quickstream.ReturnedParams{Date: quickstream.NewDate(2026, time.July, 1)})))
 	// Output: ORDER-1 Declined 49.95 AUD
-}
-
-// The service makes a report on the first request. When it is ready, it is written as it arrives.
-// Package csvreport reads it.
-func ExampleTransactionsService_DownloadReport() {
-	ctx := context.Background()
-	clock := exampleClock()
-	box, client := exampleSandbox(sandbox.WithClock(clock))
-	defer box.Close()
-	paidOrder(client, "ORDER-1", "49.95", visaCard)
-	paidOrder(client, "ORDER-2", "10.00", noFundsCard)
-
-	params := quickstream.ReportParams{
-		SettlementDate: quickstream.NewDate(2026, time.July, 1),
-		Columns:        []string{"Payment Reference Number", "Status"},
-	}
-	_, err := client.Transactions.DownloadReport(ctx, io.Discard, params)
-	fmt.Println(errors.Is(err, quickstream.ErrReportNotReady))
-
-	clock.Advance(time.Hour)
-	var report strings.Builder // a file, in earnest
-	if _, err := client.Transactions.DownloadReport(ctx, &report, params); err != nil {
-		fmt.Println(err) // what was written has to be discarded
-		return
-	}
-	fmt.Println(strings.ReplaceAll(report.String(), "\r\n", "\n"))
-	// Output:
-	// true
-	// Payment Reference Number,Status
-	// ORDER-1,Approved
-	// ORDER-2,Declined
-}
-
-// AwaitReport repeats the request every minute until the report is ready or the context ends.
-func ExampleTransactionsService_AwaitReport() {
-	clock := exampleClock()
-	box, client := exampleSandbox(sandbox.WithClock(clock))
-	defer box.Close()
-	paidOrder(client, "ORDER-1", "49.95", visaCard)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-
-	var report bytes.Buffer
-	written, err := client.Transactions.AwaitReport(ctx, &report, quickstream.ReportParams{
-		SettlementDate: quickstream.NewDate(2026, time.July, 1),
-	}, quickstream.ReportWait{
-		Interval: time.Millisecond,                                // a minute, if it is left out
-		Progress: func(int, int64) { clock.Advance(time.Minute) }, // time passes
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(written == int64(report.Len()), strings.Count(report.String(), "ORDER-1"))
-	// Output: true 1
 }
