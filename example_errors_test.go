@@ -129,24 +129,6 @@ func ExampleUnknownOutcomeError() {
 	// charged 1 time
 }
 
-// A 503 in the service's own words means "not processed": pay again after 20 seconds, as the
-// service advises.
-func ExampleReason() {
-	box, client := exampleSandbox()
-	defer box.Close()
-	token := tokenFromBrowser(client, visaCard)
-	check(box.Inject(sandbox.Fault{Operation: "POST /transactions", Times: 1, Kind: sandbox.Status(503, sandbox.ServiceError)}))
-
-	_, err := client.Transactions.Pay(context.Background(), orderParams("ORDER-1", "49.95", token))
-	if api, ok := errors.AsType[*quickstream.APIError](err); ok {
-		fmt.Println(api.Reason, api.Reason == quickstream.ReasonUnavailable)
-	}
-	fmt.Println(errors.Is(err, quickstream.ErrUnavailable), errors.Is(err, quickstream.ErrOutcomeUnknown))
-	// Output:
-	// unavailable true
-	// true false
-}
-
 // A NetworkError has a kind. For a write it means that nothing was sent.
 func ExampleNetworkError() {
 	box, client := exampleSandbox()
@@ -159,22 +141,6 @@ func ExampleNetworkError() {
 	}
 	// Output:
 	// certificate
-}
-
-// A read is answered with a page of HTML instead of JSON.
-func ExampleDecodeError() {
-	box, client := exampleSandbox()
-	defer box.Close()
-	check(box.Inject(sandbox.Fault{Kind: sandbox.Garbage(sandbox.HTML)}))
-
-	err := client.Check(context.Background(), quickstream.WithMaxAttempts(1))
-	if odd, ok := errors.AsType[*quickstream.DecodeError](err); ok {
-		fmt.Println(odd)
-		fmt.Println(len(odd.RawBody()) > 0)
-	}
-	// Output:
-	// quickstream: Check (GET /transactions): the answer (200 OK) could not be decoded: it is HTML or XML, and the service answers with JSON; look at the environment's address, and at proxies on the way
-	// true
 }
 
 // Turn a transaction that is not approved into an error.

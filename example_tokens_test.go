@@ -36,28 +36,6 @@ func ExampleSingleUseTokensService_Create() {
 	// Output: VISA 424242...242 1.10 %
 }
 
-// The browser's profile requests 3D Secure: authenticate the card before you charge or store it.
-func ExampleSingleUseTokensService_Create_threeDSecure() {
-	box, client := exampleSandbox()
-	defer box.Close()
-
-	token, err := client.SingleUseTokens.Create(context.Background(), quickstream.CreateSingleUseTokenParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Account: quickstream.CardDetails{
-			CardNumber: quickstream.NewSecret(visaCard), Expiry: quickstream.YearMonth{Year: 2035, Month: time.March},
-		},
-		ThreeDS: &quickstream.BrowserProfile{
-			JavaEnabled: false, Language: "en-AU", ScreenHeight: 1080, ScreenWidth: 1920, ColorDepth: 24, TZ: -600,
-		},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(token.CreditCard.ThreeDS2AuthRequired)
-	// Output: true
-}
-
 // profiledToken is a single-use token with a browser profile, for authentication.
 func profiledToken(client *quickstream.Client, cardNumber string) string {
 	return must(client.SingleUseTokens.Create(context.Background(), quickstream.CreateSingleUseTokenParams{
@@ -144,21 +122,6 @@ func ExampleSingleUseTokensService_Authenticate_notEnabled() {
 	_, err := client.SingleUseTokens.Authenticate(context.Background(), profiledToken(client, visaCard), authenticationFor("49.95"))
 	fmt.Println(errors.Is(err, quickstream.ErrThreeDSNotEnabled), errors.Is(err, quickstream.ErrUnavailable))
 	// Output: true false
-}
-
-// An unknown result means stop.
-func ExampleTransStatus_Next() {
-	for _, status := range []quickstream.TransStatus{"Y", "A", "C", "N", "R", "U", "?"} {
-		fmt.Print(status, ": ", status.Next(), "\n")
-	}
-	// Output:
-	// Y: proceed
-	// A: proceed
-	// C: show challenge
-	// N: stop
-	// R: stop
-	// U: stop
-	// ?: stop
 }
 
 // List the merchant's businesses, whose codes payments need.

@@ -148,28 +148,6 @@ func ExampleFromBankAccount() {
 	// Output: Approved* true
 }
 
-// A payment from a New Zealand bank account.
-func ExampleFromNZBankAccount() {
-	box, client := exampleSandbox()
-	defer box.Close()
-
-	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Source: quickstream.FromNZBankAccount(quickstream.NZBankAccountDetails{
-			AccountName: "Kim Lee", BankCode: "12", BranchCode: "3405",
-			AccountNumber: quickstream.NewSecret("0000001"), AccountSuffix: "00",
-		}),
-		PrincipalAmount: decimal.RequireFromString("49.95"),
-		Currency:        quickstream.CurrencyNZD,
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(payment.Status, payment.TotalAmount)
-	// Output: Approved* 49.95 NZD
-}
-
 // Pay from a bank account at a facility that takes BSBs as six digits.
 func ExampleWithPlainBSB() {
 	box, client := exampleClient(quickstream.WithPlainBSB())
@@ -205,25 +183,6 @@ func ExampleWithExtraField() {
 	// Output:
 	// true
 	// POST /transactions 422
-}
-
-// Send a member of the parameters in another form, such as a year of two digits. This service
-// wants four, and so do the rules.
-func ExampleWithExtraField_replace() {
-	box, client := exampleSandbox()
-	defer box.Close()
-	card := quickstream.CardDetails{CardNumber: quickstream.NewSecret(visaCard), Expiry: quickstream.YearMonth{Year: 2035, Month: time.March}}
-
-	_, err := client.Transactions.Pay(
-		context.Background(), monthlyFee(quickstream.FromCard(card), "FEE-1"),
-		quickstream.WithExtraField("creditCard.expiryDateYear", "35"),
-		quickstream.WithoutRule("card.expiryDate.valid"),
-	)
-	fmt.Println(err != nil)
-	fmt.Println(box.Requests()[0].Status)
-	// Output:
-	// true
-	// 422
 }
 
 // Refund a payment after it has settled. With Original the refund is checked before sending.

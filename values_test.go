@@ -230,13 +230,6 @@ func ExampleDate() {
 	// false
 }
 
-// Months are used by expiry dates and by some lists.
-func ExampleYearMonth() {
-	month := quickstream.YearMonth{Year: 2035, Month: time.March}
-	fmt.Println(month, month.Month)
-	// Output: 2035-03 March
-}
-
 // Amounts are decimals, read digit by digit.
 func ExampleAmount() {
 	var amount quickstream.Amount
