@@ -19,7 +19,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -314,76 +313,6 @@ func letters(n int) string { return strings.Repeat("é", n) }
 
 // ascii is a text of n characters of one byte.
 func ascii(n int) string { return strings.Repeat("x", n) }
-
-// TestRuleProblemsAreFound shows that the check of the tables can fail: each
-// faulty table is reported for what is wrong with it.
-func TestRuleProblemsAreFound(t *testing.T) {
-	// short stands for a method, with one rule that f.require is given.
-	short := func(id, path, message string, more ...func(*findings, string)) func(*Client, string, ...CallOption) (any, error) {
-		return func(_ *Client, s string, opts ...CallOption) (any, error) {
-			c := call{op: operation{name: "Test"}}
-			for _, o := range opts {
-				if err := o.applyCall(&c.config); err != nil {
-					return nil, err
-				}
-			}
-			c.check(func(f *findings) {
-				f.require(len(s) <= 2, id, path, message)
-				for _, check := range more {
-					check(f, s)
-				}
-			})
-			return nil, cmp.Or(c.ended, error(&APIError{}))
-		}
-	}
-	lower := func(f *findings, s string) { f.require(s == strings.ToLower(s), "lower", "text", "must be lower case") }
-	again := func(f *findings, s string) { f.require(len(s) <= 2, "short", "text", "must be short") }
-	to := func(text string) func(*string) { return func(s *string) { *s = text } }
-	good := ruleCase[string]{rule: "short", pass: to("ab"), fail: to("abc")}
-	sound := short("short", "text", "must be short")
-	for want, table := range map[string]ruleTable[string]{
-		"short: the failing value of case 0 breaks [short short short is found twice], not [short]": {
-			send: short("short", "text", "must be short", again), cases: []ruleCase[string]{good},
-		},
-		"upper: the failing value of case 1 breaks [], not [upper]": {
-			send: sound, cases: []ruleCase[string]{good, {rule: "upper"}},
-		},
-		"short: the failing value of case 0 breaks [short short lacks an id, a path or a plain message], not [short]": {
-			send: short("short", "text", ""), cases: []ruleCase[string]{good},
-		},
-		"short: the passing value of case 0 breaks [short]": {
-			send: sound, cases: []ruleCase[string]{{rule: "short", pass: to("abc"), fail: to("abc")}},
-		},
-		"short: the failing value of case 0 breaks [], not [short]": {
-			send: sound, cases: []ruleCase[string]{{rule: "short", fail: to("ab")}},
-		},
-		"short: the failing value of case 0 breaks [short lower], not [short]": {
-			send: short("short", "text", "must be short", lower), cases: []ruleCase[string]{{rule: "short", fail: to("ABC")}},
-		},
-		"short: the failing value of case 0 breaks [short short or another shows a value], not [short]": {
-			send: short("short", "text", "is too long: "+canaryCard), cases: []ruleCase[string]{good},
-		},
-		"the worst request breaks [\"short\" \"lower\"], not [\"short\"]": {
-			send: short("short", "text", "must be short", lower), worst: "ABC", broken: []string{"short"},
-		},
-		"short: the failing value of case 0 breaks [short body.text is not a member of the request], not [short]": {
-			send: short("short", "body.text", "must be short"), cases: []ruleCase[string]{good},
-		},
-		"the worst request breaks [], not []": {send: sound, cases: []ruleCase[string]{good}},
-		"the valid request breaks [nothing and does not reach the service: <nil>]": {
-			send: func(*Client, string, ...CallOption) (any, error) { return nil, nil },
-		},
-	} {
-		table.valid, table.wire = func() string { return "a" }, struct {
-			Text string `json:"text"`
-		}{}
-		assert.Contains(t, table.problems(), want)
-	}
-	assert.Empty(t, ruleTable[string]{
-		send: sound, cases: []ruleCase[string]{good}, worst: "abc", broken: []string{"short"},
-		valid: func() string { return "a" }, elsewhere: []string{"text"}, wire: struct{}{},
-	}.problems())
-}
 
 // parsePackage parses the files of the package, with or without its tests.
 func parsePackage(t *testing.T, fset *token.FileSet, tests bool) []*ast.File {
