@@ -8,7 +8,6 @@ import (
 	"go/token"
 	"net/http"
 	"os"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -287,45 +286,6 @@ func callingMethods(t *testing.T) map[string]*doc.Func {
 func isContext(e ast.Expr) bool {
 	selector, ok := e.(*ast.SelectorExpr)
 	return ok && selector.Sel.Name == "Context"
-}
-
-// TestEveryServiceIsListed: where a reader looks for a service, it stands. One
-// paragraph of the overview and of the README has them all; the changelog names each.
-func TestEveryServiceIsListed(t *testing.T) {
-	var services []string
-	for field := range reflect.TypeFor[Client]().Fields() {
-		if field.IsExported() {
-			services = append(services, field.Name)
-		}
-	}
-	require.Greater(t, len(services), 8)
-	missing := func(text string) []string {
-		return slices.DeleteFunc(slices.Clone(services), func(name string) bool { return regexp.MustCompile(`\b` + name + `\b`).MatchString(text) })
-	}
-	for file, blank := range map[string]string{"doc.go": "\n//\n", "README.md": "\n\n"} {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		fewest := services
-		for paragraph := range strings.SplitSeq(string(text), blank) {
-			if left := missing(paragraph); len(left) < len(fewest) {
-				fewest = left
-			}
-		}
-		assert.Empty(t, fewest, "services that %s does not list with the others", file)
-	}
-	text, err := os.ReadFile("CHANGELOG.md")
-	require.NoError(t, err)
-	assert.Empty(t, missing(strings.Join(codeIn(string(text)), "\n")), "services that CHANGELOG.md does not name")
-}
-
-func codeIn(text string) []string {
-	var found []string
-	for i, part := range strings.Split(text, "`") {
-		if i%2 == 1 {
-			found = append(found, part)
-		}
-	}
-	return found
 }
 
 // packageDoc returns the package's documentation with its examples.
