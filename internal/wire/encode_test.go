@@ -165,13 +165,3 @@ func TestEncodeShowsNothing(t *testing.T) {
 	_, err := Encode([]any{func() {}})
 	require.ErrorContains(t, err, "func()")
 }
-
-func TestCheckTextAllocatesNothing(t *testing.T) {
-	value := &struct {
-		Text, Other string
-		Next        *node
-		List        []string
-	}{"a", "b", &node{Text: "c"}, []string{"d"}}
-	require.NoError(t, CheckText(value))
-	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = CheckText(value) }))
-}
