@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // inner is the RoundTripper of a test, in place of a connection.
@@ -169,32 +168,6 @@ func TestUploadIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestSinksThatFail: an error of the caller's writer ends the call, although nothing was written.
-func TestSinksThatFail(t *testing.T) {
-	full := errors.New("disk full")
-	result := do(t, func(*http.Request) (*http.Response, error) { return answer(200, "report"), nil }, func(c *Call) {
-		c.Class, c.Limits.MaxAttempts = Read, 3
-		c.Sink = func(int, http.Header) io.Writer { return writeFunc(func([]byte) (int, error) { return 0, full }) }
-	})
-	assert.Equal(t, 1, result.Attempts)
-	assert.Equal(t, full, result.Err)
-}
-
-type writeFunc func([]byte) (int, error)
-
-func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
-
-// TestContextEndsAnAttempt: a write that its caller gives up after sending has no answer.
-func TestContextEndsAnAttempt(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	f := inner(func(*http.Request) (*http.Response, error) { cancel(); return nil, context.Canceled })
-	result := doBy(ctx, &http.Client{Transport: f}, nil, nil)
-	assert.Equal(t, ContextEnded, result.Reason)
-	assert.Equal(t, Unknown, result.End)
-	assert.True(t, result.Unanswered)
-	assert.Equal(t, KindCancelled, result.Kind)
-}
-
 // TestRepeatsBelowAreAttempts: what went out beside the request that was made here
 // is an attempt that got no answer, so that a later answer but success settles
 // nothing.
@@ -227,27 +200,6 @@ func TestRepeatsOfOurOwn(t *testing.T) {
 	}
 }
 
-// TestPanicsOfObservers end a call as a lost answer, whether an attempt was to be
-// observed or the end.
-func TestPanicsOfObservers(t *testing.T) {
-	for name, observer := range map[string]Observer{
-		"attempt": func(context.Context, *Call, Attempt) { panic("mine") },
-		"end":     nil,
-	} {
-		for class, want := range map[Class]CallResult{Read: NetworkFailed, Keyed: Unknown, Post: Unknown, Change: Unknown} {
-			sent := 0
-			f := inner(func(*http.Request) (*http.Response, error) { sent++; return answer(201, "{}"), nil })
-			result := doBy(t.Context(), &http.Client{Transport: f}, observer, func(c *Call) { c.Class, c.Limits.MaxAttempts = class, 3 })
-			if name == "end" {
-				result.Lose(class, errors.New("it panicked"))
-			}
-			assert.Equal(t, want, result.End, name)
-			assert.Equal(t, 1, sent, name)
-			assert.ErrorContains(t, result.Err, "panicked", name)
-		}
-	}
-}
-
 // TestPanicsAfterAnUnansweredAttempt: of a write whose last attempt was never sent the earlier one
 // counts.
 func TestPanicsAfterAnUnansweredAttempt(t *testing.T) {
@@ -258,45 +210,6 @@ func TestPanicsAfterAnUnansweredAttempt(t *testing.T) {
 			assert.Equal(t, want, result.End, "class %v, unanswered: %v", class, unanswered)
 		}
 	}
-}
-
-func TestRequestShape(t *testing.T) {
-	for _, method := range []string{"GET", "POST", "PUT", "PATCH"} {
-		for _, body := range [][]byte{nil, []byte(`{"a":1}`)} {
-			var seen *http.Request
-			config := http.Header{"X-Own": {"1", "2"}}
-			result := do(t, func(r *http.Request) (*http.Response, error) { seen = r; return answer(204, ""), nil }, func(c *Call) {
-				c.Method, c.Body, c.Header = method, body, config
-			})
-			require.Equal(t, Success, result.End)
-			want := http.Header{"Authorization": {"Basic a2V5Og=="}, "Accept": {"application/json"}, "X-Own": {"1", "2"}, "User-Agent": {ownAgent()}}
-			if method == "POST" {
-				require.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, result.Key)
-				want[keyHeader] = []string{result.Key}
-			} else {
-				assert.Empty(t, result.Key)
-			}
-			if body != nil {
-				want["Content-Type"] = []string{"application/json"}
-				assert.EqualValues(t, len(body), seen.ContentLength)
-			}
-			assert.Equal(t, want, seen.Header)
-			assert.Equal(t, http.Header{"X-Own": {"1", "2"}}, config)
-		}
-	}
-	own := do(t, func(*http.Request) (*http.Response, error) { return answer(204, ""), nil }, func(c *Call) { c.Key = "mine" })
-	assert.Equal(t, "mine", own.Key)
-}
-
-// TestLocalEnd: without credentials nothing is sent.
-func TestLocalEnd(t *testing.T) {
-	missing := errors.New("no key")
-	result := do(t, func(*http.Request) (*http.Response, error) { t.Error("sent"); return nil, io.EOF }, func(c *Call) {
-		c.Authorise = func(context.Context) (string, error) { return "", missing }
-	})
-	assert.Equal(t, NotSent, result.End)
-	assert.Equal(t, missing, result.Err)
-	assert.Zero(t, result.Attempts)
 }
 
 // TestDeadlines: each attempt has its limit, which covers the body, and all of

@@ -1,8 +1,6 @@
 package transport
 
 import (
-	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -37,11 +35,4 @@ func TestWait(t *testing.T) {
 		assert.Equal(t, time.Nanosecond, pause(1, 1, n))
 		assert.Positive(t, pause(time.Hour, 1<<62, n))
 	}
-}
-
-// TestKeyHeader: under the canonical name net/http would repeat the POST by
-// itself.
-func TestKeyHeader(t *testing.T) {
-	assert.NotEqual(t, http.CanonicalHeaderKey(keyHeader), keyHeader)
-	assert.True(t, strings.EqualFold("Idempotency-Key", keyHeader))
 }
