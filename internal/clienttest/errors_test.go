@@ -7,14 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -111,16 +109,6 @@ func unreachable(cause error) service {
 		httptrace.ContextClientTrace(r.Context()).GetConn(r.URL.Host)
 		return nil, cause
 	}
-}
-
-// TestErrorsProveNothingByThemselves: a RoundTripper that shows nothing of what it
-// does may have sent the payment, whatever its last error was.
-func TestErrorsProveNothingByThemselves(t *testing.T) {
-	client := clientOf(t, func(*http.Request) (*http.Response, error) {
-		return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
-	})
-	_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithMaxAttempts(1))
-	assert.Equal(t, unknown, ending(err), "%v", err)
 }
 
 // TestErrorsPrintAlike: each error gives the same text by every route, as a

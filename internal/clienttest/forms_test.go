@@ -53,7 +53,7 @@ func TestErrorBodiesOfTheSister(t *testing.T) {
 	require.Len(t, refused.Fields(), 1)
 	assert.Equal(t, "currency", refused.Fields()[0].FieldName)
 
-	_, err = clientOf(t, says(http.StatusInternalServerError, `{"errorNumber":"E-1","traceCode":"T-1"}`)).Transactions.Get(t.Context(), "R-1")
+	_, err = clientOf(t, says(http.StatusInternalServerError, `{"errorNumber":"E-1","traceCode":"T-1"}`)).Transactions.Get(t.Context(), "R-1", quickstream.WithMaxAttempts(1))
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, "T-1", refused.TraceCode)
 
@@ -64,28 +64,6 @@ func TestErrorBodiesOfTheSister(t *testing.T) {
 	require.ErrorIs(t, err, quickstream.ErrNotFound)
 	require.ErrorAs(t, err, &refused)
 	assert.NotEmpty(t, refused.Fields())
-}
-
-// TestAccountsWithoutCustomers: a token becomes an account of no customer, once, and the account
-// pays.
-func TestAccountsWithoutCustomers(t *testing.T) {
-	box, client := sandboxtest.New(t)
-	token, err := sandboxtest.CardToken(t.Context(), client, sandbox.CardAttempted)
-	require.NoError(t, err)
-	account, err := client.Accounts.RegisterWithoutCustomer(t.Context(), token)
-	require.NoError(t, err)
-	assert.Empty(t, account.CustomerID)
-	assert.False(t, account.DefaultAccount)
-	_, err = client.Accounts.RegisterWithoutCustomer(t.Context(), token)
-	require.ErrorIs(t, err, quickstream.ErrInvalid)
-	_, err = client.Accounts.RegisterWithoutCustomer(t.Context(), "")
-	require.ErrorIs(t, err, quickstream.ErrNotSent)
-
-	params := payment()
-	params.Source = quickstream.FromAccount(account.AccountToken)
-	_, err = client.Transactions.Pay(t.Context(), params)
-	require.NoError(t, err)
-	assert.Len(t, box.Ledger(), 1)
 }
 
 // TestReplacedFields: a replaced member is judged by the rules and stands in the intent, so that a

@@ -2,7 +2,6 @@ package clienttest_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -83,83 +82,6 @@ func nzBankAccount() quickstream.NZBankAccountDetails {
 	return quickstream.NZBankAccountDetails{
 		AccountName: "Kim Lee", BankCode: "12", BranchCode: "3405", AccountNumber: quickstream.NewSecret("0000001"), AccountSuffix: "00",
 	}
-}
-
-// TestAccountsAreRegistered registers an account from everything that one can be made from,
-// and reads it again.
-func TestAccountsAreRegistered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box, client := sandboxtest.New(t)
-		customer := newCustomer(t, client)
-		token, err := client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{
-			SupplierBusinessCode: sandbox.DefaultBusiness, Account: approvedCard(),
-		})
-		require.NoError(t, err)
-		paid, err := client.Transactions.Pay(t.Context(), payment())
-		require.NoError(t, err)
-
-		var tokens []string
-		for _, c := range []struct {
-			account quickstream.RegistrationSource
-			body    map[string]any
-			kind    quickstream.AccountType
-		}{
-			{
-				quickstream.RegistrationFromSingleUseToken(token.SingleUseTokenID),
-				map[string]any{"singleUseTokenId": token.SingleUseTokenID},
-				quickstream.AccountTypeCreditCard,
-			},
-			{
-				quickstream.RegistrationFromReceipt(paid.ReceiptNumber),
-				map[string]any{"receiptNumber": paid.ReceiptNumber},
-				quickstream.AccountTypeCreditCard,
-			},
-			{
-				quickstream.RegistrationFromCard(approvedCard()),
-				map[string]any{"creditCard": map[string]any{
-					"cardholderName": "Ann Example", "cardNumber": "4242424242424242", "cvn": "123", "expiryDateMonth": "03", "expiryDateYear": "2035",
-				}},
-				quickstream.AccountTypeCreditCard,
-			},
-			{
-				quickstream.RegistrationFromBankAccount(bankAccount()),
-				map[string]any{"bankAccount": map[string]any{"accountName": "Kim Lee", "bsb": "650-000", "accountNumber": "999994"}},
-				quickstream.AccountTypeDirectDebit,
-			},
-			{
-				quickstream.RegistrationFromNZBankAccount(nzBankAccount()),
-				map[string]any{"nzBankAccount": map[string]any{
-					// The record of requests hides numbers that are not public test numbers.
-					"nzAccountName": "Kim Lee", "nzBankCode": "12", "nzBranchCode": "3405", "nzAccountNumber": "xxxxxxx", "nzAccountSuffix": "00",
-				}},
-				quickstream.AccountTypeDirectDebitNZ,
-			},
-		} {
-			account, err := client.Accounts.Register(t.Context(), customer, quickstream.RegisterAccountParams{Source: c.account})
-			require.NoError(t, err, c.kind)
-			assert.Equal(t, c.body, lastBody(t, box))
-			assert.Equal(t, c.kind, account.AccountType)
-			assert.Equal(t, customer, account.CustomerID)
-			tokens = append([]string{account.AccountToken}, tokens...)
-
-			again, err := client.Accounts.Get(t.Context(), account.AccountToken)
-			require.NoError(t, err)
-			assert.Equal(t, marshalled(t, account), marshalled(t, again))
-		}
-		var listed []string
-		for account, err := range client.Accounts.List(customer).All(t.Context()) {
-			require.NoError(t, err)
-			listed = append(listed, account.AccountToken)
-		}
-		assert.Equal(t, tokens, listed, "newest first, over more than one page")
-	})
-}
-
-func marshalled(t *testing.T, v any) string {
-	t.Helper()
-	text, err := json.Marshal(v)
-	require.NoError(t, err)
-	return string(text)
 }
 
 // TestLostRegistration loses the answer, which is not sent again.
