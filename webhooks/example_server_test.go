@@ -68,7 +68,7 @@ func Example_server() {
 	fmt.Println(response.Status)
 
 	// Let running requests finish, so that they are acknowledged.
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	fmt.Println(server.Shutdown(ctx), <-stopped)
 	// Output:

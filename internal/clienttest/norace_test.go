@@ -3,4 +3,4 @@
 package clienttest_test
 
 // modelled is how many calls TestRetryModel makes.
-const modelled = 4000
+const modelled = 2000
