@@ -2,7 +2,6 @@ package quickstream_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -290,31 +289,6 @@ func ExampleAccountsService_Submit() {
 		return
 	}
 	fmt.Println(account.CardNumber)
-	// Output: 424242...242
-}
-
-// The service does not say which account a lost registration made. The masked number does.
-func ExampleAccountsService_List_afterALostRegistration() {
-	ctx := context.Background()
-	box, client := exampleSandbox()
-	defer box.Close()
-	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
-	token := tokenFromBrowser(client, visaCard)
-	check(box.Inject(sandbox.Fault{Operation: "POST /customers/{customerId}/accounts", Kind: sandbox.ResetAfterCommit()}))
-
-	_, err := client.Accounts.Register(ctx, customerID, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken(token)})
-	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
-	if !ok {
-		fmt.Println("settled:", err)
-		return
-	}
-	for account, err := range client.Accounts.List(lost.Intent.Target).All(ctx) {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(account.CardNumber)
-	}
 	// Output: 424242...242
 }
 

@@ -87,28 +87,6 @@ func ExampleFromCard() {
 	// Output: Approved MASTERCARD 516320...0008
 }
 
-// A wallet's card brings the wallet's cryptogram. With an ECI other than INTERNET it needs no CVN.
-func ExampleFromCard_wallet() {
-	box, client := exampleSandbox()
-	defer box.Close()
-
-	params := orderParams("ORDER-1", "49.95", "")
-	params.ECI = quickstream.ECI5
-	params.Source = quickstream.FromCard(quickstream.CardDetails{
-		CardNumber:     quickstream.NewSecret(mastercardCard),
-		Expiry:         quickstream.YearMonth{Year: 2035, Month: time.March},
-		WalletProvider: quickstream.WalletProviderApplePay,
-		Cryptogram:     quickstream.NewSecret("AgAAAAAAAIR8CQrXcIhbQAAAAAA="),
-	})
-	payment, err := client.Transactions.Pay(context.Background(), params)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(payment.Status, payment.CreditCard.WalletProvider, payment.CreditCard.PANType)
-	// Output: Approved APPLE_PAY DPAN
-}
-
 // A wallet's button in a browser makes a token. The server pays with it as with a card's.
 func ExampleFromSingleUseToken_wallet() {
 	box, client := exampleSandbox()

@@ -96,13 +96,6 @@ func TestAPIErrorHoldsTheAnswer(t *testing.T) {
 	assert.Equal(t, "quickstream: Transactions.Pay (POST /transactions): the service answered 429 Too Many Requests (fields: cardNumber), trace code 8a7f-Trace_1", err.Error())
 }
 
-func TestUnauthorisedNamesBothCauses(t *testing.T) {
-	err := clientOf(t, says(401, "")).Check(t.Context())
-	assert.ErrorIs(t, err, quickstream.ErrUnauthorized)
-	assert.ErrorContains(t, err, "expired")
-	assert.ErrorContains(t, err, "wrong kind")
-}
-
 // unreachable returns a service that no connection leads to.
 func unreachable(cause error) service {
 	return func(r *http.Request) (*http.Response, error) {

