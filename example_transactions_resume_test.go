@@ -31,9 +31,9 @@ func ExampleTransactionsService_Resume() {
 
 	_, err = client.Transactions.Resume(ctx, *lost.Intent)
 	if open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
-		fmt.Println("not found yet, and", len(open.Candidates), "candidates; the next look is in", time.Until(open.NextLook).Round(time.Minute))
+		fmt.Println("not found yet, and", len(open.Candidates), "candidates; look again within a minute:", time.Until(open.NextLook) <= time.Minute)
 	}
-	// Output: not found yet, and 0 candidates; the next look is in 1m0s
+	// Output: not found yet, and 0 candidates; look again within a minute: true
 }
 
 // Two refunds of the same amount look alike if the service echoes neither references nor ids. The
@@ -132,7 +132,7 @@ func ExampleTransactionsService_Plan() {
 // Plan a void by the transaction's receipt number.
 func ExampleTransactionsService_PlanVoid() {
 	ctx := context.Background()
-	box, client := exampleSandbox()
+	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 
 	intent, err := client.Transactions.PlanVoid(ctx, paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber)
