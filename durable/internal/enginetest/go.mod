@@ -3,10 +3,13 @@ module github.com/quickstream-go/quickstream/durable/internal/enginetest
 go 1.26.0
 
 require (
+	github.com/chromedp/cdproto v0.159.0
+	github.com/chromedp/chromedp v0.23.0
 	github.com/jackc/pgx/v5 v5.13.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/quickstream-go/quickstream v0.1.0
 	github.com/quickstream-go/quickstream/durable v0.1.0
+	github.com/quickstream-go/quickstream/durable/durabletest v0.1.0
 	github.com/quickstream-go/quickstream/durable/postgres v0.1.0
 	github.com/quickstream-go/quickstream/durable/sqlite v0.1.0
 	github.com/quickstream-go/quickstream/otelquickstream/oteldurable v0.1.0
@@ -23,6 +26,7 @@ require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
+	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/google/go-querystring v1.2.0 // indirect
@@ -73,3 +77,5 @@ replace github.com/quickstream-go/quickstream/durable/sqlite => ../../sqlite
 replace github.com/quickstream-go/quickstream/durable/postgres => ../../postgres
 
 replace github.com/quickstream-go/quickstream/otelquickstream/oteldurable => ../../../otelquickstream/oteldurable
+
+replace github.com/quickstream-go/quickstream/durable/durabletest => ../../durabletest

@@ -1,0 +1,111 @@
+// Package browsertest looks at the console and at the pages of the sandbox's command in Chromium.
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// tab is a page of a Chromium of its own.
+type tab struct {
+	*testing.T
+
+	ctx context.Context
+
+	mu       sync.Mutex
+	document *network.EventResponseReceived // the page as it was sent
+	problems []string
+}
+
+// open starts Chromium. Without it the test is skipped, but fails if QUICKSTREAM_BROWSER is "required". When the test
+// ends nothing may have gone wrong in the page.
+func open(t *testing.T) *tab {
+	t.Helper()
+	program, err := exec.LookPath("chromium")
+	if err != nil && os.Getenv("QUICKSTREAM_BROWSER") != "required" {
+		t.Skip("Chromium is missing: " + err.Error())
+	}
+	require.NoError(t, err, "Chromium is required")
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("no-proxy-server", true),
+		// Names are looked up nowhere.
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"))
+	allocator, stop := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
+	ctx, cancel := chromedp.NewContext(allocator)
+	p := &tab{T: t, ctx: ctx}
+	t.Cleanup(func() {
+		cancel()
+		stop()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		assert.Empty(t, p.problems)
+	})
+	p.watch()
+	return p
+}
+
+// watch notes what the browser reports, such as violations of the policy, and requests to other machines.
+func (p *tab) watch() {
+	p.Helper()
+	require.NoError(p, chromedp.Listen(p.ctx, func(event any) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.Context().Err() != nil {
+			return // the test is over, and servers end
+		}
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			p.problems = append(p.problems, "exception: "+e.ExceptionDetails.Text)
+		case *log.EventEntryAdded:
+			p.problems = append(p.problems, fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
+		case *network.EventResponseReceived:
+			if e.Type == network.ResourceTypeDocument {
+				p.document = e
+			}
+		case *network.EventRequestWillBeSent:
+			if u, err := url.Parse(e.Request.URL); err != nil || u.Hostname() != "127.0.0.1" && u.Scheme != "data" {
+				p.problems = append(p.problems, "a request to "+e.Request.URL)
+			}
+		}
+	}))
+}
+
+// do carries steps out, or fails.
+func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	p.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
+	defer cancel()
+	require.NoError(p, chromedp.Do(ctx, steps...))
+}
+
+func (p *tab) click(selector string) {
+	p.Helper()
+	p.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// waitFor waits until a condition holds in the page. A page that is being left has none.
+func (p *tab) waitFor(condition string) {
+	p.Helper()
+	require.Eventually(p, func() bool {
+		is, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("!!("+condition+")"))
+		return err == nil && is
+	}, time.Minute, 20*time.Millisecond, "it does not come true: %s", condition)
+}
+
+func (p *tab) says(text string) {
+	p.Helper()
+	p.waitFor(fmt.Sprintf("document.readyState === 'complete' && document.body.innerText.includes(%q)", text))
+}
