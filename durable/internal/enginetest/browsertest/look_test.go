@@ -73,7 +73,7 @@ func (p *tab) valid(name string, request network.RequestID) {
 	}
 	source, err := chromedp.Call(p.ctx, network.GetResponseBody, network.GetResponseBodyParams{RequestID: request})
 	require.NoError(p, err)
-	command := exec.CommandContext(p.Context(), program, "--rule=doctype-style:off", "--rule=no-redundant-role:off", "--stdin")
+	command := exec.CommandContext(p.Context(), program, "--preset=recommended", "--rule=doctype-style:off", "--rule=no-redundant-role:off", "--stdin")
 	command.Stdin = bytes.NewReader(source.Body)
 	found, err := command.CombinedOutput()
 	assert.NoError(p, err, "%s: %s", name, found)
