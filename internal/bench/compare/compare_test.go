@@ -10,11 +10,8 @@ import (
 	"math"
 	"net/http"
 	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/quickstream-go/quickstream"
@@ -23,7 +20,7 @@ import (
 // TestMain lets the test binary be the child process that the command starts.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "-child" {
-		if _, err := run(context.Background(), os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		if _, err := run(context.Background(), os.Args[1:], os.Stdout); err != nil {
 			os.Exit(1)
 		}
 		return
@@ -53,43 +50,55 @@ func TestGates(t *testing.T) {
 	}
 }
 
-func TestTable(t *testing.T) {
-	var out bytes.Buffer
-	table(&out, results{Lines: []line{
-		line{Row: "P1", What: "within", Value: 0.5}.atMost(1), counted("P2", "over", "allocs", 3).atMost(2), {Row: "P3", What: "beside", Value: 7},
-	}})
-	for _, want := range []string{"0.5x      <= 1x\n", "3 allocs  <= 2 allocs MISSED\n", "7x        \n"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is not in the table:\n%s", want, out.String())
-		}
-	}
-}
-
 // TestRows runs rows from end to end, with few rounds. What they measure is not
 // judged here, only that they agree with their peers and print what they should.
 func TestRows(t *testing.T) {
-	var out bytes.Buffer
-	folder := t.TempDir()
-	if _, err := run(t.Context(), []string{"-quick", "-row", "P8,P16", "-json", filepath.Join(folder, "results", "a.json")}, &out, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	if written := readRuns(folder); len(written) != 1 || len(written[0].Lines) != 4 || written[0].Go != runtime.Version() {
-		t.Errorf("the results hold %+v", written)
-	}
-	for _, want := range []string{"P8 ", "verify, allocations", "P16 ", "lost"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is not in the table:\n%s", want, out.String())
+	for _, row := range []string{"P8", "P16"} {
+		var out bytes.Buffer
+		if _, err := run(t.Context(), []string{"-quick", "-row", row}, &out); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), "\n"+row+" ") || strings.Contains(out.String(), "P1 ") {
+			t.Errorf("row %s:\n%s", row, out.String())
 		}
 	}
-	if strings.Contains(out.String(), "P1 ") || strings.Contains(out.String(), "P9 ") {
-		t.Errorf("rows were measured that nobody asked for:\n%s", out.String())
-	}
-	if _, err := run(t.Context(), []string{"-row", "P3"}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "P3") {
+	if _, err := run(t.Context(), []string{"-row", "P3"}, io.Discard); err == nil || !strings.Contains(err.Error(), "P3") {
 		t.Errorf("a row that does not exist: %v", err)
 	}
 }
 
-func TestClientsAgree(t *testing.T) { callCases(t.Context()) }
+// TestTableAndPlot: a line that misses its gate says so in both, and the plot shows ratios only, in
+// their order.
+func TestTableAndPlot(t *testing.T) {
+	found := results{Lines: []line{
+		line{Row: "P1", What: "ours / peer", Value: 0.5}.atMost(0.6),
+		line{Row: "P1", What: "c & d", Value: 0.7}.atMost(0.6),
+		counted("P2", "over", "allocs", 3).atMost(2),
+		{Row: "P3", What: "far", Value: 40},
+	}}
+	var out bytes.Buffer
+	found.table(&out)
+	for _, want := range []string{"0.5x      <= 0.6x\n", "0.7x      <= 0.6x MISSED\n", "3 allocs  <= 2 allocs MISSED\n", "40x"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in the table:\n%s", want, out.String())
+		}
+	}
+	var svg struct {
+		Text    []string `xml:"text"`
+		Circles []struct {
+			X int `xml:"cx,attr"`
+		} `xml:"circle"`
+		Gates []struct{} `xml:"path"`
+	}
+	if err := xml.Unmarshal([]byte(found.plot()), &svg); err != nil {
+		t.Fatal(err)
+	}
+	dots := svg.Circles
+	if len(dots) != 3 || len(svg.Gates) != 2 || dots[0].X >= dots[1].X || dots[1].X >= dots[2].X ||
+		!slices.Contains(svg.Text, "P1 c & d") || !slices.Contains(svg.Text, "<= 0.6x MISSED") {
+		t.Errorf("the plot shows %+v", svg)
+	}
+}
 
 func TestADifferenceIsFound(t *testing.T) {
 	body := transactionJSON(stubHost, 1000000001)
@@ -127,27 +136,9 @@ func TestADifferenceIsFound(t *testing.T) {
 	}
 }
 
-func TestForgeriesAreFound(t *testing.T) {
-	body := []byte("a body")
-	for name, do := range map[string]func([]byte) error{
-		"honest": func(b []byte) error {
-			if !bytes.Equal(b, body) {
-				return errors.New("forged")
-			}
-			return nil
-		},
-		"gullible": func([]byte) error { return nil },
-		"strict":   func([]byte) error { return errors.New("no") },
-	} {
-		if err := (way{name, body, do}).refusesForgeries(); (err == nil) != (name == "honest") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 func TestService(t *testing.T) {
 	p, stop := startService(t.Context())
-	if err := each(p.list(listURL(p.base, 3, "fast")).All(t.Context()), 3*pageSize, func(_ int, transaction *quickstream.Transaction) error {
+	if err := each(p.list(listURL(p.base, "fast", listPages-3)).All(t.Context()), 3*pageSize, func(_ int, transaction *quickstream.Transaction) error {
 		if transaction.ReceiptNumber == "" {
 			return errors.New("no receipt number")
 		}
@@ -179,17 +170,6 @@ func TestPeakOfAChild(t *testing.T) {
 	}
 }
 
-func TestTogether(t *testing.T) {
-	var n atomic.Int64
-	if err := together(8, 5, func() error { n.Add(1); return nil }); err != nil || n.Load() != 40 {
-		t.Errorf("%d calls, %v", n.Load(), err)
-	}
-	boom := errors.New("boom")
-	if err := together(2, 2, func() error { return boom }); !errors.Is(err, boom) {
-		t.Errorf("error %v", err)
-	}
-}
-
 // TestCounterSeesLostConnections keeps the count of P16 honest. The answer is longer
 // than what net/http reads of one that was closed, which depends on the version of Go.
 func TestCounterSeesLostConnections(t *testing.T) {
@@ -209,65 +189,10 @@ func TestCounterSeesLostConnections(t *testing.T) {
 	}
 }
 
-func TestByHand(t *testing.T) {
-	server := count(func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusTeapot, smallJSON) })
-	defer server.Close()
-	if err := server.usual().get(t.Context(), server.URL, new(plainTransaction)); err == nil {
-		t.Error("a status that is no success was decoded")
-	}
+func TestVerifyByHand(t *testing.T) {
 	for _, header := range []string{"", "t=1,v1=00", "t=x", "v1=00"} {
 		if verifyByHand(header, nil) == nil {
 			t.Errorf("%q was accepted", header)
 		}
-	}
-}
-
-// TestFigures draws two runs of which the later has a line more.
-func TestFigures(t *testing.T) {
-	folder := t.TempDir()
-	write := func(name string, text []byte) {
-		if err := os.WriteFile(filepath.Join(folder, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Mkdir(filepath.Join(folder, "results"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	write("README.md", []byte("Text.\n"+beforeFigures+"old figures"))
-	p1 := line{Row: "P1", What: "ours / peer", Value: 0.5}.atMost(0.6)
-	write("results/a.json", must(json.Marshal(results{Go: "go1", Lines: []line{p1}})))
-	p1.Value = 0.7
-	write("results/b.json", must(json.Marshal(results{Go: "go2", Lines: []line{p1, counted("P2", "a & b", "allocs", 3), {Row: "P3", What: "c & d", Value: 40}}})))
-	figures(folder)
-	readme := string(must(os.ReadFile(filepath.Join(folder, "README.md"))))
-	for _, want := range []string{"Text.\n", "go1 ", "go2 ", "0.5x", "<= 0.6x", "0.7x", "<= 0.6x MISSED", "a & b", "3 allocs"} {
-		if !strings.Contains(readme, want) {
-			t.Errorf("%q is not in the README:\n%s", want, readme)
-		}
-	}
-	var svg struct {
-		Text    []string `xml:"text"`
-		Circles []struct {
-			X int `xml:"cx,attr"`
-		} `xml:"circle"`
-		Gates []struct{} `xml:"path"`
-	}
-	if err := xml.Unmarshal(must(os.ReadFile(filepath.Join(folder, "results", "plot.svg"))), &svg); err != nil {
-		t.Fatal(err)
-	}
-	dots := svg.Circles[2:] // those before name the runs
-	if len(dots) != 3 || len(svg.Gates) != 2 || dots[0].X >= dots[1].X || dots[1].X >= dots[2].X || !slices.Contains(svg.Text, "P3 c & d") {
-		t.Errorf("the plot shows %+v", svg)
-	}
-	if strings.Contains(readme, "old figures") {
-		t.Error("the old figures are still there")
-	}
-}
-
-// TestReadme keeps the figures in the README those of the results beside it.
-func TestReadme(t *testing.T) {
-	_, text, _ := strings.Cut(string(must(os.ReadFile("../README.md"))), beforeFigures)
-	if text != figuresText(readRuns("..")) {
-		t.Error("README.md has other figures than results/*.json: go -C internal/bench run ./compare -figures")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"strconv"
 	"time"
 
 	"github.com/stripe/stripe-go/v85"
@@ -21,28 +20,27 @@ func (p peers) list(url string) quickstream.List[quickstream.Transaction] {
 func iterating(ctx context.Context, m plan) []line {
 	p, stop := startService(ctx)
 	defer stop()
-	const pages = 100
-	url := listURL(p.base, pages, "fast")
+	const all = listPages * pageSize
+	url := listURL(p.base, "fast", 0)
 	params := new(stripe.PaymentIntentListParams)
 	params.Limit = stripe.Int64(pageSize)
-	params.Filters.AddFilter("pages", "", strconv.Itoa(pages))
 
 	ours := func() iter.Seq2[*quickstream.Transaction, error] { return p.list(url).All(ctx) }
 	stripes := func() iter.Seq2[*stripe.PaymentIntent, error] {
 		return iter.Seq2[*stripe.PaymentIntent, error](p.stripe.V1PaymentIntents.List(ctx, params).All(ctx))
 	}
 	var theirs []*plainTransaction
-	check(each(p.plain.all(ctx, url), pages*pageSize, func(_ int, t *plainTransaction) error { theirs = append(theirs, t); return nil }))
-	check(each(ours(), pages*pageSize, func(i int, t *quickstream.Transaction) error { return same(t, theirs[i]) }))
-	check(each(stripes(), pages*pageSize, func(i int, intent *stripe.PaymentIntent) error { return sameIntent(intent, i) }))
+	check(each(p.plain.all(ctx, url), all, func(_ int, t *plainTransaction) error { theirs = append(theirs, t); return nil }))
+	check(each(ours(), all, func(i int, t *quickstream.Transaction) error { return same(t, theirs[i]) }))
+	check(each(stripes(), all, func(i int, intent *stripe.PaymentIntent) error { return sameIntent(intent, i) }))
 	theirs = nil
 
 	r := m.long().run(append([]work{
-		{"ours", func() error { return each(ours(), pages*pageSize, nil) }},
-		{"net/http", func() error { return each(p.plain.all(ctx, url), pages*pageSize, nil) }},
-		{"stripe-go", func() error { return each(stripes(), pages*pageSize, nil) }},
-	}, ifV2(work{"json/v2", func() error { return each(p.v2.all(ctx, url), pages*pageSize, nil) }})...)...)
-	what := fmt.Sprintf("iterate %d transactions / ", pages*pageSize)
+		{"ours", func() error { return each(ours(), all, nil) }},
+		{"net/http", func() error { return each(p.plain.all(ctx, url), all, nil) }},
+		{"stripe-go", func() error { return each(stripes(), all, nil) }},
+	}, ifV2(work{"json/v2", func() error { return each(p.v2.all(ctx, url), all, nil) }})...)...)
+	what := fmt.Sprintf("iterate %d transactions / ", all)
 	return append([]line{
 		slower("P13", what+"net/http + encoding/json", r, "ours", "net/http").atMost(0.70, 1.0),
 		slower("P13", what+"stripe-go", r, "ours", "stripe-go").atMost(0.22, 0.46),
@@ -73,7 +71,7 @@ func prefetching(ctx context.Context, m plan) []line {
 	p, stop := startService(ctx)
 	defer stop()
 	const pages = 20
-	list := p.list(listURL(p.base, pages, "slow"))
+	list := p.list(listURL(p.base, "slow", listPages-pages))
 	read := func(list quickstream.List[quickstream.Transaction]) func() error {
 		return func() error {
 			return each(list.Pages(ctx), pages, func(_ int, page *quickstream.Page[quickstream.Transaction]) error {

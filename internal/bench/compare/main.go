@@ -1,25 +1,13 @@
-// Command compare measures the library beside what else a merchant could use,
-// and prints one table. It fails when a row is over its gate.
-//
-//	go -C internal/bench run ./compare             # all rows, a minute or two
-//	go -C internal/bench run ./compare -quick      # fewer rounds, under a minute
-//	go -C internal/bench run ./compare -row P1,P2  # some rows
-//	go -C internal/bench run ./compare -json FILE  # the results into a file too
-//	go -C internal/bench run ./compare -figures    # the plot and the figures in README.md, from results/*.json
-//
-// Everything happens on this machine: requests are answered without a network or
-// over the loopback interface.
+// Command compare measures the library beside what else a merchant could use, and prints one table.
+// It fails when a row is over its gate. README.md says how that is measured.
 package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -27,7 +15,7 @@ import (
 )
 
 func main() {
-	holds, err := run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)
+	holds, err := run(context.Background(), os.Args[1:], os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "compare:", err)
 	}
@@ -48,81 +36,54 @@ func check(err error) {
 	}
 }
 
-// group is a row, or several that come from one measurement.
-type group struct {
-	rows    []string
-	measure func(ctx context.Context, p plan) []line
-}
-
-func groups() []group {
-	return []group{
-		{append([]string{"P1", "P2"}, ifV2("P1b")...), calls},
-		{[]string{"P4"}, load},
-		{[]string{"P8", "P9"}, notifications},
-		{[]string{"P10", "P11"}, reports},
-		{[]string{"P12"}, downloads},
-		{[]string{"P13"}, iterating},
-		{[]string{"P14"}, prefetching},
-		{[]string{"P15"}, crowds},
-		{[]string{"P16"}, lostConnections},
-		{[]string{"P17"}, memory},
-	}
-}
-
 // run reports whether every row that was asked for holds.
-func run(ctx context.Context, args []string, out, progress io.Writer) (bool, error) {
+func run(ctx context.Context, args []string, out io.Writer) (bool, error) {
 	flags := flag.NewFlagSet("compare", flag.ContinueOnError)
-	flags.SetOutput(progress)
-	var known []string
-	for _, g := range groups() {
-		known = append(known, g.rows...)
-	}
 	quick := flags.Bool("quick", false, "measure fewer rounds, for less than a minute")
-	only := flags.String("row", strings.Join(known, ","), "measure these rows only")
-	jsonFile := flags.String("json", "", "write what was found into this file too")
-	figure := flags.Bool("figures", false, "measure nothing: write results/plot.svg and the figures in README.md from results/*.json")
+	only := flags.String("row", "", "measure this row only, and those that are measured with it")
+	plot := flags.String("plot", "", "draw the ratios into this file too")
 	child := flags.Bool("child", false, "play the service, as a process that this command starts itself")
 	if err := flags.Parse(args); err != nil {
 		return false, err
 	}
-	switch {
-	case *child:
+	if *child {
 		return true, serveParent(ctx, os.Stdin, out)
-	case *figure:
-		figures(".")
-		return true, nil
 	}
-	p := plan{rounds: 40, slice: 25 * time.Millisecond, clock: wall()}
+	start := time.Now()
+	p := plan{rounds: 40, slice: 25 * time.Millisecond, clock: func() time.Duration { return time.Since(start) }}
 	if *quick {
 		p.rounds = 9
 	}
-	wanted := strings.Split(*only, ",")
-	for _, row := range wanted {
-		if !slices.Contains(known, row) {
-			return false, fmt.Errorf("there is no row %s; the rows are %s", row, strings.Join(known, ", "))
-		}
-	}
 	found := results{
 		Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.NumCPU(),
-		Date: time.Now().Format(time.DateOnly), Quick: *quick,
+		Date: time.Now().Format(time.DateOnly),
 	}
-	for _, g := range groups() {
-		rows := slices.DeleteFunc(g.rows, func(row string) bool { return !slices.Contains(wanted, row) })
-		if len(rows) == 0 {
-			continue
-		}
-		must(fmt.Fprintln(progress, "measuring", strings.Join(rows, " and ")))
-		for _, l := range g.measure(ctx, p) {
-			if slices.Contains(rows, l.Row) {
-				found.Lines = append(found.Lines, l)
-			}
+	for _, group := range []struct {
+		rows    string
+		measure func(context.Context, plan) []line
+	}{
+		{"P1 P1b P2", calls},
+		{"P4", load},
+		{"P8 P9", notifications},
+		{"P10 P11", reports},
+		{"P12", downloads},
+		{"P13", iterating},
+		{"P14", prefetching},
+		{"P15", crowds},
+		{"P16", lostConnections},
+		{"P17", memory},
+	} {
+		if *only == "" || slices.Contains(strings.Fields(group.rows), *only) {
+			found.Lines = append(found.Lines, group.measure(ctx, p)...)
 		}
 	}
-	table(out, found)
+	if found.Lines == nil {
+		return false, fmt.Errorf("there is no row %s", *only)
+	}
+	found.table(out)
 	holds := !slices.ContainsFunc(found.Lines, func(l line) bool { return !l.holds() })
-	if *jsonFile == "" {
+	if *plot == "" {
 		return holds, nil
 	}
-	text := must(json.MarshalIndent(found, "", "\t"))
-	return holds, errors.Join(os.MkdirAll(filepath.Dir(*jsonFile), 0o750), os.WriteFile(*jsonFile, append(text, '\n'), 0o600))
+	return holds, os.WriteFile(*plot, []byte(found.plot()), 0o600)
 }

@@ -26,12 +26,6 @@ type plan struct {
 // long returns the plan for cases of which one takes as long as a slice.
 func (p plan) long() plan { return plan{(p.rounds + 3) / 4, 4 * p.slice, p.clock} }
 
-// wall returns the time since the start.
-func wall() func() time.Duration {
-	start := time.Now()
-	return func() time.Duration { return time.Since(start) }
-}
-
 // cpu returns the processor time of this process, on all cores, in its own code and in the
 // kernel's.
 func cpu() time.Duration {
@@ -82,14 +76,9 @@ func (t times) ratio(a, b string) float64 {
 	for round := range ratios {
 		ratios[round] = t[a][round] / t[b][round]
 	}
-	return median(ratios)
-}
-
-// median returns the middle of the values, or the mean of the two in the middle.
-func median(values []float64) float64 {
-	if len(values) == 0 {
+	if len(ratios) == 0 {
 		return math.NaN()
 	}
-	slices.Sort(values)
-	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
+	slices.Sort(ratios)
+	return (ratios[(len(ratios)-1)/2] + ratios[len(ratios)/2]) / 2
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -39,7 +38,7 @@ func memory(ctx context.Context, _ plan) []line {
 			for _, body := range kind.bodies() {
 				for _, is := range text.is {
 					changed := strings.ReplaceAll(body, "xx", is)
-					peak = max(peak, heaptest.Least(peak, func() { check(kind.read(changed)) })) // a cheaper body than the worst needs no second run
+					peak = max(peak, heaptest.Least(peak, func() { kind.read(changed) })) // a cheaper body than the worst needs no second run
 				}
 			}
 			what := fmt.Sprintf("worst %s%s: peak in MiB, as a multiple of its cap", kind.name, text.name)
@@ -67,73 +66,47 @@ func (e endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// worst is a kind of answer with bodies that cost much, of the largest size that is read.
+// worst is a kind of answer with the bodies, of the largest size that is read, that were found to
+// cost most. Tests of the packages bound what others cost.
 type worst struct {
 	name   string
 	limit  int
-	read   func(body string) error
+	read   func(body string)
 	bodies func() []string // made when needed: what is on the heap makes the collector lazy
 }
 
 func worstAnswers(ctx context.Context) []worst {
-	get := func(status int) func(string) error {
-		return func(body string) error {
+	get := func(status int) func(string) {
+		return func(body string) {
 			_, _ = respond(status, body).Transactions.Get(ctx, receipt) // the body may be refused
-			return nil
 		}
 	}
-	look := func(body string) error {
+	look := func(body string) {
 		_ = each(respond(http.StatusOK, body).Transactions.ByReference("REF-1").All(ctx), 0, nil) // may be refused too
-		return nil
 	}
-	items := func(n int, item string) string {
-		text := strings.Repeat("x", (successCap-len(item)*n-20)/n)
-		return `{"data":[` + strings.TrimSuffix(strings.Repeat(strings.Replace(item, "~", text, 1)+",", n), ",") + `]}`
-	}
+	deliver := func(body string) { deliver(ctx, body) }
 	return []worst{
 		{"object", successCap, get(http.StatusOK), func() []string {
-			return []string{
-				heaptest.Full(successCap, `{"receiptNumber":"R-1","links":[`, `{},`, `]}`),
-				heaptest.Full(successCap, `{"receiptNumber":"`, `1`, `"}`),
-				padded(successCap, `{"receiptNumber":"R-1","responseDescription":"~"}`),
-				padded(successCap, `{"receiptNumber":"R-1","settlementDate":"~"}`),
-				padded(successCap, `{"receiptNumber":"R-1","~":1}`),
-				padded(successCap, `{"receiptNumber":"R-1",`+heaptest.Members(149_000, `1`)+`"m":"~"}`),
-				padded(successCap, `{"receiptNumber":"R-1","metadata":{`+heaptest.Members(149_000, `""`)+`"m":"~"}}`),
-			}
+			return []string{padded(successCap, `{"receiptNumber":"R-1","metadata":{`+heaptest.Members(149_000, `""`)+`"m":"~"}}`)}
 		}},
 		{"list", successCap, look, func() []string {
+			items := func(n int, item string) string {
+				return heaptest.Full(successCap, `{"data":[`, padded((successCap-20)/n, item+","), `]}`)
+			}
 			return []string{
-				heaptest.Full(successCap, `{"data":[`, `{},`, `]}`),
 				items(4_999, `{"receiptNumber":"1","creditCard":{},"bankAccount":{},"metadata":{"a":""},"principalAmount":1,"responseDescription":"~"}`),
 				items(14, `{"receiptNumber":"1","responseDescription":"~","links":[`+strings.Repeat(`{"rel":"a"},`, 4_999)+`{}]}`),
 			}
 		}},
 		{"error", errorCap, get(http.StatusUnprocessableEntity), func() []string {
-			return []string{
-				heaptest.Full(errorCap, `{"errors":[`, `{},`, `]}`),
-				heaptest.Full(errorCap, `{"new":[`, `[[]],`, `]}`),
-				heaptest.Full(errorCap, `{"customerMessage":"`, `\u00e9`, `"}`),
-				heaptest.Full(errorCap, `<html>`, `?a `, ``),
-				heaptest.Full(errorCap, `<html>`, `xx`, ``),
-				padded(errorCap, `{"customerMessage":"~"}`), padded(errorCap, `{"~":"m"}`),
-				`{` + heaptest.Members(4_900, `1`) + `"customerMessage":"` + strings.Repeat("/?", 80_000) + `"}`,
-			}
+			return []string{padded(errorCap, `{"~":"m"}`)}
 		}},
-		{"webhook", webhooks.DefaultMaxBody, func(body string) error { return deliver(ctx, body) }, func() []string {
-			return []string{
-				heaptest.Full(webhooks.DefaultMaxBody, `{"id":"1","eventType":"new","data":[`, `{},`, `]}`),
-				padded(webhooks.DefaultMaxBody, `{"id":"1","eventType":"new","data":{"a":"~"}}`),
-				padded(webhooks.DefaultMaxBody, `{"id":"1","eventType":"new","data":{"~":1}}`),
-				padded(webhooks.DefaultMaxBody, `{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1","comment":"~"}}`),
-				padded(webhooks.DefaultMaxBody, `{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1","metadata":{`+heaptest.Members(4_900, `""`)+`"m":"~"}}}`),
-			}
+		{"webhook", webhooks.DefaultMaxBody, deliver, func() []string {
+			return []string{padded(webhooks.DefaultMaxBody, `{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1","metadata":{`+heaptest.Members(4_900, `""`)+`"m":"~"}}}`)}
 		}},
 		{"CSV, of its longest record", recordCap, readReport, func() []string {
-			return []string{
-				"a" + strings.Repeat(",a", 14) + strings.Repeat("\r\n"+strings.TrimSuffix(strings.Repeat(`"`+strings.Repeat("x", mebibyte-2)+`",`, 15), ","), 4),
-				"a,b\r\n\"" + strings.Repeat("x", 4*recordCap),
-			}
+			record := strings.TrimSuffix(strings.Repeat(`"`+strings.Repeat("x", mebibyte-2)+`",`, 15), ",")
+			return []string{"a" + strings.Repeat(",a", 14) + strings.Repeat("\r\n"+record, 4)}
 		}},
 	}
 }
@@ -162,7 +135,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // deliver sends a notification, as somebody who has the secret, to an endpoint with a store.
-func deliver(ctx context.Context, body string) error {
+func deliver(ctx context.Context, body string) {
 	verifier := must(webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(hookSecret)}))
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader(body))
 	r.Header.Set(signature.Header, must(signature.Sign(signature.AssumedHMAC{}, hookSecret, time.Now(), []byte(body))))
@@ -172,21 +145,15 @@ func deliver(ctx context.Context, body string) error {
 		return nil
 	}, webhooks.WithStore(new(webhooks.MemoryStore))).ServeHTTP(w, r)
 	if w.Code != http.StatusOK && w.Code != http.StatusBadRequest {
-		return fmt.Errorf("the endpoint answered %d", w.Code)
+		check(fmt.Errorf("the endpoint answered %d", w.Code))
 	}
-	return nil
 }
 
 // readReport keeps a copy of each row.
-func readReport(body string) error {
+func readReport(body string) {
 	for row, err := range must(csvreport.NewReader(strings.NewReader(body))).Rows() {
-		if _, damaged := errors.AsType[*csvreport.Error](err); damaged {
-			return nil
+		if err == nil { // what is no UTF-8 is refused
+			_ = row.Clone()
 		}
-		if err != nil {
-			return err
-		}
-		_ = row.Clone()
 	}
-	return nil
 }

@@ -46,7 +46,8 @@ func eventJSON(version string) string {
 		`"pending_webhooks":1,"request":{"id":"req_1","idempotency_key":null},"type":"payment_intent.succeeded"}`, version, intentJSON(1))
 }
 
-const pageSize = 100
+// A list has as many pages, and a page as many items.
+const listPages, pageSize = 100, 100
 
 // items returns the bodies of a page, the first being number first.
 func items(first int, body func(n int) string) string {
@@ -57,18 +58,16 @@ func items(first int, body func(n int) string) string {
 	return strings.Join(all, ",")
 }
 
-// listURL is where a list of so many pages begins. The service takes its time for those of a slow one.
-func listURL(base string, pages int, pace string) string {
-	return fmt.Sprintf("%s%s%s?settlementDate=2024-02-03&pace=%s&pages=%d&page=0", base, apiBase, listRoute, pace, pages)
+// listURL is a page of a list. The service takes its time for those of a slow one.
+func listURL(base, pace string, page int) string {
+	return fmt.Sprintf("%s%s%s?settlementDate=2024-02-03&pace=%s&page=%d", base, apiBase, listRoute, pace, page)
 }
 
 // pageJSON returns a page of transactions.
 func pageJSON(base string, query url.Values) string {
-	page, pages := number(query, "page"), number(query, "pages")
-	next := ""
-	if page+1 < pages {
-		query.Set("page", strconv.Itoa(page+1))
-		next = fmt.Sprintf(`{"rel":"next","href":"%s%s%s?%s"}`, base, apiBase, listRoute, query.Encode())
+	page, next := must(strconv.Atoi(query.Get("page"))), ""
+	if page+1 < listPages {
+		next = fmt.Sprintf(`{"rel":"next","href":"%s"}`, listURL(base, query.Get("pace"), page+1))
 	}
 	return `{"links":[` + next + `],"data":[` + items(1000000000+page*pageSize, func(n int) string { return transactionJSON(base, n) }) + `]}`
 }
@@ -80,7 +79,5 @@ func intentPageJSON(query url.Values) string {
 		first = 1 + must(strconv.Atoi(after))
 	}
 	return fmt.Sprintf(`{"object":"list","url":"/v1/payment_intents","has_more":%t,"data":[%s]}`,
-		first+pageSize < pageSize*number(query, "pages"), items(first, intentJSON))
+		first+pageSize < pageSize*listPages, items(first, intentJSON))
 }
-
-func number(query url.Values, name string) int { return must(strconv.Atoi(query.Get(name))) }

@@ -103,15 +103,8 @@ type plainTransaction struct {
 // compares what the merchant's decoder reads of the library's model with what it read itself.
 func same(ours *quickstream.Transaction, plain *plainTransaction) error {
 	var again plainTransaction
-	written, err := json.Marshal(ours)
-	if err == nil {
-		err = json.Unmarshal(written, &again)
-	}
-	a, aFailed := json.Marshal(again)
-	b, bFailed := json.Marshal(plain)
-	if err := errors.Join(err, aFailed, bFailed); err != nil {
-		return err
-	}
+	check(json.Unmarshal(must(json.Marshal(ours)), &again))
+	a, b := must(json.Marshal(again)), must(json.Marshal(plain))
 	if !bytes.Equal(a, b) || again.TransactionTime.IsZero() || ours.ReceiptNumber == "" {
 		return fmt.Errorf("the decoders differ:\n%s\n%s", a, b)
 	}
@@ -148,14 +141,9 @@ func (c plainClient) do(ctx context.Context, url string) (*http.Response, error)
 	return c.http.Do(req)
 }
 
-// drain asks and does not look at the answer.
-func (c plainClient) drain(ctx context.Context, url string) error {
-	resp, err := c.do(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	_, err = io.Copy(io.Discard, resp.Body)
+// drain does not look at a body.
+func drain(body io.Reader, _ any) error {
+	_, err := io.Copy(io.Discard, body)
 	return err
 }
 

@@ -32,8 +32,7 @@ func newStub(text string) roundTripper {
 		body := new(stubBody)
 		body.content.Reset(content)
 		return &http.Response{
-			Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-			Header: header, Body: body, ContentLength: int64(len(content)), Request: req,
+			StatusCode: http.StatusOK, Header: header, Body: body, ContentLength: int64(len(content)), Request: req,
 		}, nil
 	}
 }

@@ -3,28 +3,22 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 )
 
-// results are what one run has found, as -json writes it.
+// results are what one run has found.
 type results struct {
 	Go, System, Date string
 	Processors       int
-	Quick            bool
 	Lines            []line
-}
-
-func (r results) String() string {
-	return fmt.Sprintf("%s %s, %d processors, %s, -quick=%t", r.Go, r.System, r.Processors, r.Date, r.Quick)
 }
 
 // line is a line of the table.
 type line struct {
 	Row, What string
 	Value     float64 // a ratio, or with a unit something counted
-	Unit      string  `json:",omitempty"`
-	Gate      string  `json:",omitempty"` // "<=" or ">=", and nothing for a line that is there for comparison
+	Unit      string
+	Gate      string // "<=" or ">=", and nothing for a line that is there for comparison
 	Bound     float64
 }
 
@@ -88,41 +82,12 @@ func (l line) quantity(v float64) string {
 	return fmt.Sprintf("%.4g %s", v, l.Unit)
 }
 
-// sideBySide returns each line of the last run, which has the most, behind the same line of the
-// runs before it. It is nil in a run that has none.
-func sideBySide(runs []results) (all [][]*line) {
-	for _, last := range runs[len(runs)-1].Lines {
-		same := make([]*line, len(runs))
-		for i, r := range runs {
-			if at := slices.IndexFunc(r.Lines, func(l line) bool { return l.Row == last.Row && l.What == last.What }); at >= 0 {
-				same[i] = &r.Lines[at]
-			}
-		}
-		all = append(all, same)
-	}
-	return all
-}
-
-// table writes what some runs have found.
-func table(w io.Writer, runs ...results) {
-	heads := "\nrow\twhat"
-	for _, r := range runs {
-		must(fmt.Fprintln(w, r))
-		heads += "\t" + r.Go + "\tgate"
-	}
+// table writes what a run has found.
+func (r results) table(w io.Writer) {
+	must(fmt.Fprintf(w, "%s %s, %d processors, %s\n\n", r.Go, r.System, r.Processors, r.Date))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	must(fmt.Fprintln(t, heads))
-	for _, same := range sideBySide(runs) {
-		last := same[len(same)-1]
-		text := last.Row + "\t" + last.What
-		for _, l := range same {
-			if l == nil {
-				text += "\t-\t"
-			} else {
-				text += "\t" + l.quantity(l.Value) + "\t" + l.verdict()
-			}
-		}
-		must(fmt.Fprintln(t, text))
+	for _, l := range r.Lines {
+		must(fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", l.Row, l.What, l.quantity(l.Value), l.verdict()))
 	}
 	check(t.Flush())
 }

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,27 +23,6 @@ import (
 
 // hookSecret signs the notifications of the comparison.
 const hookSecret = "secret-for-nothing"
-
-// way is a way of receiving a signed body.
-type way struct {
-	name string
-	body []byte
-	do   func(body []byte) error
-}
-
-// refusesForgeries returns an error unless a way accepts its body, and not the same with one bit
-// changed.
-func (w way) refusesForgeries() error {
-	if err := w.do(w.body); err != nil {
-		return fmt.Errorf("%s: %w", w.name, err)
-	}
-	forged := bytes.Clone(w.body)
-	forged[len(forged)/2] ^= 1
-	if w.do(forged) == nil {
-		return fmt.Errorf("%s accepts a forged body", w.name)
-	}
-	return nil
-}
 
 // notifications compares what it costs to verify a signature (P8), and to verify a notification
 // and decode what it is about (P9).
@@ -72,11 +48,7 @@ func notifications(_ context.Context, m plan) []line {
 		if err != nil {
 			return nil, err
 		}
-		payment, ok := event.(*webhooks.PaymentEvent)
-		if !ok {
-			return nil, errors.New("not a payment")
-		}
-		return payment.Transaction(), nil
+		return event.(*webhooks.PaymentEvent).Transaction(), nil
 	}
 	receiveIntent := func(event []byte) (*stripe.PaymentIntent, error) {
 		e, err := stripehook.ConstructEvent(event, eventHeader, hookSecret)
@@ -102,22 +74,18 @@ func notifications(_ context.Context, m plan) []line {
 	}
 	check(sameIntent(must(receiveIntent(event)), 1))
 
-	cases := []work{{"hmac", hashing(strconv.FormatInt(now.UnixMilli(), 10)+".", body)}}
-	verify := func(b []byte) error { return verifier.Verify(values, b) }
-	for _, way := range slices.Concat([]way{
-		{"verify", body, verify},
-		{"verify, stripe-go", body, func(b []byte) error { return stripehook.ValidatePayload(b, stripeHeader, hookSecret) }},
-		{"receive", body, func(b []byte) error { _, err := receive(b); return err }},
-		{"receive, stripe-go", event, func(b []byte) error { _, err := receiveIntent(b); return err }},
-		{"receive, by hand", body, func(b []byte) error { _, err := byHand(b, json.Unmarshal); return err }},
-	}, ifV2(way{"receive, json/v2", body, func(b []byte) error { _, err := byHand(b, unmarshalV2); return err }})) {
-		check(way.refusesForgeries())
-		cases = append(cases, work{way.name, func() error { return way.do(way.body) }})
-	}
-	r := m.run(cases...)
+	verify := func() error { return verifier.Verify(values, body) }
+	r := m.run(append([]work{
+		{"hmac", hashing(strconv.FormatInt(now.UnixMilli(), 10)+".", body)},
+		{"verify", verify},
+		{"verify, stripe-go", func() error { return stripehook.ValidatePayload(body, stripeHeader, hookSecret) }},
+		{"receive", func() error { _, err := receive(body); return err }},
+		{"receive, stripe-go", func() error { _, err := receiveIntent(event); return err }},
+		{"receive, by hand", func() error { _, err := byHand(body, json.Unmarshal); return err }},
+	}, ifV2(work{"receive, json/v2", func() error { _, err := byHand(body, unmarshalV2); return err }})...)...)
 	return append([]line{
 		slower("P8", "verify / HMAC alone", r, "verify", "hmac").atMost(1.3),
-		counted("P8", "verify, allocations", "allocs", testing.AllocsPerRun(1000, func() { check(verify(body)) })).atMost(0),
+		counted("P8", "verify, allocations", "allocs", testing.AllocsPerRun(1000, func() { check(verify()) })).atMost(0),
 		slower("P8", "verify, stripe-go / HMAC alone", r, "verify, stripe-go", "hmac"),
 		slower("P9", "verify + typed event / stripe-go", r, "receive", "receive, stripe-go").atMost(0.16, 0.21),
 		slower("P9", "verify + typed event / by hand, encoding/json", r, "receive", "receive, by hand").atMost(0.85, 1.35),
@@ -139,15 +107,7 @@ func hashing(prefix string, body []byte) func() error {
 // verifyByHand is what a merchant writes for the form of header and signature
 // that the comparison uses.
 func verifyByHand(header string, body []byte) error {
-	timestamp, value := "", ""
-	for part := range strings.SplitSeq(header, ",") {
-		switch name, text, _ := strings.Cut(part, "="); name {
-		case "t":
-			timestamp = text
-		case "v1":
-			value = text
-		}
-	}
+	timestamp, value, _ := strings.Cut(strings.TrimPrefix(header, "t="), ",v1=")
 	ms, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil || time.Since(time.UnixMilli(ms)).Abs() > 5*time.Minute {
 		return errors.New("too old")

@@ -59,18 +59,19 @@ func rows(report io.Reader, t *Tally, texts func(*csvreport.Row, []csvreport.Col
 	if err != nil {
 		return err
 	}
-	var amounts [3]csvreport.Column
-	var truths [2]csvreport.Column
+	var amounts, truths, others []csvreport.Column
 	var date, moment csvreport.Column
-	typed := map[string]*csvreport.Column{
-		"Principal Amount": &amounts[0], "Surcharge Amount": &amounts[1], "Total Amount": &amounts[2],
-		"Settlement Date": &date, "Transaction Time": &moment, "Refundable": &truths[0], "Voidable": &truths[1],
-	}
-	var others []csvreport.Column
 	for _, c := range r.Columns() {
-		if to := typed[c.Name()]; to != nil {
-			*to = c
-		} else {
+		switch c.Name() {
+		case "Principal Amount", "Surcharge Amount", "Total Amount":
+			amounts = append(amounts, c)
+		case "Refundable", "Voidable":
+			truths = append(truths, c)
+		case "Settlement Date":
+			date = c
+		case "Transaction Time":
+			moment = c
+		default:
 			others = append(others, c)
 		}
 	}

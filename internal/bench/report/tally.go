@@ -2,11 +2,8 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"time"
-
-	"github.com/quickstream-go/quickstream/internal/reporttest"
 )
 
 // Read is a way of reading a report, all of whose values go into a tally.
@@ -15,12 +12,11 @@ type Read func(report io.Reader, t *Tally) error
 // Tally sums up what a way of reading has found, cheaply: it costs every way the
 // same.
 type Tally struct {
-	Records, Cells int64
-	Sum            uint64 // over the values in order, of a text its length and ends
+	Records int64
+	Sum     uint64 // over the values in order, of a text its length and ends
 }
 
 func (t *Tally) value(v int64) {
-	t.Cells++
 	t.Sum = t.Sum*31 + uint64(v) //nolint:gosec // any number will do
 }
 
@@ -42,28 +38,4 @@ func text[T string | []byte](t *Tally, s T) {
 		v += int64(s[0])<<8 + int64(s[len(s)-1])
 	}
 	t.value(v)
-}
-
-// Same reads a report of that many bytes in several ways and returns an error
-// unless all find the same in it, and as much as was put there.
-func Same(size int64, ways map[string]Read) error {
-	report, records := reporttest.Generate(size)
-	var first Tally
-	for name, read := range ways {
-		again := *report
-		var found Tally
-		if err := read(&again, &found); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		if found.Records != records || found.Cells != records*int64(len(reporttest.Columns())) {
-			return fmt.Errorf("%s found %d records with %d cells, of %d records", name, found.Records, found.Cells, records)
-		}
-		if first == (Tally{}) {
-			first = found
-		}
-		if found != first {
-			return fmt.Errorf("%s found %+v, another way %+v", name, found, first)
-		}
-	}
-	return nil
 }
