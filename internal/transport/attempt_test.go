@@ -168,6 +168,21 @@ func TestUploadIsReadOnce(t *testing.T) {
 	}
 }
 
+// TestSinksThatFail: an error of the caller's writer ends the call, although nothing was written.
+func TestSinksThatFail(t *testing.T) {
+	full := errors.New("disk full")
+	result := do(t, func(*http.Request) (*http.Response, error) { return answer(200, "report"), nil }, func(c *Call) {
+		c.Class, c.Limits.MaxAttempts = Read, 3
+		c.Sink = func(int, http.Header) io.Writer { return writeFunc(func([]byte) (int, error) { return 0, full }) }
+	})
+	assert.Equal(t, 1, result.Attempts)
+	assert.Equal(t, full, result.Err)
+}
+
+type writeFunc func([]byte) (int, error)
+
+func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
+
 // TestRepeatsBelowAreAttempts: what went out beside the request that was made here
 // is an attempt that got no answer, so that a later answer but success settles
 // nothing.
