@@ -9,7 +9,7 @@ import (
 )
 
 // Facility is what was observed of a facility of the real service: the content of facility.json,
-// which module conform writes. It holds no key, no identifier and no personal data.
+// which quickstream-conform writes. It holds no key, no identifier and no personal data.
 //
 // It sets the world of a sandbox. It is never a reason to change a client: one observation must
 // not widen a window or drop a check.
@@ -20,7 +20,7 @@ type Facility struct {
 	// Tool is the version of the program that wrote it.
 	Tool     string            `json:"tool"`
 	Findings []FacilityFinding `json:"findings"`
-	// SignatureScheme is how notifications are signed, as package scheme of conform names it; "none
+	// SignatureScheme is how notifications are signed, as quickstream-conform names it; "none
 	// fits" if no plausible scheme does; empty if that was not asked.
 	SignatureScheme string `json:"signatureScheme,omitempty"`
 	// Members are the members that answers have and the client does not model, with their JSON types.

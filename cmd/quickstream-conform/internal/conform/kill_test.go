@@ -1,0 +1,129 @@
+package conform_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/cmd/quickstream-conform/internal/conform"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// killed ends the process at a request: after it was sent, or before.
+type killed struct {
+	next  http.RoundTripper
+	kill  context.CancelFunc
+	left  int
+	after bool // the request arrives, and its answer does not
+}
+
+func (k *killed) RoundTrip(r *http.Request) (*http.Response, error) {
+	if k.left--; k.left > 0 {
+		return k.next.RoundTrip(r)
+	}
+	defer k.kill()
+	if k.after {
+		if resp, err := k.next.RoundTrip(r.WithContext(context.WithoutCancel(r.Context()))); err == nil {
+			_ = resp.Body.Close()
+		}
+	}
+	return nil, context.Canceled
+}
+
+// At whatever request a run is killed, -clean undoes everything, and a run that goes on finds the
+// world.
+func TestKills(t *testing.T) {
+	every := 37
+	if *hiddenWorlds >= 100 {
+		every = 1
+	}
+	for _, world := range []string{
+		"default", "LookupLag=5m StoredReferences=lower ReferenceSearch=exact PageSize=2 Metadata=refused",
+		"LookupLag=10s EchoedReferences=none DateForm=absent TransactionAnswers=receipt PayToSynchronous=true AgreementLookupLag=5m KeyForm=uuid",
+	} {
+		for request := 2; request < 150; request += every {
+			for _, after := range []bool{false, true} {
+				t.Run(fmt.Sprint(world, request, after), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { kill(t, world, request, after) })
+				})
+			}
+		}
+	}
+}
+
+func kill(t *testing.T, world string, request int, after bool) {
+	box := newBox(t, world)
+	cfg := config(box)
+	cfg.Wait, cfg.NewKey = 20*time.Minute, nil
+	cfg.Journal = filepath.Join(t.TempDir(), "journal")
+	ctx, cancel := context.WithCancel(t.Context())
+	dying := cfg
+	dying.HTTPClient = &http.Client{Transport: &killed{next: box.HTTPClient().Transport, kill: cancel, left: request, after: after}}
+	if _, err := conform.Run(ctx, dying); err == nil {
+		return // the run was shorter
+	}
+	if request%2 == 0 {
+		report, err := conform.Run(t.Context(), cfg)
+		require.NoError(t, err)
+		same(t, box, report)
+	}
+	cfg.Wait = 6 * 24 * time.Hour
+	left, err := conform.Clean(t.Context(), cfg)
+	require.NoError(t, err)
+	undone(t, box, left)
+	if t.Failed() {
+		for _, r := range box.Requests() {
+			t.Log("REQ", r.Time.Format("02 15:04:05"), r.Method, r.Path, r.Query.Encode(), r.Status, string(r.Body))
+		}
+		for _, e := range box.Ledger() {
+			t.Log(e.Type, e.Receipt, e.OriginalReceipt, e.Outcome, e.Amount, e.PaymentReferenceNumber)
+		}
+	}
+}
+
+// Requests of -clean do not count among the 300 of the run that it cleans.
+func TestCleanAfterAllRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box := newBox(t, "default")
+		cfg := config(box)
+		cfg.Journal, cfg.NewKey = filepath.Join(t.TempDir(), "journal"), nil
+		ctx, cancel := context.WithCancel(t.Context())
+		dying := cfg
+		dying.HTTPClient = &http.Client{Transport: &killed{next: box.HTTPClient().Transport, kill: cancel, left: 100, after: true}}
+		_, err := conform.Run(ctx, dying)
+		require.Error(t, err)
+		journal, err := os.ReadFile(cfg.Journal)
+		require.NoError(t, err)
+		usedUp := regexp.MustCompile(`"requests": \d+`).ReplaceAll(journal, []byte(`"requests": 300`))
+		require.NotEqual(t, string(journal), string(usedUp))
+		require.NoError(t, os.WriteFile(cfg.Journal, usedUp, 0o600))
+		left, err := conform.Clean(t.Context(), cfg)
+		require.NoError(t, err)
+		undone(t, box, left)
+	})
+}
+
+// same compares the values that were found with those of a sandbox. What is open is allowed.
+func same(t *testing.T, box *sandbox.Sandbox, report conform.Report) {
+	t.Helper()
+	found := findings(report)
+	for _, a := range box.Assumptions().List() {
+		if f := found[a.Name]; f.Open == "" && f.Name != "" {
+			assert.Equal(t, a.Value, f.Value, "%s: %s", a.Name, f.Other)
+		}
+	}
+	require.NotEmpty(t, found)
+	for _, f := range found {
+		assert.NotContains(t, strings.ToLower(f.Other), "panic")
+	}
+}

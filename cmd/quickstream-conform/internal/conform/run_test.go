@@ -1,0 +1,290 @@
+package conform_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/cmd/quickstream-conform/internal/conform"
+	"github.com/quickstream-go/quickstream/cmd/quickstream-conform/internal/scheme"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+// Other hosts, the service's own production among them, are not asked, and neither is anybody
+// without keys.
+func TestOnlyTestFacilities(t *testing.T) {
+	t.Parallel()
+	never := &http.Client{Transport: handled{http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("asked") })}}
+	for _, env := range []quickstream.Environment{
+		"", quickstream.ProductionAU, quickstream.ProductionNZ, "https://example.com/rest/v1", "http://127.0.0.1.example.com/rest/v1",
+		"http://user@127.0.0.1/rest/v1", "ftp://127.0.0.1/rest/v1", "http://127.0.0.1/rest/v1?x=1", "//127.0.0.1", "://",
+		quickstream.TestAU + "/..", "http://api.quickstream.support.qvalent.com/rest/v1",
+	} {
+		_, err := conform.Run(t.Context(), conform.Config{Environment: env, Keys: conform.Keys{Secret: "s", Publishable: "p"}, HTTPClient: never})
+		require.Error(t, err, env)
+		_, err = conform.Clean(t.Context(), conform.Config{Environment: env, Keys: conform.Keys{Secret: "s", Publishable: "p"}, HTTPClient: never})
+		require.Error(t, err, env)
+	}
+	_, err := conform.Run(t.Context(), conform.Config{Environment: quickstream.TestAU, HTTPClient: never})
+	require.Error(t, err)
+}
+
+// A sandbox with the file of a first run is one that a second run cannot distinguish from the first.
+func TestSecondRun(t *testing.T) {
+	for _, world := range drawn(2) {
+		var first, second conform.Report
+		ask := func(t *testing.T, box *sandbox.Sandbox) (report conform.Report) {
+			cfg := config(box)
+			cfg.NewKey = nil // the old key expires
+			report, err := conform.Run(t.Context(), cfg)
+			require.NoError(t, err)
+			return report
+		}
+		synctest.Test(t, func(t *testing.T) { first = ask(t, newBox(t, world)) })
+		var file bytes.Buffer
+		require.NoError(t, json.NewEncoder(&file).Encode(first.Facility))
+		facility, err := sandbox.ReadFacility(&file)
+		require.NoError(t, err)
+		synctest.Test(t, func(t *testing.T) {
+			box := sandbox.New(sandbox.WithFacility(facility),
+				sandbox.WithBusiness(sandbox.DefaultBusiness, "Conform Trading", sandbox.Surcharge{Scheme: "VISA", BasisPoints: 150}))
+			t.Cleanup(box.Close)
+			second = ask(t, box)
+		})
+		again := findings(second)
+		for _, f := range first.Findings {
+			if f.Value != "" {
+				assert.Equal(t, f.Value, again[f.Name].Value, "%s in %s", f.Name, world)
+			}
+		}
+	}
+}
+
+// A run asks at most once a second, and at most 300 times.
+func TestPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box := newBox(t, "PageSize=1")
+		cfg := config(box)
+		cfg.Wait = time.Minute
+		_, err := conform.Run(t.Context(), cfg)
+		require.NoError(t, err)
+		requests := box.Requests()
+		assert.LessOrEqual(t, len(requests), 300)
+		for i := 1; i < len(requests); i++ {
+			assert.GreaterOrEqual(t, requests[i].Time.Sub(requests[i-1].Time), time.Second)
+		}
+	})
+}
+
+// A run that waits for nothing has an answer to all but what needs more minutes, days or a flag.
+func TestShortestRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box := newBox(t, "default")
+		cfg := config(box)
+		cfg.Wait, cfg.NewKey = 0, nil
+		report, err := conform.Run(t.Context(), cfg)
+		require.NoError(t, err)
+		undone(t, box, report.Left)
+		var open []string
+		for _, f := range report.Findings {
+			if f.Open != "" {
+				open = append(open, f.Name)
+			}
+		}
+		assert.ElementsMatch(t, []string{
+			"DateHeaderRight", "EmptyLists", "KeyLifetime", "LatestKey", "CutOffHour", "SettlementDays", "LateSettlementDate", "SoftDeclineCodes", "RetriesOf",
+			"RetrySchedule", "BankReturnAfter", "Events", "UnknownEvents", "RedeliverySignedAnew", "RedeliveredBody", "SignatureHeader",
+		}, open)
+	})
+}
+
+// What is not allowed by default is not done.
+func TestNeverByDefault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box := newBox(t, "default")
+		cfg := config(box)
+		cfg.NewKey, cfg.Files, cfg.PayID = nil, false, ""
+		report, err := conform.Run(t.Context(), cfg)
+		require.NoError(t, err)
+		for _, r := range box.Requests() {
+			assert.NotContains(t, []string{"GET /api-keys/latest", "POST /payment-files"}, r.Operation)
+			assert.NotContains(t, string(r.Body), "payId")
+		}
+		for _, name := range []string{"LatestKey", "FileReports", "OnePayerRoute", "Events"} {
+			assert.NotEmpty(t, findings(report)[name].Open, name)
+		}
+		undone(t, box, report.Left)
+	})
+}
+
+// A run with an earlier journal asks only what is open.
+func TestGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box := newBox(t, "default")
+		cfg := config(box)
+		cfg.Journal, cfg.NewKey, cfg.Wait = filepath.Join(t.TempDir(), "journal"), nil, 15*time.Minute
+		first, err := conform.Run(t.Context(), cfg)
+		require.NoError(t, err)
+		info, err := os.Stat(cfg.Journal)
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+		<-time.After(3 * time.Hour)
+		second, err := conform.Run(t.Context(), cfg)
+		require.NoError(t, err)
+		assert.Less(t, second.Requests-first.Requests, 30)
+		assert.Equal(t, "5m", findings(second)["KeyLifetime"].Value)
+		for _, f := range first.Findings {
+			if f.Value != "" {
+				assert.Equal(t, f, findings(second)[f.Name])
+			}
+		}
+		cfg.Wait, cfg.Files = 10*24*time.Hour, true
+		third, err := conform.Run(t.Context(), cfg)
+		require.NoError(t, err)
+		for name, want := range map[string]string{"CutOffHour": "18", "SettlementDays": "every", "BankReturnAfter": "24h", "SoftDeclineCodes": "01", "FileReports": "404"} {
+			assert.Equal(t, want, findings(third)[name].Value, name)
+		}
+		undone(t, box, third.Left)
+		cfg.Environment = "http://localhost/rest/v1"
+		_, err = conform.Run(t.Context(), cfg)
+		assert.ErrorContains(t, err, "another host")
+	})
+}
+
+// canary puts a text into every text of every answer that no question is about.
+type canary struct{ next http.RoundTripper }
+
+const bird = "canary-4242"
+
+var freeTexts = regexp.MustCompile(`"(customerName|payerName|displayAmount|responseDescription|customerMessage|developerMessage|traceCode|keyName|displayName|merchantName|communityName)":"[^"]*"`)
+
+func (c canary) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := c.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(resp.Body); err != nil {
+		return nil, err
+	}
+	changed := freeTexts.ReplaceAllString(body.String(), `"$1":"`+bird+`"`)
+	resp.Body, resp.ContentLength = http.NoBody, int64(len(changed))
+	resp.Body = struct {
+		*strings.Reader
+		http.RoundTripper
+		closer
+	}{Reader: strings.NewReader(changed)}
+	resp.Header.Set("X-Canary", bird)
+	return resp, nil
+}
+
+type closer struct{}
+
+func (closer) Close() error { return nil }
+
+// No secret, handle or personal value of any answer stands in the file, the report or the journal.
+func TestCanaries(t *testing.T) {
+	for _, world := range append(drawn(2), "default") {
+		synctest.Test(t, func(t *testing.T) {
+			box := newBox(t, world)
+			cfg := config(box)
+			subscribed(t, box, &cfg, signature.AssumedHMAC{})
+			dir := t.TempDir()
+			cfg.Journal = filepath.Join(dir, "journal")
+			cfg.HTTPClient = &http.Client{Transport: canary{box.HTTPClient().Transport}}
+			report, err := conform.Run(t.Context(), cfg)
+			require.NoError(t, err)
+			require.NoError(t, report.WriteFile(filepath.Join(dir, "facility.json")))
+			var markdown bytes.Buffer
+			require.NoError(t, report.WriteMarkdown(&markdown, &report.Facility))
+			all := markdown.String()
+			for _, name := range []string{"journal", "facility.json"} {
+				content, err := os.ReadFile(filepath.Join(dir, name))
+				require.NoError(t, err)
+				all += string(content)
+			}
+			secrets := []string{
+				bird, webhookSecret, cfg.Keys.Secret, cfg.Keys.Publishable, box.Keys().Secret, "4111111111111111", "4242424242424242",
+				"411111...111", "111111", "999994", "conform@example.com", sandbox.ConfirmingPayID, "255501234", "Kim", "203.0.113",
+			}
+			for _, e := range box.Ledger() {
+				secrets = append(secrets, e.Receipt, e.CustomerReferenceNumber, e.PaymentReferenceNumber, e.AgreementToken, e.EndToEndID)
+			}
+			for _, a := range box.Agreements() {
+				secrets = append(secrets, a.Token, a.CustomerID, a.PayeeReference)
+			}
+			for _, secret := range secrets {
+				if secret != "" {
+					assert.NotContains(t, all, secret)
+				}
+			}
+		})
+	}
+}
+
+// The scheme of notifications is found in a run, or that none fits.
+func TestSchemeOfNotifications(t *testing.T) {
+	found, err := scheme.Parse("sha512 body text base64")
+	require.NoError(t, err)
+	for want, by := range map[string]signature.Scheme{
+		"sha256 t.body text hex": signature.AssumedHMAC{}, found.String(): found, "none fits": strange{},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			box := newBox(t, "default")
+			cfg := config(box)
+			cfg.Wait = 0
+			subscribed(t, box, &cfg, by)
+			report, err := conform.Run(t.Context(), cfg)
+			require.NoError(t, err)
+			assert.Equal(t, want, report.SignatureScheme)
+		})
+	}
+}
+
+// strange is a scheme that is not listed: the length of the body, and no secret.
+type strange struct{}
+
+func (strange) Key(string) (signature.Key, error) { return strange{}, nil }
+
+func (strange) Sign(_ string, body []byte) (string, error) {
+	return strings.Repeat("0", 60) + string(rune('a'+len(body)%26)), nil
+}
+
+func (strange) Verify(string, []byte, []string) bool { return false }
+
+// The report of a second run says what has changed.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	before := sandbox.Facility{Seen: at, Findings: []sandbox.FacilityFinding{
+		{Name: "PageSize", Value: "10"}, {Name: "LookupLag", Open: "needs -wait 24h"}, {Name: "TimeForm", Value: "+1100"},
+	}}
+	now := conform.Report{Requests: 12, Left: []string{"payment with paymentReferenceNumber R"}, Facility: sandbox.Facility{
+		Format: 1, Host: "localhost", Seen: at, Tool: "v1", SignatureScheme: "none fits", Columns: []string{"Receipt Number"}, Members: map[string]string{"a.b": "text"},
+		Findings: []sandbox.FacilityFinding{
+			{Name: "PageSize", Value: "20", How: "two lists"}, {Name: "LookupLag", Value: "2s"}, {Name: "TimeForm", Other: "00|00"}, {Name: "KeyForm", Open: "refused"},
+		},
+	}}
+	var out strings.Builder
+	require.NoError(t, now.WriteMarkdown(&out, &before))
+	for _, line := range []string{
+		"| PageSize | 20 | 3 |", "| LookupLag | 2s |", `| TimeForm | 00\|00 |`, "| KeyForm | refused |", "| PageSize | 10 | 20 |",
+		"| LookupLag | open: needs -wait 24h | 2s |", "sandbox.WithFacility(facility)", "none fits", "| a.b | text |", "Receipt Number", "Not undone yet: 1 things",
+	} {
+		assert.Contains(t, out.String(), line)
+	}
+	assert.NotContains(t, out.String(), "paymentReferenceNumber", "the report holds no identifier")
+}

@@ -1,0 +1,250 @@
+package conform_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/cmd/quickstream-conform/internal/conform"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
+)
+
+var (
+	hiddenWorlds = flag.Int("hidden-worlds", 6, "number of random worlds")
+	seed         = flag.Uint64("seed", 1, "of the worlds")
+	onlyWorld    = flag.String("world", "", "the one world to run, as a test printed it")
+)
+
+// drawn returns random worlds: every assumption has any of its values.
+func drawn(n int) (list []string) {
+	if *onlyWorld != "" {
+		return []string{*onlyWorld}
+	}
+	dice := rand.New(rand.NewPCG(*seed, 1))
+	for range n {
+		text := ""
+		for _, a := range sandbox.DefaultAssumptions().List() {
+			if len(a.Worlds) > 0 {
+				text += fmt.Sprintf(" %s=%s", a.Name, a.Worlds[dice.IntN(len(a.Worlds))])
+			}
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+func newBox(t *testing.T, world string) *sandbox.Sandbox {
+	t.Helper()
+	w, err := worlds.Parse(world)
+	require.NoError(t, err)
+	box := sandbox.New(w.Option(), sandbox.WithBusiness(sandbox.DefaultBusiness, "Conform Trading", sandbox.Surcharge{Scheme: "VISA", BasisPoints: 150}))
+	t.Cleanup(box.Close)
+	return box
+}
+
+func config(box *sandbox.Sandbox) conform.Config {
+	keys := box.Keys()
+	return conform.Config{
+		Environment: quickstream.CustomURL(box.URL()), Keys: conform.Keys{Secret: keys.Secret, Publishable: keys.Publishable},
+		HTTPClient: box.HTTPClient(), Wait: 10 * 24 * time.Hour, PayID: sandbox.ConfirmingPayID, Files: true,
+		NewKey: func(string) error { return nil },
+	}
+}
+
+const webhookSecret = "whsec-of-a-test-0123456789"
+
+// subscribed has the box notify a receiver of a run.
+func subscribed(t *testing.T, box *sandbox.Sandbox, cfg *conform.Config, by signature.Scheme) {
+	t.Helper()
+	cfg.Webhooks, cfg.WebhookSecret = conform.NewReceiver(), webhookSecret
+	require.NoError(t, box.Subscribe(sandbox.Subscription{Handler: cfg.Webhooks, Secret: webhookSecret, Scheme: by}))
+	direct := &http.Client{Transport: handled{cfg.Webhooks}}
+	require.NoError(t, cfg.Webhooks.Ping(t.Context(), direct, "http://receiver.localhost/"))
+}
+
+// handled is a connection to a handler.
+type handled struct{ handler http.Handler }
+
+func (h handled) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	h.handler.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// moot reports that a question has no answer in a world, because no answer of the service depends on
+// it.
+func moot(w worlds.World, name string) bool {
+	is := func(name string, values ...string) bool { return slices.Contains(values, w.Value(name)) }
+	switch name {
+	case "EmptyLists":
+		return is("UnknownEnumValues", "true")
+	case "ErrorStatusAsString":
+		return !is("ErrorForm", "object", "map")
+	case "NullErrorList":
+		return !is("ErrorForm", "object")
+	case "KeyMismatch":
+		return is("KeyLifetime", "0s")
+	case "RetriesOf", "RetrySchedule":
+		return is("SoftDeclineCodes", "none")
+	case "PayToApprovedAfter":
+		return is("PayToSynchronous", "true")
+	case "UnknownEvents", "RedeliverySignedAnew", "RedeliveredBody", "SignatureHeader":
+		return is("Events", "never")
+	default:
+		return false
+	}
+}
+
+// hidden reports that a question may stay open in a world: it is moot, or another dimension hides
+// it. It is written from the assumptions alone.
+func hidden(w worlds.World, name string) bool {
+	is := func(name string, values ...string) bool { return slices.Contains(values, w.Value(name)) }
+	switch name {
+	case "Paging":
+		return is("PageSize", "1000") || !is("ReusedReferences", "none") && is("StoredReferences", "lower") && is("ReferenceSearch", "exact")
+	case "PageSize", "NextLinks":
+		return is("PageSize", "1000")
+	case "ListOrder":
+		return is("PageSize", "1000") && !is("ListOrder", "oldest")
+	case "StoredReferences":
+		return is("EchoedReferences", "upper", "lower", "none") && !is("ReferenceSearch", "exact") && !is("StoredReferences", "trimmed")
+	case "ClockSkew":
+		return is("TimeForm", "absent", "minutes") && (is("DateHeaderRight", "true") || is("ClockSkew", "0s"))
+	case "DateHeaderRight":
+		return is("ClockSkew", "0s") || is("TimeForm", "absent", "minutes") && is("DateHeaderRight", "true")
+	case "TransactionTimes":
+		return is("TimeForm", "absent")
+	case "AgreementTerms":
+		return is("TimeForm", "none") && is("AgreementTerms", "sent", "noOffset")
+	case "FollowUpAmounts":
+		return is("AmountForm", "absent")
+	case "CutOffHour":
+		return is("LateSettlementDate", "true") || is("DateForm", "absent")
+	case "SettlementDays", "LateSettlementDate":
+		return is("DateForm", "absent")
+	case "RetrySchedule":
+		return is("TimeForm", "absent") || moot(w, name)
+	case "BankReturnAfter":
+		return is("LookupLag", "24h") || is("TransactionAnswers", "receipt") && is("LookupLag", "10s", "5m")
+	case "PayToSynchronous":
+		return is("TransactionAnswers", "receipt") && is("LookupLag", "5m", "24h")
+	case "PayToApprovedAfter":
+		return moot(w, name) || is("LookupLag", "24h") && is("PayToApprovedAfter", "1m", "15m") || is("LookupLag", "5m") && is("PayToApprovedAfter", "1m")
+	case "RedeliveredBody":
+		return is("TimeForm", "absent") && is("MemberOrder", "reversed") || moot(w, name)
+	default:
+		return moot(w, name)
+	}
+}
+
+// In every world, each answer is the drawn one, or stays open because of another dimension.
+func TestHiddenWorlds(t *testing.T) {
+	answers, open, usedUp := 0, 0, 0
+	for i, world := range drawn(*hiddenWorlds) {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				<-time.After(387*24*time.Hour + time.Duration(i%6)*13*time.Hour) // to January 2001, before a national holiday
+				box := newBox(t, world)
+				cfg := config(box)
+				subscribed(t, box, &cfg, signature.AssumedHMAC{})
+				report, err := conform.Run(t.Context(), cfg)
+				require.NoError(t, err)
+				w, err := worlds.Parse(world)
+				require.NoError(t, err)
+				found := findings(report)
+				for _, a := range sandbox.DefaultAssumptions().List() {
+					if len(a.Worlds) == 0 {
+						continue
+					}
+					if !moot(w, a.Name) {
+						answers++
+					}
+					switch f := found[a.Name]; {
+					case f.Value == w.Value(a.Name):
+					case f.Open != "" && hidden(w, a.Name):
+						if !moot(w, a.Name) {
+							open++
+						}
+					case strings.Contains(f.Open, "used up") && report.Requests > 270: // the bound of requests comes first
+						open++
+						usedUp++
+					default:
+						t.Errorf("%s is %s: found %q %q %q", a.Name, w.Value(a.Name), f.Value, f.Other, f.Open)
+					}
+				}
+				assert.LessOrEqual(t, report.Requests, 300)
+				undone(t, box, report.Left)
+				if t.Failed() {
+					for _, r := range box.Requests() {
+						t.Log("REQ", r.Time.Format("02 15:04:05"), r.Method, r.Path, r.Query.Encode(), r.Status, string(r.Body))
+					}
+					for _, e := range box.Ledger() {
+						t.Log(e.Type, e.Receipt, e.OriginalReceipt, e.Outcome, e.Amount, e.Time)
+					}
+					t.Log(world)
+				}
+			})
+		})
+	}
+	t.Logf("%d answers that matter, %d of them stay open, %d because 300 requests were used up", answers, open, usedUp)
+	if *hiddenWorlds >= 100 {
+		assert.Less(t, 1000*usedUp, answers)
+		assert.Less(t, 20*open, answers)
+	}
+}
+
+func findings(r conform.Report) map[string]sandbox.FacilityFinding {
+	found := map[string]sandbox.FacilityFinding{}
+	for _, f := range r.Findings {
+		found[f.Name] = f
+	}
+	return found
+}
+
+// undone asks the ledger whether all was taken back.
+func undone(t *testing.T, box *sandbox.Sandbox, left []string) {
+	t.Helper()
+	assert.Empty(t, left)
+	held, net := map[string]int64{}, map[string]int64{}
+	for _, e := range box.Ledger() {
+		original := e.OriginalReceipt
+		if original == "" {
+			original = e.Receipt
+		}
+		switch {
+		case e.Type == "PAYMENT" && e.Outcome == "pending":
+			t.Error("a payment is pending")
+		case e.Outcome != "approved" && e.Outcome != "pending":
+		case e.Type == "PAYMENT":
+			net[e.Receipt] += e.Amount // a retry is a payment of its own
+		case e.Type == "REFUND":
+			net[original] -= e.Amount
+		case e.Type == "PREAUTH":
+			held[original] += e.Amount
+		case e.Type == "PREAUTH_CANCELLATION":
+			held[original] = 0
+		}
+	}
+	for _, amount := range net {
+		assert.Zero(t, amount, "a payment was not taken back, or more than it")
+	}
+	for _, amount := range held {
+		assert.Zero(t, amount, "a pre-authorisation is open")
+	}
+	for _, a := range box.Agreements() {
+		assert.Contains(t, []string{"CANCELLED", "REJECTED"}, a.Status)
+	}
+}

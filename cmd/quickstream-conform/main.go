@@ -1,0 +1,201 @@
+// Command quickstream-conform asks a test facility of the service the questions that its public
+// contract leaves open, and writes facility.json and a report. Run it with -help.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/cmd/quickstream-conform/internal/conform"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Getenv)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "quickstream-conform:", err)
+		os.Exit(1)
+	}
+}
+
+const usage = `quickstream-conform asks a test facility what the public contract leaves open.
+
+It reads QUICKSTREAM_ENVIRONMENT (TestAU, TestNZ or an address on this machine),
+QUICKSTREAM_SECRET_KEY, QUICKSTREAM_PUBLISHABLE_KEY and, with -listen,
+QUICKSTREAM_WEBHOOK_SECRET. It asks no other host.
+
+`
+
+type settings struct {
+	cfg                       conform.Config
+	facility, report          string
+	listen, address, issueKey string
+	clean, plan, yes, again   bool
+}
+
+func parse(args []string, out io.Writer) (*settings, error) {
+	s := &settings{}
+	flags := flag.NewFlagSet("quickstream-conform", flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.Usage = func() { say(out, usage); flags.PrintDefaults() }
+	flags.BoolVar(&s.plan, "plan", false, "say what a run does, and exit")
+	flags.BoolVar(&s.yes, "yes", false, "do not wait for a confirmation")
+	flags.BoolVar(&s.clean, "clean", false, "undo what an interrupted run has made, and exit")
+	flags.BoolVar(&s.again, "again", false, "undo what the journal lists, and ask everything anew")
+	flags.StringVar(&s.cfg.Journal, "journal", "conform.journal", "`file` from which a later run goes on; it holds no key, receipt or token")
+	flags.StringVar(&s.facility, "facility", "facility.json", "`file` for what was found")
+	flags.StringVar(&s.report, "report", "facility.md", "`file` for the report")
+	flags.StringVar(&s.cfg.Business, "business", "", "supplierBusinessCode (the first of the facility)")
+	flags.Func("wait", "how `long` the run may wait: 15m for keys and lag, 2d for the cut-off, 4d for retries and returns, 8d for a weekend", func(text string) (err error) {
+		s.cfg.Wait, err = duration(text)
+		return err
+	})
+	flags.StringVar(&s.cfg.PayID, "payid", "", "an email `address` that is a valid PayID at the test facility; invalid ones have a daily limit")
+	flags.BoolVar(&s.cfg.Files, "files", false, "upload one payment file that cannot be processed; it cannot be deleted")
+	flags.StringVar(&s.issueKey, "issue-key", "", "ask for newer API keys, and write the newest into this `file`; the present one expires")
+	flags.StringVar(&s.listen, "listen", "", "receive notifications on this `address`, such as 127.0.0.1:8080")
+	flags.StringVar(&s.address, "webhook-url", "", "the public `URL` of that address, as the subscription in the portal has it")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	if flags.NArg() > 0 {
+		return nil, errors.New("unexpected argument (-help lists all)")
+	}
+	return s, nil
+}
+
+// duration reads a duration, with days.
+func duration(text string) (time.Duration, error) {
+	if days, isDays := strings.CutSuffix(text, "d"); isDays {
+		n, err := strconv.Atoi(days)
+		return time.Duration(n) * 24 * time.Hour, err
+	}
+	return time.ParseDuration(text)
+}
+
+func environment(name string) quickstream.Environment {
+	switch strings.ToLower(name) {
+	case "testau":
+		return quickstream.TestAU
+	case "testnz":
+		return quickstream.TestNZ
+	default:
+		return quickstream.CustomURL(name)
+	}
+}
+
+func run(ctx context.Context, args []string, in io.Reader, out io.Writer, env func(string) string) error {
+	s, err := parse(args, out)
+	if err != nil {
+		return err
+	}
+	if s.plan {
+		return conform.Plan(out)
+	}
+	s.cfg.Environment = environment(env("QUICKSTREAM_ENVIRONMENT"))
+	s.cfg.Keys = conform.Keys{Secret: env("QUICKSTREAM_SECRET_KEY"), Publishable: env("QUICKSTREAM_PUBLISHABLE_KEY")}
+	s.cfg.Progress = func(n int) { bar(out, n) }
+	if s.issueKey != "" {
+		s.cfg.NewKey = func(key string) error { return os.WriteFile(s.issueKey, []byte(key+"\n"), 0o600) } //nolint:gosec // the merchant names the file
+	}
+	if s.clean || s.again {
+		left, err := conform.Clean(ctx, s.cfg)
+		if err != nil || len(left) > 0 {
+			return errors.Join(err, fmt.Errorf("not undone yet: %s; run -clean later", strings.Join(left, ", ")))
+		}
+		say(out, "\nnothing is left\n")
+		if s.clean {
+			return nil
+		}
+		if err := os.Remove(s.cfg.Journal); err != nil {
+			return err
+		}
+	}
+	if !s.yes {
+		if err := conform.Plan(out); err != nil {
+			return err
+		}
+		say(out, "\nPress Enter to begin, or Ctrl-C.")
+		if _, err := bufio.NewReader(in).ReadString('\n'); err != nil {
+			return errors.New("not confirmed; -yes begins without")
+		}
+	}
+	if s.listen != "" {
+		stop, err := s.receive(ctx, env("QUICKSTREAM_WEBHOOK_SECRET"))
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	return s.ask(ctx, out)
+}
+
+// receive serves the receiver of notifications.
+func (s *settings) receive(ctx context.Context, secret string) (stop func(), err error) {
+	s.cfg.Webhooks, s.cfg.WebhookSecret = conform.NewReceiver(), secret
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.listen)
+	if err != nil {
+		return nil, err
+	}
+	server := &http.Server{Handler: s.cfg.Webhooks, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = server.Serve(l) }() // it ends with Close
+	stop = func() { _ = server.Close() }
+	if s.address != "" {
+		if err := s.cfg.Webhooks.Ping(ctx, http.DefaultClient, s.address); err != nil {
+			stop()
+			return nil, err
+		}
+	}
+	return stop, nil
+}
+
+// ask runs, and writes what was found even if the run was interrupted.
+func (s *settings) ask(ctx context.Context, out io.Writer) error {
+	var before *sandbox.Facility
+	if file, err := os.Open(s.facility); err == nil { //nolint:gosec // the merchant names the file
+		old, err := sandbox.ReadFacility(file)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+		before = &old
+	}
+	report, err := conform.Run(ctx, s.cfg)
+	if len(report.Findings) == 0 {
+		return err
+	}
+	file, createErr := os.Create(s.report) //nolint:gosec // the merchant names the file
+	if createErr != nil {
+		return errors.Join(err, createErr)
+	}
+	err = errors.Join(err, report.WriteFile(s.facility), report.WriteMarkdown(file, before), file.Close())
+	say(out, "\n%d answers in %s, for people in %s\n", len(report.Findings), s.facility, s.report)
+	if len(report.Left) > 0 {
+		say(out, "not undone yet: %s; run -clean later\n", strings.Join(report.Left, ", "))
+	}
+	return err
+}
+
+// say writes to a person, who may have gone.
+func say(out io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
+
+// bar draws how many of the requests were made.
+func bar(out io.Writer, n int) {
+	const width = 40
+	done := min(n*width/300, width)
+	say(out, "\r[%s%s] %d of at most 300 requests", strings.Repeat("#", done), strings.Repeat(".", width-done), n)
+}
