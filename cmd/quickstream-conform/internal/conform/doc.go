@@ -3,7 +3,7 @@
 //
 // [Run] makes at most 300 requests, at most one a second, with public test numbers and amounts of a
 // few dollars, and undoes all that it makes. Command quickstream-conform is the way to use it; the
-// README says how. [Watch] notes where later answers differ from the file.
+// README says how.
 //
 // Each question is answered with a value of the assumption, with the form of something else, or
 // with why it stays open: never with the nearest value.
