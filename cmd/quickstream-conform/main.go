@@ -20,7 +20,6 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/cmd/quickstream-conform/internal/conform"
-	"github.com/quickstream-go/quickstream/sandbox"
 )
 
 func main() {
@@ -42,10 +41,10 @@ QUICKSTREAM_WEBHOOK_SECRET. It asks no other host.
 `
 
 type settings struct {
-	cfg                       conform.Config
-	facility, report          string
-	listen, address, issueKey string
-	clean, plan, yes, again   bool
+	cfg              conform.Config
+	facility, report string
+	listen, address  string
+	clean, plan, yes bool
 }
 
 func parse(args []string, out io.Writer) (*settings, error) {
@@ -56,18 +55,15 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	flags.BoolVar(&s.plan, "plan", false, "say what a run does, and exit")
 	flags.BoolVar(&s.yes, "yes", false, "do not wait for a confirmation")
 	flags.BoolVar(&s.clean, "clean", false, "undo what an interrupted run has made, and exit")
-	flags.BoolVar(&s.again, "again", false, "undo what the journal lists, and ask everything anew")
-	flags.StringVar(&s.cfg.Journal, "journal", "conform.journal", "`file` from which a later run goes on; it holds no key, receipt or token")
+	flags.StringVar(&s.cfg.Journal, "journal", "conform.journal", "`file` for what was made and answered: a later run asks what is open, and -clean undoes; it holds no key")
 	flags.StringVar(&s.facility, "facility", "facility.json", "`file` for what was found")
 	flags.StringVar(&s.report, "report", "facility.md", "`file` for the report")
 	flags.StringVar(&s.cfg.Business, "business", "", "supplierBusinessCode (the first of the facility)")
-	flags.Func("wait", "how `long` the run may wait: 15m for keys and lag, 2d for the cut-off, 4d for retries and returns, 8d for a weekend", func(text string) (err error) {
+	flags.Func("wait", "how `long` the run may wait: 15m for keys and lag, 2d for the cut-off and retries, 4d for returns, 8d for a weekend", func(text string) (err error) {
 		s.cfg.Wait, err = duration(text)
 		return err
 	})
 	flags.StringVar(&s.cfg.PayID, "payid", "", "an email `address` that is a valid PayID at the test facility; invalid ones have a daily limit")
-	flags.BoolVar(&s.cfg.Files, "files", false, "upload one payment file that cannot be processed; it cannot be deleted")
-	flags.StringVar(&s.issueKey, "issue-key", "", "ask for newer API keys, and write the newest into this `file`; the present one expires")
 	flags.StringVar(&s.listen, "listen", "", "receive notifications on this `address`, such as 127.0.0.1:8080")
 	flags.StringVar(&s.address, "webhook-url", "", "the public `URL` of that address, as the subscription in the portal has it")
 	if err := flags.Parse(args); err != nil {
@@ -109,22 +105,21 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer, env fu
 	}
 	s.cfg.Environment = environment(env("QUICKSTREAM_ENVIRONMENT"))
 	s.cfg.Keys = conform.Keys{Secret: env("QUICKSTREAM_SECRET_KEY"), Publishable: env("QUICKSTREAM_PUBLISHABLE_KEY")}
-	s.cfg.Progress = func(n int) { bar(out, n) }
-	if s.issueKey != "" {
-		s.cfg.NewKey = func(key string) error { return os.WriteFile(s.issueKey, []byte(key+"\n"), 0o600) } //nolint:gosec // the merchant names the file
+	s.cfg.Progress = func(n int) { say(out, "\r%d of at most 300 requests", n) }
+	earlier, err := conform.Left(s.cfg)
+	if err != nil {
+		return err
 	}
-	if s.clean || s.again {
+	if len(earlier) > 0 {
+		say(out, "An earlier run has made these and not undone them: %s\n", strings.Join(earlier, ", "))
+	}
+	if s.clean {
 		left, err := conform.Clean(ctx, s.cfg)
 		if err != nil || len(left) > 0 {
 			return errors.Join(err, fmt.Errorf("not undone yet: %s; run -clean later", strings.Join(left, ", ")))
 		}
 		say(out, "\nnothing is left\n")
-		if s.clean {
-			return nil
-		}
-		if err := os.Remove(s.cfg.Journal); err != nil {
-			return err
-		}
+		return nil
 	}
 	if !s.yes {
 		if err := conform.Plan(out); err != nil {
@@ -166,15 +161,10 @@ func (s *settings) receive(ctx context.Context, secret string) (stop func(), err
 
 // ask runs, and writes what was found even if the run was interrupted.
 func (s *settings) ask(ctx context.Context, out io.Writer) error {
-	var before *sandbox.Facility
-	if file, err := os.Open(s.facility); err == nil { //nolint:gosec // the merchant names the file
-		old, err := sandbox.ReadFacility(file)
-		if err := errors.Join(err, file.Close()); err != nil {
-			return err
-		}
-		before = &old
-	}
 	report, err := conform.Run(ctx, s.cfg)
+	if len(report.Left) > 0 {
+		say(out, "\nnot undone yet: %s; run -clean later\n", strings.Join(report.Left, ", "))
+	}
 	if len(report.Findings) == 0 {
 		return err
 	}
@@ -182,20 +172,10 @@ func (s *settings) ask(ctx context.Context, out io.Writer) error {
 	if createErr != nil {
 		return errors.Join(err, createErr)
 	}
-	err = errors.Join(err, report.WriteFile(s.facility), report.WriteMarkdown(file, before), file.Close())
+	err = errors.Join(err, report.WriteFile(s.facility), report.WriteMarkdown(file), file.Close())
 	say(out, "\n%d answers in %s, for people in %s\n", len(report.Findings), s.facility, s.report)
-	if len(report.Left) > 0 {
-		say(out, "not undone yet: %s; run -clean later\n", strings.Join(report.Left, ", "))
-	}
 	return err
 }
 
 // say writes to a person, who may have gone.
 func say(out io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
-
-// bar draws how many of the requests were made.
-func bar(out io.Writer, n int) {
-	const width = 40
-	done := min(n*width/300, width)
-	say(out, "\r[%s%s] %d of at most 300 requests", strings.Repeat("#", done), strings.Repeat(".", width-done), n)
-}

@@ -25,20 +25,17 @@ func TestPlan(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	require.NoError(t, run(t.Context(), []string{"-plan"}, nil, &out, env(nil)))
-	for _, a := range sandbox.DefaultAssumptions().List() {
-		if len(a.Worlds) > 0 {
-			assert.Contains(t, out.String(), a.Name)
-		}
+	for _, name := range []string{"KeyLifetime", "LookupLag", "CutOffHour", "AgreementTexts", "SignatureHeader"} {
+		assert.Contains(t, out.String(), name)
 	}
 	assert.Contains(t, out.String(), "at most 300 requests")
-	assert.Contains(t, out.String(), "questions.md")
 }
 
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	keys := map[string]string{"QUICKSTREAM_ENVIRONMENT": "ProductionAU", "QUICKSTREAM_SECRET_KEY": "secret-key", "QUICKSTREAM_PUBLISHABLE_KEY": "p"}
 	for want, args := range map[string][]string{
-		"not confirmed": {}, "only TestAU": {"-yes"}, "unexpected argument": {"-yes", "x"}, "invalid value": {"-wait", "soon"},
+		"only TestAU": {"-yes"}, "unexpected argument": {"-yes", "x"}, "invalid value": {"-wait", "soon"},
 	} {
 		dir := t.TempDir()
 		err := run(t.Context(), append([]string{"-journal", filepath.Join(dir, "j"), "-facility", filepath.Join(dir, "f"), "-report", filepath.Join(dir, "r")}, args...), strings.NewReader(""), io.Discard, env(keys))
@@ -46,6 +43,19 @@ func TestRefuses(t *testing.T) {
 		assert.NotContains(t, err.Error(), "secret-key")
 	}
 	assert.True(t, errors.Is(run(t.Context(), []string{"-help"}, nil, io.Discard, env(nil)), flag.ErrHelp))
+}
+
+// What an earlier run has left is named before anything is sent.
+func TestNamesWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	journal := filepath.Join(dir, "journal")
+	require.NoError(t, os.WriteFile(journal, []byte(`{"format":2,"run":"R","host":"127.0.0.1:9","findings":{},"made":[{"kind":"payment"}]}`), 0o600))
+	keys := map[string]string{"QUICKSTREAM_ENVIRONMENT": "http://127.0.0.1:9", "QUICKSTREAM_SECRET_KEY": "s", "QUICKSTREAM_PUBLISHABLE_KEY": "p"}
+	var out strings.Builder
+	err := run(t.Context(), []string{"-journal", journal}, strings.NewReader(""), &out, env(keys))
+	require.ErrorContains(t, err, "not confirmed")
+	assert.Contains(t, out.String(), "payment with paymentReferenceNumber ")
 }
 
 func TestDuration(t *testing.T) {

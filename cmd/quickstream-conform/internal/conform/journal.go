@@ -6,40 +6,29 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// journal is what a later process needs to go on, or to undo what was made. It holds no receipt, token
-// or reference: a reference follows from the run and a number, and the service finds the rest by
-// it.
+// journal says which questions have answers, so that a later run asks the others, and what was
+// made, so that it can be undone. It holds no key.
 type journal struct {
 	path string
 
-	Format   int       `json:"format"`
-	Run      string    `json:"run"`
-	Host     string    `json:"host"`
-	Begun    time.Time `json:"begun"`
-	Requests int       `json:"requests"`
+	Format int       `json:"format"`
+	Run    string    `json:"run"`
+	Host   string    `json:"host"`
+	Begun  time.Time `json:"begun"`
 	// Made is everything that may exist, by number.
-	Made []thing `json:"made"`
-	// Specimens are the numbers of what later questions are about.
-	Specimens map[string]int                     `json:"specimens"`
-	Findings  map[string]sandbox.FacilityFinding `json:"findings"`
-	// Notes are words about answers that are not kept.
-	Notes   map[string]string `json:"notes"`
-	Onsets  map[string]window `json:"onsets"`
-	Samples []sample          `json:"samples"`
-	Members map[string]string `json:"members"`
-	Columns []string          `json:"columns"`
-	Scheme  string            `json:"scheme"`
-	// Date and Times are how far the service's clock and its times are ahead of ours.
-	Date  span `json:"date"`
-	Times span `json:"times"`
+	Made     []thing                            `json:"made"`
+	Findings map[string]sandbox.FacilityFinding `json:"findings"`
+	Scheme   string                             `json:"scheme"`
 }
 
 // thing is something that was to be made. It is written before the request is sent.
@@ -48,7 +37,7 @@ type thing struct {
 	Amount   string    `json:"amount,omitempty"`
 	Sent     time.Time `json:"sent"`
 	Answered time.Time `json:"answered,omitzero"`
-	Changed  time.Time `json:"changed,omitzero"`  // when its void was sent
+	Handle   string    `json:"handle,omitempty"`  // its receipt, token or identifier, if an answer gave it
 	Refused  bool      `json:"refused,omitempty"` // perhaps by something in between
 	Undone   bool      `json:"undone,omitempty"`
 	Keep     bool      `json:"keep,omitempty"` // until its question is answered
@@ -63,16 +52,11 @@ const (
 	kindHarmless  = "harmless"
 )
 
-const journalFormat = 1
+const journalFormat = 2
 
 // openJournal reads the journal at a path, or begins one. An empty path keeps it in memory.
-func openJournal(path, host string, now time.Time, random func() string) (*journal, error) {
-	j := &journal{
-		path: path, Format: journalFormat, Run: random(), Host: host, Begun: now,
-		Specimens: map[string]int{}, Findings: map[string]sandbox.FacilityFinding{}, Notes: map[string]string{},
-		Onsets: map[string]window{}, Members: map[string]string{},
-		Made: []thing{{Kind: kindHarmless, Sent: now}}, // the run itself: no number of a thing is 0
-	}
+func openJournal(path, host string, now time.Time) (*journal, error) {
+	j := &journal{path: path, Format: journalFormat, Run: random(), Host: host, Begun: now, Findings: map[string]sandbox.FacilityFinding{}}
 	if path == "" {
 		return j, nil
 	}
@@ -84,12 +68,13 @@ func openJournal(path, host string, now time.Time, random func() string) (*journ
 		return nil, fmt.Errorf("conform: journal: %w", err)
 	}
 	old := &journal{path: path}
-	if err := json.Unmarshal(raw, old); err != nil || old.Format != journalFormat {
+	if err := json.Unmarshal(raw, old); err != nil || old.Format != journalFormat || old.Findings == nil {
 		return nil, errors.New("conform: the journal cannot be read; move it away to begin anew")
 	}
 	if old.Host != host {
 		return nil, errors.New("conform: the journal is of another host; move it away to begin anew")
 	}
+	maps.DeleteFunc(old.Findings, func(_ string, f sandbox.FacilityFinding) bool { return f.Open != "" }) // they are asked again
 	return old, nil
 }
 
@@ -140,11 +125,21 @@ func (j *journal) idempotencyKey(purpose string, n int) string {
 // open returns the numbers of what may still have to be undone.
 func (j *journal) open(kinds ...string) (numbers []int) {
 	for n, t := range j.Made {
-		for _, kind := range kinds {
-			if t.Kind == kind && !t.Undone {
-				numbers = append(numbers, n)
-			}
+		if !t.Undone && slices.Contains(kinds, t.Kind) {
+			numbers = append(numbers, n)
 		}
 	}
 	return numbers
+}
+
+// remaining names what is not undone yet by the references that the run gave it, under which a person
+// finds it in the portal.
+func (j *journal) remaining() (names []string) {
+	for _, n := range j.open(kindPayment, kindPreauth) {
+		names = append(names, j.Made[n].Kind+" with paymentReferenceNumber "+j.reference(n))
+	}
+	for _, n := range j.open(kindAgreement) {
+		names = append(names, "agreement with payeeReference "+j.reference(n))
+	}
+	return names
 }

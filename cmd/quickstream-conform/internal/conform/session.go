@@ -9,11 +9,9 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/quickstream-go/quickstream/cmd/quickstream-conform/internal/shape"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -28,43 +26,25 @@ type session struct {
 	cfg      Config
 	client   *http.Client
 	base     *url.URL
-	known    map[string]bool     // names of members that the client models
-	answers  map[int]answer      // to what was made, by number; they are not kept
-	seen     map[int]shape.Value // transactions that were made, as they were read later
-	doubts   map[int]bool        // the last look-up of these numbers found what may be of another, or did not see all
 	err      error
 	last     time.Time // of the last request
 	asked    int
-	allowed  int       // requests of this process
 	cleaning bool      // nothing is asked any more, so that no request is reserved
 	until    time.Time // the run waits no longer than this
 
-	business, customer string
-	process            string // a name for this process
-	later              []sandbox.FacilityFinding
+	business string
+	customer string           // the customer of this process
+	echo     int              // names the reference of this process
+	proven   map[string]reply // whether the service takes what other questions are about
+	answers  map[int]answer   // to what was made, by number
+	agreed   answer           // to the first agreement
+	named    map[string]int   // the numbers of what later questions are about
+	windows  map[string]window
+	samples  []sample
+	date     span      // how far the service's clock is ahead of ours
+	readFrom time.Time // when all that is read had been made; zero: nothing is to read
+	later    []sandbox.FacilityFinding
 }
-
-// answer is the answer to a request. Without one, status is 0.
-type answer struct {
-	status    int
-	header    http.Header
-	raw       []byte
-	body      shape.Value
-	broken    bool // the body is not JSON
-	sent, got time.Time
-}
-
-func (a answer) accepted() bool { return a.status >= 200 && a.status < 300 }
-
-// refused reports that the request was refused, and not that something went wrong on the way.
-func (a answer) refused() bool {
-	return a.status >= 400 && a.status < 500 && !slices.Contains([]int{407, 408, 425, 429, 460, 499}, a.status)
-}
-
-// usable reports whether anything can be concluded.
-func (a answer) usable() bool { return a.accepted() && !a.broken || a.refused() }
-
-func (a answer) receipt() string { return a.body.Get("receiptNumber").Text }
 
 const (
 	pace        = time.Second
@@ -74,12 +54,46 @@ const (
 	maxRequests = 300
 )
 
+var errUsedUp = errors.New("conform: 300 requests are used up")
+
+func newSession(ctx context.Context, cfg Config) (*session, error) {
+	cfg, base, err := cfg.filled()
+	if err != nil {
+		return nil, err
+	}
+	j, err := openJournal(cfg.Journal, base.Host, time.Now().UTC())
+	if err != nil {
+		return nil, err
+	}
+	s := &session{
+		journal: j, ctx: ctx, cfg: cfg, base: base, business: cfg.Business,
+		proven: map[string]reply{}, answers: map[int]answer{}, named: map[string]int{}, windows: map[string]window{},
+		client: &http.Client{
+			Transport:     cfg.HTTPClient.Transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+	return s, s.save()
+}
+
 // left is how many requests may still be sent.
 func (s *session) left() int {
 	if s.cleaning {
-		return s.allowed - s.asked
+		return maxRequests - s.asked
 	}
-	return s.allowed - s.asked - s.reserved()
+	return maxRequests - s.asked - s.reserved()
+}
+
+// reserved are the requests that are kept for undoing what was made. What has a handle needs no
+// search.
+func (s *session) reserved() int {
+	n := 14
+	for _, made := range s.open(kindPayment, kindPreauth) {
+		if n += 2; s.Made[made].Handle == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // change changes a request before it is sent.
@@ -88,13 +102,13 @@ type change func(*http.Request)
 // publishable sends the publishable key.
 func (s *session) publishable(r *http.Request) { r.SetBasicAuth(s.cfg.Keys.Publishable, "") }
 
-// asText asks for a report.
-func asText(r *http.Request) { r.Header.Set("Accept", "text/plain") }
-
 // keyed sends an idempotency key. The name is not canonical, so that net/http sends no request again.
 func keyed(key string) change {
 	return func(r *http.Request) { r.Header["idempotency-key"] = []string{key} }
 }
+
+// freshKey is an idempotency key that no other request has.
+func (s *session) freshKey() string { return s.idempotencyKey(random(), 0) }
 
 // send sends one request, at most one a second.
 func (s *session) send(method, path string, body any, changes ...change) (a answer) {
@@ -117,7 +131,7 @@ func (s *session) send(method, path string, body any, changes ...change) (a answ
 		}
 		content = struct{ io.Reader }{bytes.NewReader(raw)} // without GetBody: it is sent once
 	}
-	ctx, cancel := s.cfg.Clock.Timeout(s.ctx, timeout)
+	ctx, cancel := context.WithTimeout(s.ctx, timeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, s.base.String()+path, content)
 	if err != nil {
@@ -134,73 +148,60 @@ func (s *session) send(method, path string, body any, changes ...change) (a answ
 		c(r)
 	}
 	s.asked++
-	s.Requests++
-	s.last = s.cfg.Clock.Now()
+	s.last = time.Now()
 	a = s.exchange(r)
-	s.cfg.Progress(s.Requests)
-	if s.err = s.ctx.Err(); s.err == nil {
-		s.learn(a)
+	s.cfg.Progress(s.asked)
+	s.err = s.ctx.Err()
+	if date, err := http.ParseTime(a.header.Get("Date")); err == nil {
+		s.date.narrow(date.Sub(a.got), date.Add(time.Second).Sub(a.sent))
 	}
 	return a
 }
 
 func (s *session) exchange(r *http.Request) (a answer) {
-	a.sent = s.cfg.Clock.Now()
+	a.sent = time.Now()
 	resp, err := s.client.Do(r)
 	if err != nil {
-		return answer{sent: a.sent, got: s.cfg.Clock.Now()}
+		return answer{sent: a.sent, got: time.Now()}
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
-	a.got = s.cfg.Clock.Now()
+	a.got = time.Now()
 	if err != nil {
 		return answer{sent: a.sent, got: a.got}
 	}
 	a.status, a.header, a.raw = resp.StatusCode, resp.Header, raw
 	if len(raw) > 0 {
-		a.body, err = shape.Parse(raw)
+		a.body, err = parse(raw)
 		a.broken = err != nil
 	}
 	return a
 }
 
-// learn notes what every answer shows: the service's clock and members that the client does not model.
-func (s *session) learn(a answer) {
-	if date, err := http.ParseTime(a.header.Get("Date")); err == nil {
-		s.Date.narrow(date.Sub(a.got), date.Add(time.Second).Sub(a.sent))
-	}
-	if !a.accepted() || a.broken {
-		return
-	}
-	a.body.Each(func(path []string, v shape.Value) {
-		if word := strangeStatus(v); word != "" && len(word) < 20 && !ofMerchant(path) {
-			s.Notes["status"] = word
-		}
-		if v.Kind == shape.Object && !ofMerchant(path) {
-			for i, name := range v.Names {
-				if s.known[name] {
-					continue
-				}
-				at := strings.TrimPrefix(strings.Join(append(path[:len(path):len(path)], name), "."), "data.")
-				s.Members[at] = string(v.Items[i].Kind)
-				if slices.ContainsFunc(v.Items[i].Names, func(inner string) bool { return s.known[inner] }) {
-					s.Notes["nested "+at] = "yes"
-				}
-			}
-		}
-	})
-}
-
-// ofMerchant reports a path into metadata, whose names are the merchant's.
-func ofMerchant(path []string) bool { return slices.Contains(path, "metadata") }
-
 // wait waits until a time. It returns false if the run ends before.
 func (s *session) wait(until time.Time) bool {
-	if d := until.Sub(s.cfg.Clock.Now()); d > 0 && s.err == nil {
-		s.err = s.cfg.Clock.Sleep(s.ctx, d)
+	if d := time.Until(until); d > 0 && s.err == nil {
+		s.err = sleep(s.ctx, d)
 	}
 	return s.err == nil
 }
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// pause waits for a while.
+func (s *session) pause(d time.Duration) bool { return s.wait(time.Now().Add(d)) }
+
+// can reports whether the run may wait for so long from now.
+func (s *session) can(d time.Duration) bool { return !time.Now().Add(d).After(s.until) }
 
 // keep writes the journal.
 func (s *session) keep() {
@@ -210,23 +211,28 @@ func (s *session) keep() {
 }
 
 // get reads, and once more if the answer says nothing.
-func (s *session) get(path string, query url.Values, changes ...change) (a answer) {
+func (s *session) get(path string, query url.Values) (a answer) {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
 	for range 2 {
-		if a = s.send(http.MethodGet, path, nil, changes...); a.usable() {
+		if a = s.send(http.MethodGet, path, nil); a.usable() {
 			break
 		}
 	}
 	return a
 }
 
+// transactionOf reads a transaction by its receipt.
+func (s *session) transactionOf(receipt string) answer {
+	return s.get("/transactions/"+url.PathEscape(receipt), nil)
+}
+
 // make makes a thing and keeps its number before anything is sent.
 func (s *session) make(kind, method, path string, body object, changes ...change) (n int, a answer) {
 	n = len(s.Made)
 	amount, _ := body["principalAmount"].(json.Number)
-	s.Made = append(s.Made, thing{Kind: kind, Amount: amount.String(), Sent: s.cfg.Clock.Now()})
+	s.Made = append(s.Made, thing{Kind: kind, Amount: amount.String(), Sent: time.Now()})
 	if strings.HasSuffix(path, "/transactions") && body["paymentReferenceNumber"] == nil {
 		body["paymentReferenceNumber"] = s.reference(n)
 	}
@@ -235,45 +241,18 @@ func (s *session) make(kind, method, path string, body object, changes ...change
 		changes = append([]change{keyed(s.idempotencyKey("thing", n))}, changes...)
 	}
 	a = s.send(method, path, body, changes...)
-	a = a.with(map[string]string{kindAgreement: "agreementToken", kindCustomer: "customerId"}[kind], "receiptNumber")
+	handle := map[string]string{kindAgreement: "agreementToken", kindCustomer: "customerId"}[kind]
+	if handle == "" {
+		handle = "receiptNumber"
+	}
+	a = a.with(handle)
 	s.Made[n].Refused = a.refused() // it is looked for all the same
 	if a.accepted() && !a.broken {
-		s.Made[n].Sent, s.Made[n].Answered = a.sent, a.got
+		s.Made[n].Sent, s.Made[n].Answered, s.Made[n].Handle = a.sent, a.got, a.member(handle)
 		s.answers[n] = a
 	}
 	s.keep()
 	return n, a
-}
-
-// with is an answer that is of no use without one of the members; an empty name stands for none.
-func (a answer) with(names ...string) answer {
-	for _, name := range names {
-		if name != "" && (!a.body.Get(name).Empty() || !a.body.Get("data", name).Empty()) {
-			return a
-		}
-	}
-	a.broken = a.broken || a.accepted()
-	return a
-}
-
-// reply is what became of a request that may be refused, or of a look-up.
-type reply string
-
-const (
-	accepts reply = "accepted"
-	refuses reply = "refused"
-	unclear reply = ""
-)
-
-func (v reply) choose(accepted, refused string) result {
-	switch v {
-	case accepts:
-		return is(accepted)
-	case refuses:
-		return is(refused)
-	default:
-		return open(unusable)
-	}
 }
 
 // transact makes a transaction until it is accepted, or refused twice. Its number is kept under a
@@ -282,50 +261,26 @@ func (s *session) transact(name, kind string, body object) (reply, answer) {
 	return judge(func() answer {
 		n, a := s.make(kind, http.MethodPost, "/transactions", maps.Clone(body))
 		if name != "" && a.receipt() != "" {
-			s.Specimens[name] = n
+			s.named[name] = n
 		}
 		return a
 	})
 }
 
-// judge tries a request. A refusal counts if it comes twice: something on the way may have made
-// one of them.
-func judge(try func() answer) (reply, answer) {
-	var first answer
-	for range 3 {
-		a := try()
-		switch {
-		case a.accepted() && !a.broken:
-			return accepts, a
-		case a.refused() && a.status == first.status:
-			return refuses, a
-		case a.refused():
-			first = a
-		}
+// receipt is the receipt of what has a name in this process.
+func (s *session) receipt(name string) string {
+	if n, made := s.named[name]; made {
+		return s.Made[n].Handle
 	}
-	return unclear, first
+	return ""
 }
 
-// answered notes the result of a question.
-func (s *session) answered(name, how string, r result) {
-	if s.err != nil || r == (result{}) {
-		return
+// read is the transaction that has a name, as a read shows it.
+func (s *session) read(name string) (tx value, ok bool) {
+	receipt := s.receipt(name)
+	if receipt == "" {
+		return tx, false
 	}
-	if r.again {
-		s.waiting(name, how, r.open)
-		return
-	}
-	s.Findings[name] = sandbox.FacilityFinding{Name: name, Value: r.value, Other: r.other, Open: r.open, How: how, At: s.cfg.Clock.Now().UTC()}
-}
-
-// value is a value that has been found, or "".
-func (s *session) value(name string) string { return s.Findings[name].Value }
-
-// upload sends a form.
-func (s *session) upload(contentType string, form []byte) answer {
-	return s.send(http.MethodPost, "/payment-files", nil, func(r *http.Request) {
-		r.Header.Set("Content-Type", contentType)
-		r.Header.Set("Prevent-CSRF", "true")
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(form)), int64(len(form))
-	})
+	a := s.transactionOf(receipt)
+	return a.body, a.accepted() && !a.broken && a.receipt() == receipt
 }

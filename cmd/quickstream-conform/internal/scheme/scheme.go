@@ -1,5 +1,5 @@
 // Package scheme finds how a webhook subscription signs its notifications, among the plausible
-// ways to do so. What it finds can be used with package webhooks of quickstream.
+// ways to do so.
 package scheme
 
 import (
@@ -8,18 +8,12 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"hash"
 	"iter"
-	"slices"
 	"strings"
-
-	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// HMAC is one way to sign: it implements [signature.Scheme]. The zero value is not valid: take one
-// from [All], [Find] or [Parse].
+// HMAC is one way to sign.
 type HMAC struct{ hash, message, secret, encoding string }
 
 //nolint:gochecknoglobals // immutable tables
@@ -60,16 +54,6 @@ func (s HMAC) String() string {
 	return strings.Join([]string{s.hash, s.message, s.secret, s.encoding}, " ")
 }
 
-// Parse returns the scheme with a name.
-func Parse(name string) (HMAC, error) {
-	for s := range All() {
-		if s.String() == name {
-			return s, nil
-		}
-	}
-	return HMAC{}, errors.New("scheme: no such scheme")
-}
-
 // Find returns the first scheme that explains a notification: the value of its signature header,
 // its body, and the secret of the subscription. It is false if none does.
 func Find(header string, body []byte, secret string) (HMAC, bool) {
@@ -84,43 +68,27 @@ func Find(header string, body []byte, secret string) (HMAC, bool) {
 		}
 	}
 	for s := range All() {
-		if k, err := s.Key(secret); err == nil && k.Verify(timestamp, body, values) {
-			return s, true
+		value, ok := s.Sign(secret, timestamp, body)
+		for _, sent := range values {
+			if ok && hmac.Equal([]byte(value), []byte(sent)) {
+				return s, true
+			}
 		}
 	}
 	return HMAC{}, false
 }
 
-// Key implements [signature.Scheme].
-func (s HMAC) Key(secret string) (signature.Key, error) {
-	decode := secrets[s.secret]
-	if decode == nil {
-		return nil, errors.New("scheme: not a scheme of this package")
+// Sign returns the signature of a body. It is false if the secret cannot be decoded so.
+func (s HMAC) Sign(secret, timestamp string, body []byte) (value string, ok bool) {
+	key, err := secrets[s.secret](secret)
+	if err != nil || len(key) == 0 {
+		return "", false
 	}
-	bytes, err := decode(secret)
-	if err != nil || len(bytes) == 0 {
-		return nil, fmt.Errorf("scheme: the secret cannot be %s", s.secret)
-	}
-	// The key stays inside this function, where printing does not find it.
-	return key(func(timestamp string, body []byte) string {
-		mac := hmac.New(hashes[s.hash], bytes)
-		before, after, _ := strings.Cut(s.message, "body")
-		joint := strings.NewReplacer("t", timestamp, `\n`, "\n")
-		_, _ = mac.Write([]byte(joint.Replace(before))) // a hash never returns an error
-		_, _ = mac.Write(body)
-		_, _ = mac.Write([]byte(joint.Replace(after)))
-		return encodings[s.encoding](mac.Sum(nil))
-	}), nil
-}
-
-// key signs; it implements [signature.Key].
-type key func(timestamp string, body []byte) string
-
-// Sign implements [signature.Key].
-func (k key) Sign(timestamp string, body []byte) (string, error) { return k(timestamp, body), nil }
-
-// Verify implements [signature.Key].
-func (k key) Verify(timestamp string, body []byte, values []string) bool {
-	want := []byte(k(timestamp, body))
-	return slices.ContainsFunc(values, func(value string) bool { return hmac.Equal(want, []byte(value)) })
+	mac := hmac.New(hashes[s.hash], key)
+	before, after, _ := strings.Cut(s.message, "body")
+	joint := strings.NewReplacer("t", timestamp, `\n`, "\n")
+	_, _ = mac.Write([]byte(joint.Replace(before))) // a hash never returns an error
+	_, _ = mac.Write(body)
+	_, _ = mac.Write([]byte(joint.Replace(after)))
+	return encodings[s.encoding](mac.Sum(nil)), true
 }

@@ -1,0 +1,102 @@
+package conform
+
+import (
+	"encoding/json"
+	"math/big"
+	"strconv"
+	"time"
+)
+
+// Bodies of requests, with public test numbers only.
+
+const (
+	cardApproved = "4111111111111111"
+	bankAccepted = "032-999"
+	payerSilent  = "032002" // does not answer in time
+	payerActive  = "032007" // confirms, and cancels after a payment
+)
+
+func card(number string) object {
+	return object{"cardNumber": number, "expiryDateMonth": "12", "expiryDateYear": strconv.Itoa(2039), "cardholderName": "Conform Probe", "cvn": "123"}
+}
+
+func bank(bsb string) object {
+	return object{"accountName": "Conform Probe", "bsb": bsb, "accountNumber": "999994"}
+}
+
+// transaction is a request of a type with an amount, by mail order, without a payer's address.
+func (s *session) transaction(kind, amount, source string, details any) object {
+	body := object{"transactionType": kind, "supplierBusinessCode": s.business, "currency": s.cfg.currency(), "eci": "MAIL", source: details}
+	if amount != "" {
+		body["principalAmount"] = json.Number(amount)
+	}
+	if source != "bankAccount" && source != "payToData" {
+		body["storedCredentialData"] = object{"entryMode": "MANUAL"}
+	}
+	if source == "payToData" {
+		delete(body, "eci")
+	}
+	return body
+}
+
+// verification is a transaction that takes no money.
+func (s *session) verification() object {
+	return s.transaction("ACCOUNT_VERIFICATION", "", "creditCard", card(cardApproved))
+}
+
+// followUp is a request against an earlier transaction.
+func (s *session) followUp(kind, receipt, amount string) object {
+	return object{
+		"transactionType": kind, "originalReceiptNumber": receipt, "currency": s.cfg.currency(), "principalAmount": json.Number(amount),
+	}
+}
+
+func payer(bsb string) object {
+	return object{"payerType": "PERS", "payerId": "CONFORM", "payerName": "Kim  Conform", "bsb": bsb, "accountNumber": "111111"}
+}
+
+// agreement is a request for an agreement of at most a few dollars.
+func (s *session) agreement(bsb string) object {
+	return object{
+		"supplierBusinessCode": s.business,
+		"paymentDetails": object{
+			"purpose": "OTHR", "description": "Conform  probe", "startDate": s.today(0), "automaticRenewal": true,
+		},
+		"paymentTerms": object{
+			"frequency": "MNTH", "agreementType": "VARI", "currency": "AUD", "paymentAmount": "1.00", "maximumPaymentAmount": "5.00",
+		},
+		"payerDetails": payer(bsb),
+	}
+}
+
+// with sets a member of a part of a body, and without leaves some out.
+func with(body object, part, name string, v any) {
+	body[part].(object)[name] = v //nolint:forcetypeassert // the part is of this package
+}
+
+func without(body object, part string, names ...string) {
+	for _, name := range names {
+		delete(body[part].(object), name) //nolint:forcetypeassert // the part is of this package
+	}
+}
+
+// today is the day in Sydney, or one some days later.
+func (s *session) today(days int) string {
+	return sydney(time.Now()).AddDate(0, 0, days).Format(time.DateOnly)
+}
+
+// cents reads an amount in any of its forms.
+func cents(v value) (n int64, ok bool) {
+	if v.kind == "object" {
+		v = v.get("amount")
+	}
+	if v.kind != "text" && v.kind != "number" {
+		return 0, false
+	}
+	r, ok := new(big.Rat).SetString(v.text)
+	if !ok {
+		return 0, false
+	}
+	r.Mul(r, big.NewRat(100, 1))
+	return r.Num().Int64(), r.IsInt() && r.Num().IsInt64()
+}

@@ -1,0 +1,84 @@
+package conform
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// Keys are the API keys of a test facility.
+type Keys struct{ Secret, Publishable string }
+
+// Config is what a run needs. Environment and Keys are required.
+type Config struct {
+	// Environment is TestAU, TestNZ or an address on this machine. No other is asked.
+	Environment quickstream.Environment
+	Keys        Keys
+	// Business is the supplierBusinessCode; empty takes the first of the facility.
+	Business string
+	// Journal is the path of the file that says what was made and answered; empty keeps it in memory.
+	Journal string
+	// Wait is how long the run may take for what needs time; at least some minutes.
+	Wait time.Duration
+	// PayID is a PayID of type EMAL that the test facility knows.
+	PayID string
+	// Webhooks receives the notifications of a subscription of the facility, with its secret.
+	Webhooks      *Receiver
+	WebhookSecret string
+	// HTTPClient connects; its transport is used. Progress is called after each request.
+	HTTPClient *http.Client
+	Progress   func(requests int)
+}
+
+func (c Config) currency() string {
+	if c.Environment == quickstream.TestNZ {
+		return "NZD"
+	}
+	return "AUD"
+}
+
+// filled has the defaults, and is an error without what is required.
+func (c Config) filled() (Config, *url.URL, error) {
+	base, err := allowed(c.Environment)
+	if err != nil {
+		return c, nil, err
+	}
+	if c.Keys.Secret == "" || c.Keys.Publishable == "" {
+		return c, nil, errors.New("conform: both API keys are needed")
+	}
+	if c.Progress == nil {
+		c.Progress = func(int) {}
+	}
+	if c.HTTPClient == nil {
+		c.HTTPClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}}
+	}
+	return c, base, nil
+}
+
+// allowed returns the address of an environment that may be asked.
+func allowed(env quickstream.Environment) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSuffix(string(env), "/"))
+	host := ""
+	if err == nil {
+		host = strings.ToLower(u.Hostname())
+	}
+	test := env == quickstream.TestAU || env == quickstream.TestNZ
+	loopback := slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, host) || strings.HasSuffix(host, ".localhost")
+	if err != nil || u.User != nil || u.RawQuery != "" || !test && !loopback || u.Scheme != "https" && !(u.Scheme == "http" && loopback) {
+		return nil, errors.New("conform: only TestAU, TestNZ and addresses on this machine are asked")
+	}
+	return u, nil
+}
+
+func random() string {
+	raw := make([]byte, 15)
+	_, _ = rand.Read(raw) // never fails
+	return base32.StdEncoding.EncodeToString(raw)
+}
