@@ -23,10 +23,6 @@ type Facility struct {
 	// SignatureScheme is how notifications are signed, as quickstream-conform names it; "none
 	// fits" if no plausible scheme does; empty if that was not asked.
 	SignatureScheme string `json:"signatureScheme,omitempty"`
-	// Members are the members that answers have and the client does not model, with their JSON types.
-	Members map[string]string `json:"members,omitempty"`
-	// Columns are the columns of the transaction report.
-	Columns []string `json:"columns,omitempty"`
 }
 
 // FacilityFormat is the format of the file that this version reads.
