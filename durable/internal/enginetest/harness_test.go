@@ -94,13 +94,20 @@ func onFile(t *testing.T, file string) store[*sql.Tx] {
 	return s
 }
 
-// postgresServer is the address of a server. Without one the tests run on SQLite alone;
-// .ci/run starts one, and fails if they did not run on it.
+// needs skips a test, and says what it needs. Where QUICKSTREAM_SKIP is "never", as in
+// .ci/run, which installs everything, it fails.
+func needs(t *testing.T, what string) {
+	t.Helper()
+	require.NotEqual(t, "never", os.Getenv("QUICKSTREAM_SKIP"), "needs "+what)
+	t.Skip("needs " + what)
+}
+
+// postgresServer is the address of a server. Without one the tests run on SQLite alone.
 func postgresServer(t *testing.T) string {
 	t.Helper()
 	server := os.Getenv(postgresVariable)
 	if server == "" {
-		t.Skip(postgresVariable + " is not set")
+		needs(t, "PostgreSQL: "+postgresVariable+" is not set")
 	}
 	return server
 }

@@ -35,14 +35,13 @@ type server struct {
 	environment    []string
 }
 
-// newServer starts a server with the database "shop". Without PostgreSQL its tests are
-// skipped; .ci/run installs it, and fails if they did not run.
+// newServer starts a server with the database "shop".
 func newServer(t *testing.T) *server {
 	t.Helper()
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin")
 	require.NoError(t, err)
 	if len(found) == 0 {
-		t.Skip("no server of PostgreSQL is installed")
+		needs(t, "the server of PostgreSQL")
 	}
 	sv := &server{T: t, programs: found[len(found)-1], data: sharedDir(t), port: freePort(t)}
 	sv.run("initdb", "-D", sv.data, "-A", "trust", "-U", "quickstream")

@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"cmp"
 	"database/sql"
 	"flag"
 	"os"
@@ -50,26 +49,21 @@ func onSQLite(t testing.TB, sc scenario[*sql.Tx], m mutant) *scene[*sql.Tx] {
 const (
 	replayVariable = "DURABLE_SCHEDULE"
 	boundVariable  = "DURABLE_PREEMPTIONS"
-	// shareVariable is the share of the scenarios that are run, as 012/5 and 34/5: .ci/run uses two cores.
-	shareVariable = "DURABLE_SHARE"
 )
 
 // TestSchedulesOnSQLite runs every schedule of all but the longest scenarios with two preemptions, where each
 // transaction is a step, and at most one process ends. .ci/long runs all scenarios.
 func TestSchedulesOnSQLite(t *testing.T) {
-	share, of, _ := strings.Cut(cmp.Or(os.Getenv(shareVariable), "0/1"), "/")
-	shares, err := strconv.Atoi(of)
-	require.NoError(t, err)
 	total := 0
-	for i, sc := range scenarios[*sql.Tx]() {
-		if !strings.Contains(share, strconv.Itoa(i%shares)) || sc.long && os.Getenv(boundVariable) == "" {
+	for _, sc := range scenarios[*sql.Tx]() {
+		if sc.long && os.Getenv(boundVariable) == "" {
 			continue
 		}
 		t.Run(sc.name, func(t *testing.T) {
 			total += explored(t, onSQLite(t, sc, mutant{}), Options{Preemptions: bound(t, 2), Deaths: 1, Atomic: true})
 		})
 	}
-	counted(t, total, 10_000*len(share)/shares)
+	counted(t, total, 10_000)
 }
 
 // TestSchedulesOnPostgres runs every schedule of some scenarios with one preemption, where each
