@@ -13,15 +13,23 @@ import (
 // slack is how much garbage may gather before the collector runs.
 const slack = 512 << 10
 
+func held() int64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64()) //nolint:gosec // no heap is that large
+}
+
+// Live returns the bytes on the heap that are no garbage.
+func Live() int64 {
+	runtime.GC()
+	runtime.GC() // which empties the pools
+	return held()
+}
+
 // Peak returns the most bytes that f adds to the heap. The collector runs often, so that garbage
 // hardly counts.
 func Peak(f func()) (peak int64) {
 	runtime.GC()
-	held := func() int64 {
-		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-		metrics.Read(sample)
-		return int64(sample[0].Value.Uint64()) //nolint:gosec // no heap is that large
-	}
 	defer debug.SetGCPercent(debug.SetGCPercent(int(min(10, max(1, 100*slack/held())))))
 	before, done, watched := held(), make(chan struct{}), make(chan struct{})
 	go func() {

@@ -346,17 +346,15 @@ func TestKeptTexts(t *testing.T) {
 	}
 	const most = 4 << 20 // half of what a thousand copies take
 	held := func(size int, text func(answer) string) int64 {
-		return heaptest.Least(most, func() {
-			kept := make([]string, 1_000)
-			for i := range kept {
-				var read answer
-				body := fmt.Sprintf(`{"id":"R-%d","text":"T-%d","new":"%s"}`, i, i, strings.Repeat("x", size))
-				require.NoError(t, Decode([]byte(body), &read))
-				kept[i] = text(read)
-			}
-			runtime.GC()
-			runtime.KeepAlive(kept)
-		})
+		kept, before := make([]string, 1_000), heaptest.Live()
+		for i := range kept {
+			var read answer
+			body := fmt.Sprintf(`{"id":"R-%d","text":"T-%d","new":"%s"}`, i, i, strings.Repeat("x", size))
+			require.NoError(t, Decode([]byte(body), &read))
+			kept[i] = text(read)
+		}
+		defer runtime.KeepAlive(kept)
+		return heaptest.Live() - before
 	}
 	id, text := func(a answer) string { return a.ID }, func(a answer) string { return a.Text }
 	assert.Less(t, held(maxShared-100, id), int64(most))
