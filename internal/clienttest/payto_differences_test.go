@@ -7,14 +7,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // mandate asks for every term.
@@ -379,18 +377,4 @@ func TestStatusesInAnotherCase(t *testing.T) {
 			assert.Equal(t, asAsked, state.AsAsked, "%s: %q", status, shown)
 		}
 	}
-}
-
-// TestAgreementsOfTheSandbox have no differences in the default world.
-func TestAgreementsOfTheSandbox(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, client := sandboxtest.New(t)
-		customer, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Ann Example"})
-		require.NoError(t, err)
-		for _, params := range []quickstream.CreateAgreementParams{mandate(), agreementParams("AG-2")} {
-			agreement, err := client.PayTo.Create(t.Context(), customer.CustomerID, params)
-			require.NoError(t, err)
-			assert.Empty(t, agreement.Differences())
-		}
-	})
 }

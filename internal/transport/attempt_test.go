@@ -183,6 +183,17 @@ type writeFunc func([]byte) (int, error)
 
 func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
 
+// TestContextEndsAnAttempt: a write that its caller gives up after sending has no answer.
+func TestContextEndsAnAttempt(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	f := inner(func(*http.Request) (*http.Response, error) { cancel(); return nil, context.Canceled })
+	result := doBy(ctx, &http.Client{Transport: f}, nil, nil)
+	assert.Equal(t, ContextEnded, result.Reason)
+	assert.Equal(t, Unknown, result.End)
+	assert.True(t, result.Unanswered)
+	assert.Equal(t, KindCancelled, result.Kind)
+}
+
 // TestRepeatsBelowAreAttempts: what went out beside the request that was made here
 // is an attempt that got no answer, so that a later answer but success settles
 // nothing.
