@@ -292,15 +292,6 @@ func TestContentIsLeftAlone(t *testing.T) {
 	assert.Zero(t, n)
 }
 
-func TestUploadIsChecked(t *testing.T) {
-	box, client := sandboxtest.New(t)
-	_, err := client.PaymentFiles.Upload(t.Context(), upload("a", "x"), quickstream.WithExtraField("a", 1))
-	require.Error(t, err)
-	_, err = client.PaymentFiles.DownloadCSV(t.Context(), nil, "1")
-	require.ErrorIs(t, err, quickstream.ErrInvalid)
-	assert.Empty(t, box.Requests())
-}
-
 // TestUploadTakesConstantMemory uploads 64 MiB.
 func TestUploadTakesConstantMemory(t *testing.T) {
 	const size = 64 << 20

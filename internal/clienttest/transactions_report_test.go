@@ -312,6 +312,15 @@ func TestReportIsRefused(t *testing.T) {
 	})
 }
 
+func TestReportNeedsAWriter(t *testing.T) {
+	box, client := sandboxtest.New(t)
+	_, err := client.Transactions.DownloadReport(t.Context(), nil, reportDay())
+	require.ErrorIs(t, err, quickstream.ErrInvalid)
+	_, err = client.Transactions.DownloadReport(t.Context(), nil, quickstream.ReportParams{})
+	require.ErrorContains(t, err, "settlementDate", "what else is wrong is said first")
+	assert.Empty(t, box.Requests())
+}
+
 // TestFileReportNotReady: a report of a payment file may be made on request too.
 func TestFileReportNotReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
