@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-	_ "time/tzdata" // the service's dates are Sydney's
 
 	"github.com/shopspring/decimal"
 
@@ -18,10 +17,8 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-func main() { demo.Main("backend", run, reportsAtOnce()) }
-
-func reportsAtOnce() sandbox.Option {
-	return sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ReportGeneration = 0 })
+func main() {
+	demo.Main("backend", run, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ReportGeneration = 0 }))
 }
 
 // story is the world around the shop.
@@ -34,10 +31,7 @@ type story struct {
 }
 
 func run(ctx context.Context, d *demo.Shop) error {
-	shop, err := NewShop(d.Client, NewStore(), sandbox.DefaultBusiness, d.Clock.Now)
-	if err != nil {
-		return err
-	}
+	shop := NewShop(d.Client, NewStore(), sandbox.DefaultBusiness, d.Clock.Now)
 	const secret = "the subscription's secret"
 	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(secret)},
 		webhooks.WithClock(d.Clock.Now), webhooks.WithTolerance(webhooks.StoreTolerance))
@@ -53,95 +47,102 @@ func run(ctx context.Context, d *demo.Shop) error {
 		return err
 	}
 	s := &story{Shop: shop, box: d.Box, clock: d.Clock, browser: Browser{Box: d.Box, Client: d.Client}, customer: customer}
-	for _, chapter := range []func(context.Context) error{s.cards, s.lostAnswer, s.crash, s.payTo, s.moneyBack, s.report} {
-		if err := chapter(ctx); err != nil {
-			return err
+	for _, step := range []struct {
+		order, what string
+		do          func(ctx context.Context, order string) error
+		want        Status // of the order's last row
+	}{
+		{"ORDER-1", "card, challenged by its bank", s.card, Done},
+		{"ORDER-2", "card, declined", s.declinedCard, Failed},
+		{"ORDER-2", "another card", s.card, Done},
+		{"ORDER-3", "stored card", s.storedCard, Done},
+		{"ORDER-4", "card, every answer lost", s.lostAnswers, Open},
+		{"ORDER-4", "the job has looked", s.job, Done},
+		{"ORDER-5", "card, crash before it was sent", s.crash, Open},
+		{"ORDER-5", "recovered", s.restart, Done},
+		{"ORDER-6", "PayTo, agreed to", s.payTo, Open},
+		{"ORDER-6", "PayTo, the event has come", s.event, Done},
+		{"ORDER-1", "given back at once", s.giveBack, Done},
+		{"ORDER-3", "given back two days later", s.giveBackLater, Done},
+	} {
+		if err := step.do(ctx, step.order); err != nil {
+			return fmt.Errorf("%s, %s: %w", step.order, step.what, err)
+		}
+		row := s.last(step.order)
+		fmt.Printf("%s  %-30s  %-7s  %s\n", step.order, step.what, row.Kind, row.Status())
+		if row.Status() != step.want {
+			return fmt.Errorf("it should be %s", step.want)
 		}
 	}
-	return nil
+	return s.report(ctx)
 }
 
-// tell prints what is known about an order.
-func (s *story) tell(order, what string) {
+// last returns the last row of an order.
+func (s *story) last(order string) (last Row) {
 	for _, row := range s.Store.Rows() {
 		if row.Order == order {
-			fmt.Printf("%s  %-34s %-8s %s\n", order, what, row.Kind, row.Status())
+			last = row
 		}
 	}
+	return last
 }
 
-func (s *story) card(ctx context.Context, order, number string) error {
-	token, err := s.browser.TypeCard(ctx, number)
+func (s *story) card(ctx context.Context, order string) error {
+	token, err := s.browser.TypeCard(ctx, sandbox.CardChallenge)
 	if err == nil {
 		_, err = s.PayByCard(ctx, order, price(), token, s.browser.Visitor())
 	}
 	return err
 }
 
-func (s *story) cards(ctx context.Context) error {
-	if err := s.card(ctx, "ORDER-1", sandbox.CardChallenge); err != nil {
-		return err
-	}
-	s.tell("ORDER-1", "card, challenged by its bank")
-
+func (s *story) declinedCard(ctx context.Context, order string) error {
 	s.box.NextTransaction(sandbox.Declined("54")) // an expired card, which the service does not retry
-	for range 2 {                                 // the customer tries a second card
-		if err := s.card(ctx, "ORDER-2", sandbox.CardAttempted); err != nil {
-			return err
-		}
-	}
-	s.tell("ORDER-2", "card, declined, then another card")
+	return s.card(ctx, order)
+}
 
+func (s *story) storedCard(ctx context.Context, order string) error {
 	token, err := s.browser.TypeCard(ctx, sandbox.CardChallenge)
 	if err != nil {
 		return err
 	}
 	account, err := s.StoreCard(ctx, s.customer, token, s.browser.Visitor())
 	if err == nil {
-		_, err = s.PayByStoredCard(ctx, "ORDER-3", price(), account, s.browser.Visitor())
+		_, err = s.PayByStoredCard(ctx, order, price(), account, s.browser.Visitor())
 	}
-	s.tell("ORDER-3", "stored card")
 	return err
 }
 
-func (s *story) lostAnswer(ctx context.Context) error {
+func (s *story) lostAnswers(ctx context.Context, order string) error {
 	err := s.box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit()})
 	if err == nil {
-		err = s.card(ctx, "ORDER-4", sandbox.CardAttempted)
+		err = s.card(ctx, order)
 	}
 	s.box.ClearFaults()
-	if err != nil {
-		return err
-	}
-	s.tell("ORDER-4", "every answer lost")
-	s.clock.Advance(time.Minute)
-	err = s.Resolve(ctx)
-	s.tell("ORDER-4", "the job has looked")
 	return err
 }
 
-func (s *story) crash(ctx context.Context) error {
+func (s *story) job(ctx context.Context, _ string) error {
+	s.clock.Advance(time.Minute)
+	return s.Resolve(ctx)
+}
+
+func (s *story) crash(ctx context.Context, order string) error {
 	token, err := s.browser.TypeCard(ctx, sandbox.CardAttempted)
 	if err != nil {
 		return err
 	}
 	params, err := s.byCard(ctx, price(), token, s.browser.Visitor())
 	if err == nil {
-		_, err = s.plan(ctx, "ORDER-5", params)
+		_, err = s.plan(ctx, order, params)
 	}
-	if err != nil {
-		return err
-	}
-	s.tell("ORDER-5", "crash before it was sent")
-	restarted, err := NewShop(s.Client, s.Store, s.Business, s.Now)
-	if err == nil {
-		err = restarted.Recover(ctx)
-	}
-	s.tell("ORDER-5", "recovered")
 	return err
 }
 
-func (s *story) payTo(ctx context.Context) error {
+func (s *story) restart(ctx context.Context, _ string) error {
+	return NewShop(s.Client, s.Store, s.Business, s.Now).Recover(ctx)
+}
+
+func (s *story) payTo(ctx context.Context, order string) error {
 	payer := quickstream.PayToPayerParams{
 		Type: quickstream.PayerTypePerson, ID: "C-1", Name: "Jo Citizen",
 		PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(sandbox.ConfirmingPayID),
@@ -153,34 +154,35 @@ func (s *story) payTo(ctx context.Context) error {
 	if err := s.box.Flush(ctx); err != nil {
 		return err
 	}
-	if _, err := s.PayByPayTo(ctx, "ORDER-6", price(), "MANDATE-1"); err != nil {
-		return err
-	}
-	s.tell("ORDER-6", "PayTo, agreed to")
+	_, err := s.PayByPayTo(ctx, order, price(), "MANDATE-1")
+	return err
+}
+
+func (s *story) event(ctx context.Context, _ string) error {
 	s.clock.Advance(5 * time.Minute)
-	err := s.box.Flush(ctx)
-	s.tell("ORDER-6", "PayTo, the event has come")
+	return s.box.Flush(ctx)
+}
+
+func (s *story) giveBack(ctx context.Context, order string) error {
+	_, err := s.GiveBack(ctx, order)
 	return err
 }
 
-func (s *story) moneyBack(ctx context.Context) error {
-	if _, err := s.GiveBack(ctx, "ORDER-1"); err != nil {
-		return err
-	}
-	s.tell("ORDER-1", "given back at once")
+func (s *story) giveBackLater(ctx context.Context, order string) error {
 	s.clock.Advance(48 * time.Hour)
-	_, err := s.GiveBack(ctx, "ORDER-3")
-	s.tell("ORDER-3", "given back two days later")
-	return err
+	return s.giveBack(ctx, order)
 }
 
+// report compares each settlement date of the books with the service's report.
 func (s *story) report(ctx context.Context) error {
 	s.clock.Advance(48 * time.Hour)
-	days := map[quickstream.Date]bool{}
+	compared := map[quickstream.Date]bool{}
 	for _, row := range s.Store.Rows() {
-		days[row.State.Seen.SettlementDate] = true
-	}
-	for day := range days {
+		day := row.State.Seen.SettlementDate
+		if compared[day] {
+			continue
+		}
+		compared[day] = true
 		differences, err := s.Compare(ctx, day)
 		if err != nil {
 			return err

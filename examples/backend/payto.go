@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
+	_ "time/tzdata" // for machines without zone data
 
 	"github.com/shopspring/decimal"
 
@@ -17,13 +19,17 @@ var ErrNoAgreement = errors.New("there is no active agreement")
 // AskToAgree asks a payer for an agreement, which is confirmed or not by an event.
 // The reference is unique and the shop's own.
 func (s *Shop) AskToAgree(ctx context.Context, customerID, reference string, payer quickstream.PayToPayerParams, most decimal.Decimal) error {
+	sydney, err := time.LoadLocation("Australia/Sydney") // where the service's dates are from
+	if err != nil {
+		return err
+	}
 	agreement, err := s.Client.PayTo.Create(ctx, customerID, quickstream.CreateAgreementParams{
 		SupplierBusinessCode: s.Business,
 		PayeeReference:       reference,
 		Payment: quickstream.AgreementPaymentParams{
 			Purpose:          quickstream.PayToPurposeRetail,
 			Description:      "Orders",
-			StartDate:        quickstream.DateOf(s.Now().In(s.Sydney)),
+			StartDate:        quickstream.DateOf(s.Now().In(sydney)),
 			AutomaticRenewal: true,
 		},
 		Terms: quickstream.AgreementTermsParams{

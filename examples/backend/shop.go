@@ -17,14 +17,12 @@ type Shop struct {
 	Business string
 	Policy   resolve.Policy
 	Now      func() time.Time
-	Sydney   *time.Location // where the service's dates are from
 }
 
 // NewShop returns a shop at a facility that lets the service retry soft declines.
-func NewShop(client *quickstream.Client, store *Store, business string, now func() time.Time) (*Shop, error) {
-	sydney, err := time.LoadLocation("Australia/Sydney")
+func NewShop(client *quickstream.Client, store *Store, business string, now func() time.Time) *Shop {
 	policy := resolve.DefaultPolicy(resolve.ServiceRetriesFor(4 * 24 * time.Hour))
-	return &Shop{Client: client, Store: store, Business: business, Policy: policy, Now: now, Sydney: sydney}, err
+	return &Shop{Client: client, Store: store, Business: business, Policy: policy, Now: now}
 }
 
 // collect takes an order's payment: plan, store, send.

@@ -10,7 +10,7 @@ import (
 )
 
 // block is a fenced block of a page, in a language.
-type block struct{ page, language, text string }
+type block struct{ language, text string }
 
 func blocks(t *testing.T, page string) []block {
 	t.Helper()
@@ -18,7 +18,7 @@ func blocks(t *testing.T, page string) []block {
 	for i, part := range strings.Split("\n"+read(t, page), "\n```") {
 		if i%2 == 1 {
 			language, text, _ := strings.Cut(part, "\n")
-			found = append(found, block{page, language, text + "\n"})
+			found = append(found, block{language, text + "\n"})
 		}
 	}
 	return found
@@ -57,7 +57,7 @@ func TestPrograms(t *testing.T) {
 		}
 	}
 	programs := t.TempDir()
-	goCommand(t, "build", "-o", programs+string(filepath.Separator), "./...", "../firstpayment")
+	run(t, "go", "build", "-o", programs+string(filepath.Separator), "./...", "../firstpayment")
 	shown := map[string]bool{}
 	for _, page := range append(pages, "../../README.md") {
 		all := blocks(t, page)
@@ -87,18 +87,11 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-func goCommand(t *testing.T, args ...string) {
+func run(t *testing.T, program string, args ...string) string {
 	t.Helper()
-	if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
-		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-}
-
-func run(t *testing.T, path string) string {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), path).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()
 	if err != nil {
-		t.Errorf("%s: %v\n%s", path, err, out)
+		t.Errorf("%s: %v\n%s", program, err, out)
 	}
 	return string(out)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/netip"
 	"testing"
 	"testing/synctest"
@@ -16,28 +15,13 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
-)
-
-// The mix is that of sandboxtest.Chaos: 30 % of the requests meet one of
-// worlds.RandomFaults, 10 % of the orders are declined at first, and 10 % get
-// summary code 2 at first and are approved or declined within a day.
-const (
-	seed     = 1
-	faults   = 0.3
-	declined = 0.1
-	erred    = 0.1
 )
 
 // program is a merchant's code for one order. What it returns is the merchant's
-// word: nil says that the order is paid, errHeld that nothing is known yet, and
-// every other error that it is not paid and nothing was taken.
+// word, as [sandboxtest.Chaos] takes it.
 type program func(ctx context.Context, s *shop, order string) error
 
-var (
-	errHeld    = errors.New("held")
-	errNotPaid = errors.New("not paid")
-)
+var errNotPaid = errors.New("not paid")
 
 // The public test numbers of cards that are approved.
 const (
@@ -49,7 +33,55 @@ const (
 type shop struct {
 	client  *quickstream.Client
 	account string                        // the token of a kept card
-	intents map[string]quickstream.Intent // stands in for a database; by order
+	intents map[string]quickstream.Intent // stands in for a database; by order, or by intent
+}
+
+// harm lets a program handle many orders, one after the other so that the same seed gives
+// the same, and returns what the ledger shows to be wrong a week later.
+func harm(t *testing.T, p program) (wrong []string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r := &recorder{TB: t}
+		s := &shop{intents: make(map[string]quickstream.Intent)}
+		sandboxtest.Chaos(r, sandboxtest.ChaosOptions{
+			Orders: 160, Seed: 1, Workers: 1,
+			Client: []quickstream.ClientOption{
+				quickstream.WithAttemptTimeout(30 * time.Second), quickstream.WithRetryWait(time.Second, time.Second), // without jitter
+			},
+		}, func(ctx context.Context, client *quickstream.Client, order string) error {
+			s.client = client
+			for try := 0; s.account == ""; try++ {
+				s.keepCard(ctx, fmt.Sprint("C-", try))
+			}
+			return p(ctx, s, order)
+		})
+		wrong = r.wrong
+	})
+	return wrong
+}
+
+// recorder is a test that takes note of what would fail it.
+type recorder struct {
+	testing.TB
+	wrong []string
+}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.wrong = append(r.wrong, fmt.Sprintf(format, args...))
+}
+
+// keepCard registers a card, unless the network is against it.
+func (s *shop) keepCard(ctx context.Context, number string) {
+	customer, err := s.client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: number, CustomerName: "Ann Example"})
+	if err != nil {
+		return
+	}
+	account, err := s.client.Accounts.Register(ctx, customer.CustomerID, quickstream.RegisterAccountParams{
+		Source: quickstream.RegistrationFromCard(sandboxtest.Card(visa)),
+	})
+	if err == nil {
+		s.account = account.AccountToken
+	}
 }
 
 // storing stores the intent of an order, over one that is there.
@@ -79,34 +111,40 @@ func (s *shop) byAccount(order string) quickstream.PayParams {
 	return p
 }
 
-// answered is the right way with a transaction that was answered or found.
-func (s *shop) answered(ctx context.Context, tx *quickstream.Transaction) error {
-	outcome, err := tx.Outcome()
+// concluded is the right way with what a payment has come to.
+func (s *shop) concluded(ctx context.Context, tx *quickstream.Transaction, err error) error {
+	var outcome quickstream.Outcome
+	if err == nil {
+		outcome, err = tx.Outcome()
+	}
+	if sent, unknown := lost(err); unknown {
+		return s.lookFor(ctx, sent)
+	}
 	if err != nil {
-		return s.pursue(ctx, resolve.BeginTransaction(tx, time.Now()))
+		return errNotPaid // nothing was charged
 	}
 	return word(outcome)
 }
 
-// lookFor is the right way with a payment whose answer was lost.
+// lookFor is the right way with a payment whose outcome is unknown.
 func (s *shop) lookFor(ctx context.Context, intent quickstream.Intent) error {
-	return s.pursue(ctx, resolve.Begin(intent, time.Now()))
-}
-
-func (s *shop) pursue(ctx context.Context, state resolve.Case) error {
 	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
-	for !state.Status.Final() {
-		<-time.After(time.Until(state.NextLook))
-		state = policy.Next(state, policy.LookUp(ctx, s.client.Transactions, state), time.Now())
-	}
-	switch state.Status {
-	case resolve.StatusEscalated:
-		return errHeld
-	case resolve.StatusNotFound:
-		return fmt.Errorf("%w: absent", errNotPaid)
+	state, err := resolve.Run(ctx, s.client.Transactions, policy, resolve.Begin(intent, time.Now()), nil)
+	switch {
+	case err != nil:
+		return err
+	case state.Status == resolve.StatusEscalated:
+		return quickstream.ErrOutcomeUnknown
 	default:
 		return word(state.Outcome)
 	}
+}
+
+func word(o quickstream.Outcome) error {
+	if o == quickstream.OutcomeApproved {
+		return nil
+	}
+	return errNotPaid
 }
 
 // lost returns the intent of a payment whose outcome is unknown, as it was sent.
@@ -116,108 +154,4 @@ func lost(err error) (intent quickstream.Intent, ok bool) {
 		intent = *unknown.Intent
 	}
 	return intent, ok
-}
-
-func word(o quickstream.Outcome) error {
-	if o == quickstream.OutcomeApproved {
-		return nil
-	}
-	return fmt.Errorf("%w: %s", errNotPaid, o)
-}
-
-// figures are what a program has done, as the sandbox's ledger shows.
-type figures struct {
-	twice          int // orders charged more than once
-	believedUnpaid int // orders charged that the merchant holds to be not paid
-	believedPaid   int // orders not charged that the merchant holds to be paid
-	paid, held     int // orders by the merchant's word; the others are not paid
-}
-
-// measure lets a program handle all orders, one after the other so that the same
-// seed gives the same figures, and judges a week later.
-func measure(t *testing.T, p program) (f figures) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		box := sandbox.New(sandbox.WithSeed(seed))
-		defer box.Close()
-		// Equal waits take the jitter out.
-		client := sandboxtest.Client(t, box, quickstream.WithRetryWait(time.Second, time.Second))
-		s := &shop{client: client, account: keptCard(t, client), intents: make(map[string]quickstream.Intent)}
-		drawOutcomes(box)
-		if err := box.Inject(worlds.RandomFaults(faults)...); err != nil {
-			t.Fatal(err)
-		}
-		words := make(map[string]error, orders)
-		for i := range orders {
-			words[orderID(i)] = p(t.Context(), s, orderID(i))
-		}
-		<-time.After(7 * 24 * time.Hour)
-		f = judge(box.Ledger(), words)
-	})
-	return f
-}
-
-func keptCard(t *testing.T, client *quickstream.Client) string {
-	t.Helper()
-	customer, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1001", CustomerName: "Ann Example"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	account, err := client.Accounts.Register(t.Context(), customer.CustomerID, quickstream.RegisterAccountParams{
-		Source: quickstream.RegistrationFromCard(sandboxtest.Card(visa)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return account.AccountToken
-}
-
-func orderID(i int) string { return fmt.Sprintf("ORDER-%05d", i+1) }
-
-// drawOutcomes decides the first payment of each order by the seed alone.
-func drawOutcomes(box *sandbox.Sandbox) {
-	dice := rand.New(rand.NewPCG(seed, 1))
-	for i := range orders {
-		lot, end, after := dice.Float64(), sandbox.Approved(), time.Duration(dice.Int64N(int64(24*time.Hour)))
-		if dice.IntN(2) == 0 {
-			end = sandbox.Declined("05")
-		}
-		switch {
-		case lot < declined:
-			box.NextTransactionFor(orderID(i), sandbox.Declined("51"))
-		case lot < declined+erred:
-			box.NextTransactionFor(orderID(i), sandbox.Erred().ThenAfter(after, end))
-		}
-	}
-}
-
-// judge reads the ledger by order and never by key or payment reference: a payer
-// does not care which key the second charge had. It reads it once: asking the ledger
-// for each order takes longer than paying.
-func judge(ledger sandbox.Ledger, words map[string]error) (f figures) {
-	charges := make(map[string]int, len(words))
-	for _, entry := range ledger {
-		if entry.Type == string(quickstream.TransactionTypePayment) && entry.Outcome == string(quickstream.OutcomeApproved) {
-			charges[entry.CustomerReferenceNumber]++
-		}
-	}
-	for order, word := range words {
-		charged, held := charges[order] > 0, errors.Is(word, errHeld)
-		switch {
-		case word == nil:
-			f.paid++
-		case held:
-			f.held++
-		}
-		if charges[order] > 1 {
-			f.twice++
-		}
-		if charged && word != nil && !held {
-			f.believedUnpaid++
-		}
-		if !charged && word == nil {
-			f.believedPaid++
-		}
-	}
-	return f
 }

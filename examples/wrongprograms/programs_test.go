@@ -18,66 +18,41 @@ const (
 // right stores the intent, looks for what is lost, and pays nothing again.
 func right(ctx context.Context, s *shop, order string) error {
 	tx, err := s.client.Transactions.Pay(ctx, byCard(order, visa), s.storing(order))
-	if sent, unknown := lost(err); unknown {
-		return s.lookFor(ctx, sent)
-	}
-	if err != nil {
-		return errNotPaid // nothing was charged
-	}
-	return s.answered(ctx, tx)
+	return s.concluded(ctx, tx, err)
 }
 
-// An error is an error: what has failed is paid again.
-func anyErrorPaysAgain(ctx context.Context, s *shop, order string) error {
-	for range tries {
-		tx, err := s.client.Transactions.Pay(ctx, byCard(order, visa))
-		if err == nil {
-			return s.answered(ctx, tx)
+// An error is an error: what has failed is paid again. The intent is stored, or not, in
+// the given way; in the end the order is what the program says.
+func anyErrorPaysAgain(store func(s *shop, order string) quickstream.Option, end error) program {
+	return func(ctx context.Context, s *shop, order string) error {
+		for range tries {
+			tx, err := s.client.Transactions.Pay(ctx, byCard(order, visa), store(s, order))
+			if err == nil {
+				return s.concluded(ctx, tx, nil)
+			}
 		}
+		return end
 	}
-	return errNotPaid
 }
 
-// The intent is stored, but each turn of the loop makes another and forgets the one
-// before.
-func storesInTheLoop(ctx context.Context, s *shop, order string) error {
-	for range tries {
-		tx, err := s.client.Transactions.Pay(ctx, byCard(order, visa), s.storing(order))
-		if err == nil {
-			return s.answered(ctx, tx)
-		}
-	}
-	return errNotPaid
+func nothing(*shop, string) quickstream.Option {
+	return quickstream.WithBeforeSend(func(context.Context, quickstream.Intent) error { return nil })
 }
 
-// The same loop, over a table with one intent for each order. The insert fails in
-// the second turn, and nothing is sent.
-func storesOnceInTheLoop(ctx context.Context, s *shop, order string) error {
-	insert := quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) error {
-		if _, taken := s.intents[order]; taken {
-			return errors.New("duplicate key")
-		}
-		s.intents[order] = intent
-		return nil
+// once stores one intent for each order. The insert fails in the second turn, and nothing
+// is sent.
+func (s *shop) once(order string) quickstream.Option {
+	return quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) error {
+		return s.insert(order, intent)
 	})
-	for range tries {
-		tx, err := s.client.Transactions.Pay(ctx, byCard(order, visa), insert)
-		if err == nil {
-			return s.answered(ctx, tx)
-		}
-	}
-	return errHeld // the order has an intent, and the program does not know of what
 }
 
-// claim lets each intent be sent once.
-func (s *shop) claim(intent quickstream.Intent) quickstream.Claim {
-	return func(context.Context) error {
-		if _, taken := s.intents[intent.ID]; taken {
-			return errors.New("sent before")
-		}
-		s.intents[intent.ID] = intent
-		return nil
+func (s *shop) insert(key string, intent quickstream.Intent) error {
+	if _, taken := s.intents[key]; taken {
+		return errors.New("duplicate key")
 	}
+	s.intents[key] = intent
+	return nil
 }
 
 // Not found is taken for not paid. One look settles it, by the given sign.
@@ -94,10 +69,7 @@ func notFoundPaysAgain(absent func(error) bool) program {
 					return s.lookFor(ctx, sent)
 				}
 			}
-			if err != nil {
-				return errNotPaid
-			}
-			return s.answered(ctx, tx)
+			return s.concluded(ctx, tx, err)
 		}
 		return errNotPaid
 	}
@@ -144,11 +116,8 @@ func notApprovedTakesAnotherCard(outcomeOf func(*quickstream.Transaction) (quick
 			if err == nil {
 				outcome, err = outcomeOf(tx)
 			}
-			if sent, unknown := lost(err); unknown {
-				return s.lookFor(ctx, sent)
-			}
 			if err != nil {
-				return errNotPaid
+				return s.concluded(ctx, tx, err)
 			}
 			if outcome == quickstream.OutcomeApproved {
 				return nil
@@ -173,7 +142,7 @@ func jobPaysAgainUnderItsKey(runs, perRun int) program {
 			for range perRun {
 				tx, err := s.client.Transactions.Pay(ctx, params, quickstream.WithIdempotencyKey("pay-"+order))
 				if err == nil {
-					return s.answered(ctx, tx)
+					return s.concluded(ctx, tx, nil)
 				}
 			}
 			<-time.After(later)
@@ -190,10 +159,10 @@ func jobSubmitsAgain(claim func(*shop, quickstream.Intent) quickstream.Claim, ne
 		if err != nil {
 			return errNotPaid
 		}
+		var tx *quickstream.Transaction
 		for range tries {
-			var tx *quickstream.Transaction
 			if tx, err = s.client.Transactions.Submit(ctx, intent, claim(s, intent)); err == nil {
-				return s.answered(ctx, tx)
+				break
 			}
 			var over bool
 			if intent, over = next(intent, err); over {
@@ -201,19 +170,21 @@ func jobSubmitsAgain(claim func(*shop, quickstream.Intent) quickstream.Claim, ne
 			}
 			<-time.After(later)
 		}
-		if sent, unknown := lost(err); unknown {
-			return s.lookFor(ctx, sent)
-		}
-		return errNotPaid
+		return s.concluded(ctx, tx, err)
 	}
 }
 
-// afterFailure returns the intent of the job's next run, or that there is none.
-type afterFailure func(intent quickstream.Intent, err error) (next quickstream.Intent, over bool)
+// claim lets each intent be sent once.
+func (s *shop) claim(intent quickstream.Intent) quickstream.Claim {
+	return func(context.Context) error { return s.insert(intent.ID, intent) }
+}
 
 func emptyClaim(*shop, quickstream.Intent) quickstream.Claim {
 	return func(context.Context) error { return nil }
 }
+
+// afterFailure returns the intent of the job's next run, or that there is none.
+type afterFailure func(intent quickstream.Intent, err error) (next quickstream.Intent, over bool)
 
 // submitsThePlan keeps to the intent as it was planned.
 func submitsThePlan(intent quickstream.Intent, _ error) (quickstream.Intent, bool) {
@@ -248,14 +219,10 @@ func paysWhatWasNotPlanned(ctx context.Context, s *shop, order string) error {
 		return errNotPaid
 	}
 	tx, err := s.client.Transactions.Pay(ctx, params)
-	switch {
-	case errors.Is(err, quickstream.ErrOutcomeUnknown):
+	if errors.Is(err, quickstream.ErrOutcomeUnknown) {
 		return s.lookFor(ctx, intent)
-	case err != nil:
-		return errNotPaid
-	default:
-		return s.answered(ctx, tx)
 	}
+	return s.concluded(ctx, tx, err)
 }
 
 // Each call has a time limit, and a time limit that was exceeded is a passing
@@ -263,20 +230,13 @@ func paysWhatWasNotPlanned(ctx context.Context, s *shop, order string) error {
 func deadlineIsTemporary(exceeded func(context.Context, error) bool) program {
 	return func(ctx context.Context, s *shop, order string) error {
 		for range tries {
-			callCtx, cancel := context.WithTimeout(ctx, 10*time.Second)
+			callCtx, cancel := context.WithTimeout(ctx, 1500*time.Millisecond)
 			tx, err := s.client.Transactions.Pay(callCtx, byCard(order, visa), s.storing(order))
 			passing := err != nil && exceeded(callCtx, err)
 			cancel()
-			if passing {
-				continue
+			if !passing {
+				return s.concluded(ctx, tx, err)
 			}
-			if sent, unknown := lost(err); unknown {
-				return s.lookFor(ctx, sent)
-			}
-			if err != nil {
-				return errNotPaid
-			}
-			return s.answered(ctx, tx)
 		}
 		return errNotPaid
 	}
