@@ -1,7 +1,6 @@
 package otelquickstream_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -9,17 +8,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/otel/baggage"
-	metricnoop "go.opentelemetry.io/otel/metric/noop"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
-	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/otelquickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // lose makes a payment whose answer is lost, in a checkout's span, and returns its intent
@@ -85,58 +78,16 @@ func TestResumeContinuesTheTrace(t *testing.T) {
 		_, err = b.client.Transactions.Resume(b.observer.Continue(ctx, intent.Carrier), intent)
 		require.NoError(t, err)
 		continues(t, named(t, b.spans(), "Transactions.Resume"), paid.SpanContext, job.SpanContext())
-
-		// Where nothing is traced, or in the payment's own trace, there is nothing to link to.
-		for _, ctx := range []context.Context{t.Context(), trace.ContextWithSpanContext(t.Context(), paid.SpanContext)} {
-			_, err = b.client.Transactions.Resume(ctx, intent)
-			require.NoError(t, err)
-			continues(t, named(t, b.spans(), "Transactions.Resume"), paid.SpanContext)
-		}
 	})
 }
 
-// TestSubmitContinuesTheTrace: from Plan to a worker and on to its look-up. The claim runs
-// within the span of the call.
-func TestSubmitContinuesTheTrace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		ctx, checkout := b.tracing.Tracer("shop").Start(t.Context(), "checkout")
-		planned, err := b.client.Transactions.Plan(ctx, payment(b.token(approved)))
-		require.NoError(t, err)
-		checkout.End()
-		var handed quickstream.Intent
-		var claimed trace.SpanContext
-		claim := func(ctx context.Context) error {
-			claimed = trace.SpanContextFromContext(ctx)
-			_, err := b.client.Transactions.Get(ctx, "R-404")
-			assert.ErrorIs(t, err, quickstream.ErrNotFound)
-			return nil
-		}
-		ctx, worker := b.tracing.Tracer("shop").Start(t.Context(), "worker")
-		_, err = b.client.Transactions.Submit(ctx, planned, claim,
-			quickstream.WithBeforeSend(func(_ context.Context, i quickstream.Intent) error { handed = i; return nil }))
-		require.NoError(t, err)
-		worker.End()
-		spans := b.spans()
-		call, inner := named(t, spans, "Transactions.Pay"), named(t, spans, "Transactions.Get")
-		continues(t, call, checkout.SpanContext(), worker.SpanContext())
-		assert.Equal(t, call.SpanContext, claimed)
-		continues(t, inner, call.SpanContext)
-		assert.Contains(t, handed.Carrier, call.SpanContext.SpanID().String())
-	})
-}
-
-// TestCarrierHoldsNothingElse: neither baggage nor tracestate, and what is no traceparent
+// TestCarrierHoldsNothingElse: no tracestate, and what is no traceparent
 // continues nothing.
 func TestCarrierHoldsNothingElse(t *testing.T) {
 	b := newBench(t)
-	member, err := baggage.NewMember("card", canaryCard)
-	require.NoError(t, err)
-	bag, err := baggage.New(member)
-	require.NoError(t, err)
 	state, err := trace.ParseTraceState("vendor=" + canaryCard)
 	require.NoError(t, err)
-	ctx, span := b.tracing.Tracer("shop").Start(baggage.ContextWithBaggage(t.Context(), bag), "checkout")
+	ctx, span := b.tracing.Tracer("shop").Start(t.Context(), "checkout")
 	ctx = trace.ContextWithSpanContext(ctx, span.SpanContext().WithTraceState(state))
 	planned, err := b.client.Transactions.PlanVoid(ctx, "R-1")
 	require.NoError(t, err)
@@ -144,31 +95,4 @@ func TestCarrierHoldsNothingElse(t *testing.T) {
 	for _, odd := range []string{"x", canaryCard, planned.Carrier[:54], "\x00"} {
 		assert.Equal(t, span.SpanContext().SpanID(), trace.SpanContextFromContext(b.observer.Continue(ctx, odd)).SpanID(), "%q", odd)
 	}
-}
-
-// TestCarrierOutlivesUntracedWorkers: a process without a tracer hands the trace on, and
-// what was not sampled stays so.
-func TestCarrierOutlivesUntracedWorkers(t *testing.T) {
-	b := newBench(t)
-	untraced, err := otelquickstream.NewObserver(tracenoop.NewTracerProvider(), metricnoop.NewMeterProvider())
-	require.NoError(t, err)
-	client := sandboxtest.Client(t, b.box, quickstream.WithObserver(untraced))
-	ctx, checkout := b.tracing.Tracer("shop").Start(t.Context(), "checkout")
-	planned, err := b.client.Transactions.Plan(ctx, payment(b.token(approved)))
-	require.NoError(t, err)
-	checkout.End()
-	var handed quickstream.Intent
-	_, err = client.Transactions.Submit(t.Context(), planned, func(context.Context) error { return nil },
-		quickstream.WithBeforeSend(func(_ context.Context, i quickstream.Intent) error { handed = i; return nil }))
-	require.NoError(t, err)
-	assert.Equal(t, planned.Carrier, handed.Carrier)
-
-	never := sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()))
-	ctx, _ = never.Tracer("shop").Start(t.Context(), "checkout")
-	planned, err = b.client.Transactions.Plan(ctx, payment(b.token(approved)))
-	require.NoError(t, err)
-	b.spans()
-	_, err = b.client.Transactions.Submit(t.Context(), planned, func(context.Context) error { return nil })
-	require.NoError(t, err)
-	assert.Empty(t, b.spans())
 }

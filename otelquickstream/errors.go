@@ -19,9 +19,8 @@ func requestError(a quickstream.AttemptInfo) string {
 		return networkError(a.Network)
 	case a.StatusCode >= http.StatusBadRequest:
 		return strconv.Itoa(a.StatusCode)
-	default:
-		return ""
 	}
+	return ""
 }
 
 // callError is the error.type of a call. Errors may be a hook's, with any text in any

@@ -54,23 +54,15 @@ func newBench(t *testing.T, opts ...quickstream.ClientOption) *bench {
 	return b
 }
 
-// token makes a single-use token of a card, without a trace of it.
-func (b *bench) token(card string) string {
-	b.t.Helper()
-	token, err := sandboxtest.CardToken(b.t.Context(), sandboxtest.Client(b.t, b.box), card)
-	require.NoError(b.t, err)
-	return token
-}
-
 // pay pays with a card of the vendor's public test numbers.
 func (b *bench) pay(ctx context.Context, card string, opts ...quickstream.CallOption) (*quickstream.Transaction, error) {
 	b.t.Helper()
-	return b.client.Transactions.Pay(ctx, payment(b.token(card)), opts...)
+	return b.client.Transactions.Pay(ctx, payment(quickstream.FromCard(sandboxtest.Card(card))), opts...)
 }
 
-func payment(token string) quickstream.PayParams {
+func payment(source quickstream.AccountSource) quickstream.PayParams {
 	return quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard),
+		SupplierBusinessCode: sandbox.DefaultBusiness, Source: source,
 		PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
 		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"),
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},

@@ -3,7 +3,6 @@ package otelquickstream
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -38,16 +37,10 @@ type observer struct {
 type callKey struct{ *observer }
 
 // NewObserver returns an observer for quickstream.WithObserver, which makes spans with the
-// tracer provider and counts with the meter provider. It fails when one of them is nil, a
-// nil pointer of its type too, or makes no instruments: give otel.GetTracerProvider() and
-// otel.GetMeterProvider() for the global ones, and those of the packages noop for none. It
-// may serve many clients.
-func NewObserver(tracerProvider trace.TracerProvider, meterProvider metric.MeterProvider) (made quickstream.Observer, err error) {
-	defer func() {
-		if value := recover(); value != nil { // as of a nil pointer with a provider's type
-			err = fmt.Errorf("otelquickstream: a provider panicked with a %T", value)
-		}
-	}()
+// tracer provider and counts with the meter provider. It fails when one of them is nil or
+// makes no instruments: give otel.GetTracerProvider() and otel.GetMeterProvider() for the
+// global ones, and those of the packages noop for none. It may serve many clients.
+func NewObserver(tracerProvider trace.TracerProvider, meterProvider metric.MeterProvider) (quickstream.Observer, error) {
 	if tracerProvider == nil || meterProvider == nil {
 		return quickstream.Observer{}, errors.New("otelquickstream: a provider is nil")
 	}
@@ -85,13 +78,7 @@ func (o *observer) start(ctx context.Context, call quickstream.CallInfo) context
 // attempt makes the span of a request that has ended. One whose call is not recorded is
 // not recorded either.
 func (o *observer) attempt(ctx context.Context, call quickstream.CallInfo, a quickstream.AttemptInfo) {
-	parent, begun := ctx.Value(callKey{o}).(trace.Span)
-	recorded := begun && parent.IsRecording()
-	if !recorded && !o.requests.Enabled(ctx) {
-		return
-	}
-	attributes := make([]attribute.KeyValue, 0, 7)
-	attributes = append(attributes, semconv.HTTPRequestMethodKey.String(call.Method), semconv.ServerAddress(a.Host), semconv.ServerPort(a.Port))
+	attributes := []attribute.KeyValue{semconv.HTTPRequestMethodKey.String(call.Method), semconv.ServerAddress(a.Host), semconv.ServerPort(a.Port)}
 	if a.StatusCode != 0 {
 		attributes = append(attributes, semconv.HTTPResponseStatusCode(a.StatusCode))
 	}
@@ -100,7 +87,8 @@ func (o *observer) attempt(ctx context.Context, call quickstream.CallInfo, a qui
 		attributes = append(attributes, semconv.ErrorTypeKey.String(failure))
 	}
 	o.requests.Record(ctx, a.Duration.Seconds(), metric.WithAttributes(attributes...))
-	if !recorded {
+	parent, begun := ctx.Value(callKey{o}).(trace.Span)
+	if !begun || !parent.IsRecording() {
 		return
 	}
 	attributes = append(attributes, semconv.URLTemplate(call.Route))
@@ -118,30 +106,23 @@ func (o *observer) attempt(ctx context.Context, call quickstream.CallInfo, a qui
 // end ends the span of a call, and counts it.
 func (o *observer) end(ctx context.Context, call quickstream.CallInfo, end quickstream.EndInfo) {
 	operation, result, failure := operationKey.String(string(call.Operation)), resultKey.String(string(end.Result)), callError(end)
-	if o.durations.Enabled(ctx) {
-		o.durations.Record(ctx, end.Duration.Seconds(), metric.WithAttributes(operation, result))
-	}
-	attributes := make([]attribute.KeyValue, 0, 4)
-	attributes = append(attributes, result)
+	o.durations.Record(ctx, end.Duration.Seconds(), metric.WithAttributes(operation, result))
+	attributes := []attribute.KeyValue{result}
 	if failure != "" {
 		attributes = append(attributes, semconv.ErrorTypeKey.String(failure))
 	}
-	if o.calls.Enabled(ctx) {
-		o.calls.Add(ctx, 1, metric.WithAttributes(append(attributes, operation)...))
-	}
+	o.calls.Add(ctx, 1, metric.WithAttributes(append(attributes, operation)...))
 	span, begun := ctx.Value(callKey{o}).(trace.Span)
 	if !begun {
 		return
 	}
-	if span.IsRecording() {
-		attributes = append(attributes, attemptsKey.Int(end.Attempts))
-		if end.TraceCode != "" {
-			attributes = append(attributes, traceCodeKey.String(end.TraceCode))
-		}
-		span.SetAttributes(attributes...)
-		if failure != "" {
-			span.SetStatus(codes.Error, "")
-		}
+	attributes = append(attributes, attemptsKey.Int(end.Attempts))
+	if end.TraceCode != "" {
+		attributes = append(attributes, traceCodeKey.String(end.TraceCode))
+	}
+	span.SetAttributes(attributes...)
+	if failure != "" {
+		span.SetStatus(codes.Error, "")
 	}
 	span.End()
 }

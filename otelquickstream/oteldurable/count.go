@@ -15,9 +15,6 @@ const (
 	standingKey   = attribute.Key("quickstream.durable.standing")
 	differenceKey = attribute.Key("quickstream.durable.difference")
 	errorKey      = attribute.Key("error.type")
-
-	// refusedOutcome is the error.type of an outcome that OnOutcome has refused.
-	refusedOutcome = "refused"
 )
 
 // Count returns the options of an engine with an OnOutcome and an OnDifference that count what they are notified of,
@@ -44,16 +41,13 @@ func Count[TTx any](meterProvider metric.MeterProvider, opts durable.Options[TTx
 	}
 	if onOutcome := opts.OnOutcome; onOutcome != nil {
 		opts.OnOutcome = func(ctx context.Context, tx TTx, change durable.OutcomeChange) error {
-			w, refused := change.Write.Common(), true
-			defer func() { // after a panic too
-				attributes := []attribute.KeyValue{operationKey.String(string(w.Operation)), standingKey.String(w.Name())}
-				if refused {
-					attributes = append(attributes, errorKey.String(refusedOutcome))
-				}
-				outcomes.Add(ctx, 1, metric.WithAttributes(attributes...))
-			}()
 			err := onOutcome(ctx, tx, change)
-			refused = err != nil
+			w := change.Write.Common()
+			attributes := []attribute.KeyValue{operationKey.String(string(w.Operation)), standingKey.String(w.Name())}
+			if err != nil {
+				attributes = append(attributes, errorKey.String("refused"))
+			}
+			outcomes.Add(ctx, 1, metric.WithAttributes(attributes...))
 			return err
 		}
 	}

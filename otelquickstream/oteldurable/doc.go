@@ -8,8 +8,4 @@
 //
 // The README has a table of the metrics, and durable/alerts.yml the alerts on them. Attributes are states,
 // operations and kinds, all of fixed sets: no ids, no orders, no receipts, and no names of persons.
-//
-// The engine's requests are counted by an observer of the client: see package otelquickstream. A send is
-// quickstream.client.calls with the operation Transactions.Submit, and a look-up one with
-// Transactions.Resume.
 package oteldurable
