@@ -19,7 +19,7 @@ func TestChaos(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := NewStore()
 		sandboxtest.Chaos(t, sandboxtest.ChaosOptions{
-			Seed: 1, Orders: 40, Declined: 0.3, Erred: 0.2,
+			Seed: 1, Orders: 24, Declined: 0.3, Erred: 0.2,
 			Settle: func(ctx context.Context, client *quickstream.Client, order string, now time.Time) error {
 				shop := NewShop(client, store, sandbox.DefaultBusiness, func() time.Time { return now })
 				return errors.Join(shop.Recover(ctx), shop.Resolve(ctx), word(store, order))
