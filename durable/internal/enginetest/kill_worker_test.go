@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -42,6 +44,10 @@ const workerVariable = "DURABLE_TEST_WORKER"
 func TestMain(m *testing.M) {
 	text := os.Getenv(workerVariable)
 	if text == "" {
+		flag.Parse()
+		if atOnce := flag.Lookup("test.parallel").Value; atOnce.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
+			_ = atOnce.Set("8") // these tests wait more than they work
+		}
 		os.Exit(m.Run())
 	}
 	if err := runWorker(text); err != nil {

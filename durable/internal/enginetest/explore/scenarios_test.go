@@ -353,7 +353,7 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{working, starting, customer[TTx](1)},
 		},
 		{
-			name: "a refund, a process that ends, one that starts, and a customer who repeats", setting: refundable[TTx], script: script{settled: true},
+			long: true, name: "a refund, a process that ends, one that starts, and a customer who repeats", setting: refundable[TTx], script: script{settled: true},
 			actors: []actor[TTx]{working, starter[TTx]("starter"), customer[TTx](1)},
 		},
 		{
@@ -377,7 +377,7 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{oldest[TTx](), mortal(newest[TTx]()), customer[TTx](1)},
 		},
 		{
-			name: "a standby that is promoted without the last commits, a worker and a process that starts", setting: ordered[TTx], loses: true,
+			long: true, name: "a standby that is promoted without the last commits, a worker and a process that starts", setting: ordered[TTx], loses: true,
 			actors: []actor[TTx]{promoted[TTx](), working, recovering[TTx]()},
 		},
 		{
@@ -385,7 +385,7 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 			actors: []actor[TTx]{promoted[TTx](), mortal(worker[TTx]("worker", 2)), customer[TTx](2)},
 		},
 		{
-			name: "a copy of a database, its original, and a worker, where keys are forgotten", setting: ordered[TTx], copied: true, loses: true, script: script{forgets: true},
+			long: true, name: "a copy of a database, its original, and a worker, where keys are forgotten", setting: ordered[TTx], copied: true, loses: true, script: script{forgets: true},
 			actors: []actor[TTx]{original[TTx](), recovering[TTx](), working},
 		},
 		{
