@@ -57,7 +57,7 @@ func goCommand(t *testing.T, proxy, dir string) func(args ...string) string {
 	must(t, err)
 	cache, others, _ := strings.Cut(strings.TrimSpace(string(known)), "\n")
 	env := append(
-		os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=mod -modcacherw -trimpath", "GOMODCACHE="+t.TempDir(), "GONOSUMDB="+core,
+		os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=mod -modcacherw", "GOMODCACHE="+t.TempDir(), "GONOSUMDB="+core,
 		"GOPROXY=file://"+filepath.ToSlash(proxy)+",file://"+filepath.ToSlash(cache)+"/cache/download,"+others,
 	)
 	return func(args ...string) string {

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"database/sql"
 	"flag"
 	"os"
@@ -51,20 +52,24 @@ const (
 	boundVariable  = "DURABLE_PREEMPTIONS"
 )
 
-// TestSchedulesOnSQLite runs every schedule with two preemptions, of the longest scenarios with one, where each
-// transaction is a step, and at most one process ends. .ci/long runs all scenarios with three.
+// TestSchedulesOnSQLite runs every schedule of all but the longest scenarios with one preemption, where each
+// transaction is a step, and at most one process ends. .ci/run runs them with two and the longest with one, and
+// .ci/long runs all with three.
 func TestSchedulesOnSQLite(t *testing.T) {
 	total := 0
 	for _, sc := range scenarios[*sql.Tx]() {
-		preemptions := bound(t, 2)
-		if sc.long && preemptions == 2 {
-			preemptions = 1
+		preemptions := 1 + more(t)
+		if sc.long && more(t) < 2 {
+			preemptions--
+		}
+		if preemptions == 0 {
+			continue
 		}
 		t.Run(sc.name, func(t *testing.T) {
 			total += explored(t, onSQLite(t, sc, mutant{}), Options{Preemptions: preemptions, Deaths: 1, Atomic: true})
 		})
 	}
-	counted(t, total, 10_000)
+	counted(t, total, []int{3_000, 10_000}[min(more(t), 1)])
 }
 
 // TestSchedulesOnPostgres runs every schedule of some scenarios with one preemption, where each
@@ -73,26 +78,22 @@ func TestSchedulesOnSQLite(t *testing.T) {
 func TestSchedulesOnPostgres(t *testing.T) {
 	server, total := postgresServer(t), 0
 	for _, sc := range scenarios[pgx.Tx]() {
-		if sc.fine = true; !sc.meets && os.Getenv(boundVariable) == "" {
+		if sc.fine = true; !sc.meets && more(t) < 2 {
 			continue
 		}
 		t.Run(sc.name, func(t *testing.T) {
-			total += explored(t, onPostgres(t, server, sc, mutant{}), Options{Preemptions: bound(t, 1)})
+			total += explored(t, onPostgres(t, server, sc, mutant{}), Options{Preemptions: max(1, more(t))})
 		})
 	}
 	counted(t, total, 300)
 }
 
-// bound is how many preemptions there are: .ci/long has one more.
-func bound(t *testing.T, usual int) int {
+// more is how many more preemptions there are than one: one in .ci/run, two in .ci/long.
+func more(t *testing.T) int {
 	t.Helper()
-	text := os.Getenv(boundVariable)
-	if text == "" {
-		return usual
-	}
-	more, err := strconv.Atoi(text)
+	n, err := strconv.Atoi(cmp.Or(os.Getenv(boundVariable), "0"))
 	require.NoError(t, err)
-	return usual + more
+	return n
 }
 
 // counted sees that no schedules were lost, where all were run.
