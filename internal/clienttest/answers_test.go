@@ -72,6 +72,9 @@ func TestFollowUpOfAnotherKind(t *testing.T) {
 		assert.Equal(t, c.fits, err == nil, "%v: %v", c, err)
 		assert.Equal(t, !c.fits, errors.Is(err, quickstream.ErrOutcomeUnknown), "%v: %v", c, err)
 	}
+	_, err := clientOf(t, echoing(t, func(t object) { t["authorisationType"] = "INCREMENTAL" })).
+		Transactions.Extend(t.Context(), quickstream.ExtendParams{OriginalReceiptNumber: "R-0", Currency: "AUD"})
+	assert.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "a top-up is no extension")
 }
 
 // An agreement that is still active has not been suspended, whatever the status of the answer is.

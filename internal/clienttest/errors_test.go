@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -96,12 +98,29 @@ func TestAPIErrorHoldsTheAnswer(t *testing.T) {
 	assert.Equal(t, "quickstream: Transactions.Pay (POST /transactions): the service answered 429 Too Many Requests (fields: cardNumber), trace code 8a7f-Trace_1", err.Error())
 }
 
+func TestUnauthorisedNamesBothCauses(t *testing.T) {
+	err := clientOf(t, says(401, "")).Check(t.Context())
+	assert.ErrorIs(t, err, quickstream.ErrUnauthorized)
+	assert.ErrorContains(t, err, "expired")
+	assert.ErrorContains(t, err, "wrong kind")
+}
+
 // unreachable returns a service that no connection leads to.
 func unreachable(cause error) service {
 	return func(r *http.Request) (*http.Response, error) {
 		httptrace.ContextClientTrace(r.Context()).GetConn(r.URL.Host)
 		return nil, cause
 	}
+}
+
+// TestErrorsProveNothingByThemselves: a RoundTripper that shows nothing of what it
+// does may have sent the payment, whatever its last error was.
+func TestErrorsProveNothingByThemselves(t *testing.T) {
+	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+		return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	})
+	_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithMaxAttempts(1))
+	assert.Equal(t, unknown, ending(err), "%v", err)
 }
 
 // TestErrorsPrintAlike: each error gives the same text by every route, as a

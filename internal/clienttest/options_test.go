@@ -267,6 +267,41 @@ func TestCallersClientIsNotChanged(t *testing.T) {
 	assert.True(t, answered, "the client has its own copy")
 }
 
+// TestParametersAreNotChanged: every operation leaves what it is given as it was.
+func TestParametersAreNotChanged(t *testing.T) {
+	for _, op := range operations() {
+		for of, value := range validArguments("ID-1") {
+			before, err := json.Marshal(printable(value))
+			require.NoError(t, err)
+			_, err = op.callWith(t.Context(), clientOf(t, says(422, "")), "ID-1", reflect.ValueOf(value))
+			require.Error(t, err)
+			after, err := json.Marshal(printable(value))
+			require.NoError(t, err)
+			assert.Equal(t, string(before), string(after), "%s changed %s", op.name, of)
+		}
+	}
+}
+
+// printable shows a value by what fmt makes of it, pointers followed one level.
+func printable(v any) any {
+	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer {
+		v = p.Elem().Interface()
+	}
+	shown := map[string]string{}
+	for value, i := reflect.ValueOf(v), 0; value.Kind() == reflect.Struct && i < value.NumField(); i++ {
+		field := value.Field(i)
+		if field.Kind() == reflect.Pointer && !field.IsNil() {
+			field = field.Elem()
+		}
+		shown[value.Type().Field(i).Name] = reflect.ValueOf(&field).Elem().Interface().(reflect.Value).String()
+		if field.CanInterface() {
+			text, _ := json.Marshal(field.Interface())
+			shown[value.Type().Field(i).Name] = string(text)
+		}
+	}
+	return shown
+}
+
 // TestConcurrentUse: one client, all operations, many goroutines. The race
 // detector is the judge.
 func TestConcurrentUse(t *testing.T) {
