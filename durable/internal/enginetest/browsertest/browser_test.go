@@ -102,6 +102,14 @@ func (p *tab) click(selector string) {
 	p.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
+// submit sends a form, and waits for the page that follows.
+func (p *tab) submit(form string) {
+	p.Helper()
+	p.do(chromedp.Evaluate[chromedp.Void]("window.left = true; undefined"))
+	p.click(form + " button")
+	p.waitFor("!window.left && document.readyState === 'complete'")
+}
+
 // waitFor waits until a condition holds in the page. A page that is being left has none.
 func (p *tab) waitFor(condition string) {
 	p.Helper()

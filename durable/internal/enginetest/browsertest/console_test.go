@@ -81,7 +81,7 @@ func TestConsole(t *testing.T) {
 	o.look("console-paid")
 	o.click("#how-part")
 	o.do(chromedp.SendKeys(chromedp.CSS("#part"), "5"), chromedp.SendKeys(chromedp.CSS("#note-refund"), "a torn bag"))
-	o.click("form[action=refund] button")
+	o.submit("form[action=refund]")
 	o.says("It is stored, and sent by itself.")
 	o.waitFor("document.querySelector('#money').innerText.includes('$44.95')")
 	o.look("console-refunded")
@@ -92,7 +92,7 @@ func TestConsole(t *testing.T) {
 	o.says("Outcome unknown")
 	o.look("console-attention")
 	o.do(chromedp.Navigate(o.origin + "payment?id=" + lost))
-	o.click("form[action=look-up] button")
+	o.submit("form[action=look-up]")
 	o.says("What became of it")
 	o.look("console-decide")
 
