@@ -80,8 +80,8 @@ func testRegister[TTx any](t *testing.T, db store[TTx]) {
 	id := register("restored", customer.CustomerID, source)
 	require.NoError(t, s.engineOf().Restored(t.Context(), s.clock.Now()))
 	require.NoError(t, s.engineOf().ConfirmHistory(t.Context(), "Kim", "the only copy"))
-	s.engine = s.start()
 	s.box.ResetRequests()
+	s.engine = s.start()
 	assert.Equal(t, approved, s.reaches(id, approved, time.Minute).Text())
 	operations := []string{}
 	for _, request := range s.box.Requests() {
