@@ -20,7 +20,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// points are those of a request at which a caller can give up, and one at which nobody does.
+// points are those of a request at which a caller can give up, and one at which none does.
 const points = 6
 
 // impatience is the context of a caller who gives up at a point of the request of this number, which

@@ -97,7 +97,7 @@ func TestClean(t *testing.T) {
 	assert.NoError(t, clean(nil))
 }
 
-// TestOwnTransport: nobody else's proxy, and no old TLS, carries a payment.
+// TestOwnTransport: a payment goes through no proxy of the environment, and over no old TLS.
 func TestOwnTransport(t *testing.T) {
 	for _, config := range []HTTPConfig{{}, {Client: &http.Client{}}} {
 		client, own := newHTTPClient(config)

@@ -97,7 +97,7 @@ func TestConsole(t *testing.T) {
 	o.look("console-decide")
 
 	o.Settled(o.pay("ORDER-1044", noFunds))
-	o.Sandbox.NextTransaction(sandbox.Erred().ThenAfter(36*time.Hour, sandbox.Approved())) // nobody knows of it before
+	o.Sandbox.NextTransaction(sandbox.Erred().ThenAfter(36*time.Hour, sandbox.Approved())) // no look-up shows it before
 	o.pay("ORDER-1045", sandbox.CardAttempted)
 	o.do(chromedp.Navigate(o.origin))
 	o.waitFor(newest + "'resolving'")
@@ -107,7 +107,7 @@ func TestConsole(t *testing.T) {
 	o.look("console-installation")
 }
 
-// A list changes without a reload. What somebody has begun to fill in stays, and is said to be old.
+// A list changes without a reload. A half-filled form stays, and the page says that it is old.
 func TestConsoleChanges(t *testing.T) {
 	o := openOffice(t)
 	o.do(chromedp.Navigate(o.origin))
