@@ -66,7 +66,7 @@ func cardCases[T any](put func(*T, CardDetails)) []ruleCase[T] {
 	}
 }
 
-// bankAccountCases are the cases of BankAccountDetails.
+// bankAccountCases are the cases of BankAccountDetails, of which a token requires all.
 func bankAccountCases[T any](put func(*T, BankAccountDetails)) []ruleCase[T] {
 	with := changing(validBankAccount, put)
 	whole := with(func(*BankAccountDetails) {})
@@ -85,8 +85,7 @@ func nzBankAccountCases[T any](put func(*T, NZBankAccountDetails)) []ruleCase[T]
 		{rule: "nzBankAccount.nzAccountName.required", pass: whole, fail: with(func(a *NZBankAccountDetails) { a.AccountName = "" })},
 		{rule: "nzBankAccount.nzBankCode.required", pass: whole, fail: with(func(a *NZBankAccountDetails) { a.BankCode = "" })},
 		{rule: "nzBankAccount.nzBranchCode.required", pass: whole, fail: with(func(a *NZBankAccountDetails) { a.BranchCode = "" })},
-		{rule: "nzBankAccount.nzAccountNumber.required", pass: whole, fail: with(func(a *NZBankAccountDetails) { a.AccountNumber = Secret{} })},
-		{rule: "nzBankAccount.nzAccountSuffix.required", pass: whole, fail: with(func(a *NZBankAccountDetails) { a.AccountSuffix = "" })},
+		{rule: "nzBankAccount.nzAccountNumber.required", pass: with(func(a *NZBankAccountDetails) { a.AccountSuffix = "" }), fail: with(func(a *NZBankAccountDetails) { a.AccountNumber = Secret{} })},
 	}
 }
 
@@ -110,17 +109,15 @@ func accountRegisterTable() ruleTable[RegisterAccountParams] {
 			[]ruleCase[params]{
 				{rule: "account.source.required", pass: from(RegistrationFromSingleUseToken("1")), fail: from(nil)},
 				{rule: "account.source.required", pass: from(RegistrationFromReceipt("1")), fail: from(RegistrationFromReceipt(""))},
-				{rule: "account.source.required", pass: from(RegistrationFromBankAccount(validBankAccount())), fail: from(RegistrationFromSingleUseToken(""))},
+				{rule: "account.source.required", pass: from(RegistrationFromBankAccount(BankAccountDetails{})), fail: from(RegistrationFromSingleUseToken(""))},
 				{rule: "account.cryptogram.none", pass: from(RegistrationFromCard(wallet)), fail: from(RegistrationFromCard(cryptogram))},
-				{rule: "account.threeDS2.token", pass: authenticated(RegistrationFromSingleUseToken(canaryToken)), fail: authenticated(RegistrationFromCard(validCard()))},
-				{rule: "account.threeDS2.token", pass: func(p *params) { p.ThreeDS2 = new(false) }, fail: authenticated(RegistrationFromReceipt(canaryReceipt))},
+				{rule: "account.source.required", pass: authenticated(RegistrationFromReceipt(canaryReceipt)), fail: from(nil)},
+				{rule: "account.source.required", pass: from(RegistrationFromNZBankAccount(NZBankAccountDetails{})), fail: from(nil)},
 			},
 			cardCases(func(p *params, c CardDetails) { p.Source = RegistrationFromCard(c) }),
-			bankAccountCases(func(p *params, a BankAccountDetails) { p.Source = RegistrationFromBankAccount(a) }),
-			nzBankAccountCases(func(p *params, a NZBankAccountDetails) { p.Source = RegistrationFromNZBankAccount(a) }),
 		),
 		worst:  params{Source: RegistrationFromCard(CardDetails{CVN: NewSecret("1"), Cryptogram: NewSecret("a")}), ThreeDS2: new(true)},
-		broken: []string{"account.cryptogram.none", "account.threeDS2.token", "card.cardNumber.required", "card.expiryDate.required", "card.cvn.digits"},
+		broken: []string{"account.cryptogram.none", "card.cardNumber.required", "card.expiryDate.required", "card.cvn.digits"},
 	}
 }
 
@@ -153,10 +150,10 @@ func singleUseTokenTable() ruleTable[CreateSingleUseTokenParams] {
 			[]ruleCase[params]{
 				{rule: "token.supplierBusinessCode.required", fail: set(func(p *params) *string { return &p.SupplierBusinessCode }, "")},
 				{rule: "token.account.required", pass: account(validBankAccount()), fail: account(nil)},
+				{rule: "token.account.required", pass: account(OtherAccount("NEW", nil)), fail: account(OtherAccount(AccountTypeCreditCard, nil))},
 				{rule: "token.account.required", pass: account(validNZBankAccount()), fail: account(none)},
 				{rule: "token.account.required", pass: account(validCard()), fail: account(&card)},
-				{rule: "token.threeDS2.card", pass: threeDS(validCard()), fail: threeDS(validBankAccount())},
-				{rule: "token.threeDS2.card", pass: threeDS(validCard()), fail: threeDS(validNZBankAccount())},
+				{rule: "token.account.required", pass: threeDS(validBankAccount()), fail: account(nil)},
 				{rule: "token.walletProvider.none", pass: account(validCard()), fail: account(wallet)},
 				{rule: "token.walletProvider.none", pass: account(validCard()), fail: account(cryptogram)},
 			},
@@ -215,42 +212,6 @@ func customerCreateTable() ruleTable[CreateCustomerParams] {
 			{rule: "customer.customerName.required", fail: set(func(p *params) *string { return &p.CustomerName }, "")},
 		},
 		broken: []string{"customer.customerNumber.required", "customer.customerName.required"},
-	}
-}
-
-func customerUpdateTable() ruleTable[UpdateCustomerParams] {
-	type params = UpdateCustomerParams
-	return ruleTable[params]{
-		send: func(c *Client, p params, opts ...CallOption) (any, error) {
-			return c.Customers.Update(context.Background(), canaryCustomer, p, opts...)
-		},
-		wire:  customerJSON{},
-		valid: func() params { return params{CustomerName: new("Ann Example")} },
-		cases: []ruleCase[params]{
-			{rule: "customer.update.empty", pass: func(p *params) { *p = params{EmailAddress: new("")} }, fail: func(p *params) { *p = params{} }},
-			{rule: "customer.update.empty", pass: func(p *params) { *p = params{Enabled: new(false)} }, fail: func(p *params) { *p = params{} }},
-		},
-		broken: []string{"customer.update.empty"},
-	}
-}
-
-func cardSurchargeTable() ruleTable[cardSurchargeQueryJSON] {
-	type query = cardSurchargeQueryJSON
-	number := func(q *query) *string { return &q.CardNumber }
-	const rule = "cardSurcharge.cardNumber.digits"
-	return ruleTable[query]{
-		send: func(c *Client, q query, opts ...CallOption) (any, error) {
-			return c.Businesses.QueryCardSurcharge(context.Background(), canaryBusiness, NewSecret(q.CardNumber), opts...)
-		},
-		wire:  query{},
-		valid: func() query { return query{canaryCard} },
-		cases: []ruleCase[query]{
-			{rule: rule, pass: set(number, canaryCard[:12]), fail: set(number, canaryCard[:11])},
-			{rule: rule, pass: set(number, canaryCard+"424"), fail: set(number, canaryCard+"4242")},
-			{rule: rule, pass: set(number, "340000000636513"), fail: set(number, "4111 1111 1111 1111")},
-			{rule: rule, pass: set(number, "4111111111111111"), fail: set(number, "")},
-		},
-		broken: []string{rule},
 	}
 }
 

@@ -83,10 +83,6 @@ type cardSurchargeQueryJSON struct {
 	CardNumber string `json:"cardNumber"`
 }
 
-func (q cardSurchargeQueryJSON) check(f *findings) {
-	f.require(isDigits(q.CardNumber) && lengthWithin(q.CardNumber, 12, 19), "cardSurcharge.cardNumber.digits", "cardNumber", "must have 12 to 19 digits")
-}
-
 // QueryCardSurcharge returns what a business adds to payments by one card. The card number passes
 // through this server; a token made in the browser has the surcharge too.
 //
@@ -95,9 +91,7 @@ func (q cardSurchargeQueryJSON) check(f *findings) {
 // matches [ErrNotFound], an invalid number [ErrInvalid]. See CardSurcharges about what is allowed.
 func (s *BusinessesService) QueryCardSurcharge(ctx context.Context, supplierBusinessCode string, cardNumber Secret, opts ...CallOption) (*CardSurcharge, error) {
 	call := s.client.begin("Businesses.QueryCardSurcharge", opts, supplierBusinessCode)
-	body := cardSurchargeQueryJSON{cardNumber.text()}
-	call.check(body.check)
-	call.body = body
+	call.body = cardSurchargeQueryJSON{cardNumber.text()}
 	return send[CardSurcharge](ctx, call)
 }
 

@@ -49,6 +49,8 @@ type write struct {
 	planned *Intent
 	claim   Claim
 	claimed bool
+	// answer is the transaction of the answer, whose outcome settles the call; nil for other writes.
+	answer *Transaction
 }
 
 // begin applies the options of a call, and sets its path with the route's parameters.
@@ -212,7 +214,7 @@ func (c *call) prepare() []byte {
 func (c *call) send(ctx context.Context, body []byte, decode func(status int, body []byte) error) *transport.Result {
 	sent := transport.Call{
 		Operation: string(c.op.name), Method: c.op.method, Route: c.op.route, Class: c.op.class,
-		ThreeDS: c.op.threeDS, Named: c.op.named, Reference: c.reference,
+		ThreeDS: c.op.threeDS, Reference: c.reference,
 		URL: &c.target, Body: body, Upload: c.upload, Header: c.config.header(), Accept: "application/json",
 		Key: c.config.key, Limits: &c.config.limits, Authorise: c.client.authorise[c.op.key],
 		Decode: decode, Also: c.op.also, Refusal: c.config.refusal, Begun: &c.attempts,
@@ -239,6 +241,12 @@ func (c *call) conclude() error {
 		return c.report.conclude(c, err)
 	case c.later:
 		return laterPage(err)
+	case err == nil && c.answer != nil:
+		c.answer.intent = c.sent(c.result)
+		if c.op.name != OperationVoid {
+			c.answer.intent.ReceiptNumber = c.answer.ReceiptNumber
+		}
+		return c.settles(c.answer)
 	}
 	return err
 }
@@ -289,10 +297,8 @@ func (c *call) errorOf(r *transport.Result) error {
 	case transport.NotSent:
 		return c.notSent(r.Err)
 	case transport.Unknown:
-		lost := &UnknownOutcomeError{
-			CallInfo: c.info(), IdempotencyKey: r.Key, Reference: c.reference, ReceiptNumber: c.receiptIn(r),
-			FirstSent: r.FirstSent, Attempts: r.Attempts, FindOut: c.op.findOut, Cause: c.cause(r),
-		}
+		lost := c.lost(r)
+		lost.ReceiptNumber, lost.Cause = c.receiptIn(r), c.cause(r)
 		if c.intent != nil {
 			lost.Intent = c.sent(r)
 			lost.Intent.ReceiptNumber = lost.ReceiptNumber
@@ -303,10 +309,20 @@ func (c *call) errorOf(r *transport.Result) error {
 	}
 }
 
-// sent returns the intent as it was sent.
+func (c *call) lost(r *transport.Result) *UnknownOutcomeError {
+	return &UnknownOutcomeError{
+		CallInfo: c.info(), IdempotencyKey: r.Key, Reference: c.reference,
+		FirstSent: r.FirstSent, Attempts: r.Attempts, FindOut: c.op.findOut,
+	}
+}
+
+// sent returns the intent as it was sent. Under a key of the caller's, how often is not known.
 func (c *call) sent(r *transport.Result) *Intent {
 	intent := *c.intent
-	intent.IdempotencyKey, intent.Attempts = r.Key, r.Attempts
+	intent.IdempotencyKey, intent.Attempts, intent.Resent = r.Key, r.Attempts, r.Unanswered
+	if intent.OwnKey {
+		intent.Attempts = 0
+	}
 	return &intent
 }
 

@@ -128,6 +128,17 @@ func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
 	return err
 }
 
+// Explain returns a transaction that was decoded without a client, such as that of a webhook or of your
+// database, with what the client knows of the facility: [WithStatus] and [WithServiceRetries].
+func (c *Client) Explain(transaction *Transaction) *Transaction {
+	if transaction == nil {
+		return nil
+	}
+	explained := *transaction
+	c.config.explain(&explained)
+	return &explained
+}
+
 // Format writes the environment's host, for every verb.
 func (c *Client) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "quickstream.Client("+c.base.Host+")")

@@ -178,7 +178,7 @@ func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber strin
 	return nil, fmt.Errorf("quickstream: no customer has the number: %w", ErrNotFound)
 }
 
-// UpdateCustomerParams has the members to change, at least one. new("") empties a text. A nil
+// UpdateCustomerParams has the members to change. new("") empties a text. A nil
 // member is not sent: it stays as it is, unless the service's PUT replaces the customer, which is
 // unconfirmed.
 type UpdateCustomerParams struct {
@@ -193,10 +193,6 @@ type UpdateCustomerParams struct {
 	Enabled *bool
 }
 
-func (p UpdateCustomerParams) check(f *findings) {
-	f.require(p != UpdateCustomerParams{}, "customer.update.empty", "(body)", "must change something")
-}
-
 // Update changes a customer. If the service answers without a body, only CustomerID is set in the
 // result.
 //
@@ -205,7 +201,6 @@ func (p UpdateCustomerParams) check(f *findings) {
 // [ErrInvalid]. After an [UnknownOutcomeError] read the customer with Get and compare.
 func (s *CustomersService) Update(ctx context.Context, customerID string, params UpdateCustomerParams, opts ...CallOption) (*Customer, error) {
 	call := s.client.begin(OperationUpdateCustomer, opts, customerID)
-	call.check(params.check)
 	body := customerJSON(params)
 	setFields(call, &body)
 	call.body = body

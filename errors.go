@@ -47,8 +47,12 @@ var (
 	// ErrReportNotReady means that the service is still making the report. Ask again in a minute,
 	// or use a method that waits.
 	ErrReportNotReady = errors.New("report not ready")
-	// ErrOutcomeUnknown means that a write may have been executed. See [UnknownOutcomeError], and
-	// [NotSettledError] for a transaction whose answer arrived.
+	// ErrDeclined means that the transaction was declined or rejected: it took no money.
+	ErrDeclined = errors.New("declined")
+	// ErrPending means that the transaction has not ended: it may still take the money. Do not call
+	// again.
+	ErrPending = errors.New("pending")
+	// ErrOutcomeUnknown means that a write may have been executed. Do not call again.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 	// ErrNotSent means that this call provably sent nothing: it may be made again. An
 	// [UnknownOutcomeError] never matches it, also not that of a Submit before its claim.
@@ -184,8 +188,8 @@ func (e *NetworkError) Is(target error) bool {
 }
 
 // UnknownOutcomeError is a write that may have been executed: the connection broke after sending,
-// the context ended, or the answer cannot be relied on. Do not make the call again; find out first,
-// as FindOut says. Check for it before the context's error.
+// the context ended, the answer cannot be relied on, or it says that the service does not know. Do
+// not make the call again; find out first, as FindOut says. Check for it before the context's error.
 //
 // It matches [ErrOutcomeUnknown] only, and does not unwrap to its cause, so that no check for
 // another error takes it for "not processed".
@@ -193,6 +197,8 @@ type UnknownOutcomeError struct {
 	CallInfo
 	// Intent is for the service's Resume; nil for writes without one.
 	Intent *Intent
+	// Transaction is what the service answered, if that does not say how it ended; nil otherwise.
+	Transaction *Transaction
 	// IdempotencyKey is the key of every attempt; "" without one.
 	IdempotencyKey string
 	// Reference is what to look up: a payment reference, the receipt of a void, a customer number,
@@ -233,7 +239,7 @@ func (e *UnknownOutcomeError) Error() string {
 	if e.Attempts == 0 {
 		attempts = "an unknown number of attempts"
 	}
-	text := "quickstream: " + e.text() + ": outcome unknown after " + attempts + "; do not repeat it with new data"
+	text := doNotCallAgain + "quickstream: " + e.text() + ": outcome unknown after " + attempts
 	if e.FindOut != "" {
 		text += "; " + e.FindOut
 	}
@@ -248,6 +254,9 @@ func (e *UnknownOutcomeError) Error() string {
 	}
 	return text
 }
+
+// doNotCallAgain begins the text of every error after which another call could take the money twice.
+const doNotCallAgain = "do not call again: "
 
 // Is matches [ErrOutcomeUnknown].
 func (e *UnknownOutcomeError) Is(target error) bool { return target == ErrOutcomeUnknown }
@@ -342,7 +351,7 @@ func (e DeclinedError) Format(f fmt.State, verb rune) { formatError(f, verb, &e)
 func (e DeclinedError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
 // Format writes Error's text.
-func (e NotSettledError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
+func (e PendingError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
 // MarshalText returns Error's text.
-func (e NotSettledError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
+func (e PendingError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }

@@ -158,7 +158,7 @@ func (c *call) stranger(r *transport.Result) string {
 	foreign := write && !r.Problem.Own && r.Reason == transport.Inconclusive && r.Status >= 400 && r.Status < 500
 	switch undecoded := r.Reason == transport.Inconclusive && r.Err != nil; {
 	case foreign && r.Status == http.StatusUnauthorized:
-		return foreignAnswer + " and the keys with Client.Check"
+		return foreignAnswer + ", which tries the keys too"
 	case bytes.HasPrefix(bytes.TrimLeft(r.Body, "\ufeff \t\r\n"), []byte("<")):
 		return "it is HTML or XML, and the service answers with JSON; " + address + ", and at proxies on the way"
 	case !r.Problem.Own && (versionless && undecoded || (versionless || write) && r.Status == http.StatusNotFound):
@@ -169,7 +169,8 @@ func (c *call) stranger(r *transport.Result) string {
 	return ""
 }
 
-const foreignAnswer = "not in the service's own words about this call, so it proves nothing; check what stands in front of the service"
+const foreignAnswer = "not the service's error body about this call, so it proves nothing; see WithRefusal if the service answers your facility so, " +
+	"or find what stands in front of it with Client.Check"
 
 func (e *APIError) readMessages() string {
 	var lines []string

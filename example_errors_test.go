@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
@@ -21,7 +19,7 @@ func ExampleValidationError() {
 	defer box.Close()
 
 	params := orderParams("ORDER-1", "49.955", tokenFromBrowser(client, visaCard))
-	params.Currency, params.StoredCredential = "", nil
+	params.Currency, params.ECI = "", ""
 	_, err := client.Transactions.Pay(context.Background(), params)
 
 	if invalid, ok := errors.AsType[*quickstream.ValidationError](err); ok {
@@ -31,9 +29,9 @@ func ExampleValidationError() {
 	}
 	fmt.Println(len(box.Ledger()), "payments")
 	// Output:
-	// principalAmount: must not have more than two decimals or 32 digits [transaction.principalAmount.decimals]
+	// principalAmount: is required, and must not be negative or have more than two decimals or 32 digits [transaction.principalAmount.money]
 	// currency: is required [transaction.currency.required]
-	// storedCredentialData: is required for cards [transaction.storedCredentialData.required]
+	// eci: is required for cards [transaction.eci.required]
 	// 0 payments
 }
 
@@ -143,19 +141,30 @@ func ExampleNetworkError() {
 	// certificate
 }
 
-// Turn a transaction that is not approved into an error.
-func ExampleRequireApproved() {
-	box, client := exampleSandbox()
+// A payment that is not approved is an error, which has the transaction.
+func ExampleDeclinedError() {
+	box, client := exampleClient(quickstream.WithServiceRetries(false)) // as the bank says of the facility
 	defer box.Close()
 
-	params := orderParams("ORDER-1", "49.95", tokenFromBrowser(client, noFundsCard))
-	payment, err := quickstream.RequireApproved(client.Transactions.Pay(context.Background(), params))
-
+	_, err := client.Transactions.Pay(context.Background(), orderParams("ORDER-1", "49.95", tokenFromBrowser(client, noFundsCard)))
 	fmt.Println(err)
 	if declined, ok := errors.AsType[*quickstream.DeclinedError](err); ok {
-		fmt.Println(declined.Transaction == payment, payment.PrincipalAmount.Amount.Equal(decimal.RequireFromString("49.95")))
+		fmt.Println(declined.Transaction.ResponseCode, declined.Transaction.NextStep())
 	}
 	// Output:
-	// quickstream: the transaction is declined (response code 51); next: read the retries first
-	// true true
+	// quickstream: Transactions.Pay (POST /transactions): the transaction is declined (response code 51); next: pay again, with corrected details or another account
+	// 51 pay_again
+}
+
+// A payment that fraud screening holds may still take the money.
+func ExamplePendingError() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	box.NextTransaction(sandbox.Suspended())
+
+	_, err := client.Transactions.Pay(context.Background(), orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard)))
+	if pending, ok := errors.AsType[*quickstream.PendingError](err); ok {
+		fmt.Println(pending.Transaction.Outcome(), "-", pending.Transaction.NextStep().Text())
+	}
+	// Output: suspended - complete or cancel it in the portal
 }

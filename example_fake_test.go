@@ -17,13 +17,13 @@ var _ payments = (*quickstream.TransactionsService)(nil)
 
 // messageFor is the code under test.
 func messageFor(ctx context.Context, p payments, order quickstream.PayParams) string {
-	_, err := quickstream.RequireApproved(p.Pay(ctx, order))
-	switch _, declined := errors.AsType[*quickstream.DeclinedError](err); {
+	_, err := p.Pay(ctx, order)
+	switch {
 	case err == nil:
 		return "thank you"
-	case errors.Is(err, quickstream.ErrOutcomeUnknown):
+	case errors.Is(err, quickstream.ErrPending), errors.Is(err, quickstream.ErrOutcomeUnknown):
 		return "we will write to you" // do not pay again until it is known
-	case declined:
+	case errors.Is(err, quickstream.ErrDeclined):
 		return "please use another card"
 	case errors.Is(err, quickstream.ErrNotSent), errors.Is(err, quickstream.ErrUnavailable):
 		return "please try again"
@@ -32,23 +32,20 @@ func messageFor(ctx context.Context, p payments, order quickstream.PayParams) st
 	}
 }
 
-// fakePayments returns what a test sets.
-type fakePayments struct {
-	payment *quickstream.Transaction
-	err     error
-}
+// fakePayments returns the error that a test sets; nil means approved.
+type fakePayments struct{ err error }
 
 func (f fakePayments) Pay(context.Context, quickstream.PayParams, ...quickstream.CallOption) (*quickstream.Transaction, error) {
-	return f.payment, f.err
+	return new(quickstream.Transaction), f.err
 }
 
 // A fake needs exported fields only: errors made by hand match the same sentinels, an APIError by
 // its Reason. If the service's behaviour matters, use package sandbox.
 func Example_fake() {
 	for _, fake := range []fakePayments{
-		{payment: &quickstream.Transaction{Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved}},
-		{payment: &quickstream.Transaction{Status: quickstream.TransactionStatusDeclined, SummaryCode: quickstream.SummaryCodeDeclined}},
-		{payment: &quickstream.Transaction{Status: quickstream.TransactionStatusPending}},
+		{err: nil},
+		{err: &quickstream.DeclinedError{}},
+		{err: &quickstream.PendingError{}},
 		{err: &quickstream.UnknownOutcomeError{Intent: &quickstream.Intent{Reference: "ORDER-1"}}},
 		{err: &quickstream.NetworkError{Kind: quickstream.NetworkKindConnectionRefused}},
 		{err: &quickstream.APIError{Reason: quickstream.ReasonUnavailable}},

@@ -176,7 +176,7 @@ func ExampleTransactionsService_List() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 	paidOrder(client, "ORDER-1", "49.95", visaCard)
-	paidOrder(client, "ORDER-2", "10.00", noFundsCard)
+	madeOrder(client, "ORDER-2", "10.00", noFundsCard)
 
 	fmt.Println(summary(client.Transactions.List(quickstream.ListTransactionsParams{SupplierBusinessCode: sandbox.DefaultBusiness})))
 	// Output:
@@ -272,7 +272,7 @@ func ExampleTransactionsService_Suspended() {
 	box, client := exampleSandbox()
 	defer box.Close()
 	box.NextTransaction(sandbox.Suspended())
-	held := paidOrder(client, "ORDER-1", "49.95", visaCard)
+	held := madeOrder(client, "ORDER-1", "49.95", visaCard)
 
 	month := quickstream.YearMonth{Year: held.TransactionTime.Year(), Month: held.TransactionTime.Month()}
 	fmt.Println(summary(client.Transactions.Suspended(quickstream.SuspendedParams{SupplierBusinessCode: sandbox.DefaultBusiness, Month: month})))
@@ -310,7 +310,7 @@ func ExampleTransactionsService_Retries() {
 	box, client := exampleSandbox()
 	defer box.Close()
 	box.NextTransaction(sandbox.Declined("01"), sandbox.Approved())
-	payment := paidOrder(client, "ORDER-1", "49.95", visaCard)
+	payment := madeOrder(client, "ORDER-1", "49.95", visaCard)
 	must(box.RetryPayment(payment.ReceiptNumber)) // the service, on its schedule
 
 	fmt.Println(summary(client.Transactions.Retries(payment.ReceiptNumber)))
@@ -322,7 +322,7 @@ func ExampleList_ReadAll() {
 	box, client := exampleSandbox()
 	defer box.Close()
 	box.NextTransaction(sandbox.Declined("01"), sandbox.Approved())
-	payment := paidOrder(client, "ORDER-1", "49.95", visaCard)
+	payment := madeOrder(client, "ORDER-1", "49.95", visaCard)
 	must(box.RetryPayment(payment.ReceiptNumber)) // the service, on its schedule
 
 	retries, err := client.Transactions.Retries(payment.ReceiptNumber).ReadAll(context.Background())

@@ -158,7 +158,7 @@ func ExamplePaymentFilesService_BatchTransactions() {
 		}
 		fmt.Println(payment.Outcome())
 	}
-	// Output: approved <nil>
+	// Output: approved
 }
 
 // The results of a file as CSV. Package csvreport reads it.

@@ -149,12 +149,12 @@ func ExamplePayToService_Resume() {
 
 // A payment on an agreement is often pending at first. Wait for its notification, or read it again
 // later.
-func ExampleFromPayTo() {
+func ExamplePayToService_Collect() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 	agreementToken := activeAgreement(box, client).AgreementToken
 
-	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
+	payment, err := client.PayTo.Collect(context.Background(), quickstream.CollectParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Source: quickstream.FromPayTo(quickstream.PayToPayment{
 			AgreementToken: agreementToken, RemittanceInformation1: "Invoice 4711",
@@ -176,7 +176,7 @@ func ExampleFromPayToWithAgreement() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 
-	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
+	payment, err := client.PayTo.Collect(context.Background(), quickstream.CollectParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Source: quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{
 			SupplierBusinessCode: sandbox.DefaultBusiness,

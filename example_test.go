@@ -46,7 +46,7 @@ func Example() {
 		return
 	}
 
-	payment, err := quickstream.RequireApproved(client.Transactions.Pay(ctx, quickstream.PayParams{
+	payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Source:               quickstream.FromSingleUseToken(token.SingleUseTokenID, quickstream.AccountTypeCreditCard),
 		PrincipalAmount:      decimal.RequireFromString("49.95"),
@@ -54,14 +54,16 @@ func Example() {
 		ECI:                  quickstream.ECIInternet,
 		IPAddress:            netip.MustParseAddr("203.0.113.7"), // the customer's
 		StoredCredential:     &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
-	}))
+	})
 	switch {
 	case err == nil:
 		fmt.Println("paid", payment.TotalAmount) // store the ReceiptNumber
-	case errors.Is(err, quickstream.ErrOutcomeUnknown):
-		fmt.Println("hold the order, and look with Transactions.Resume") // and do not pay again
+	case errors.Is(err, quickstream.ErrDeclined):
+		fmt.Println("not paid, another card:", err)
+	case errors.Is(err, quickstream.ErrPending), errors.Is(err, quickstream.ErrOutcomeUnknown):
+		fmt.Println("hold the order, and give the error to resolve.After") // and do not pay again
 	default:
-		fmt.Println("nothing was paid:", err) // declined, refused or never sent
+		fmt.Println("this call took nothing:", err) // refused or never sent
 	}
 	// Output: paid 49.95 AUD
 }
@@ -79,8 +81,8 @@ func Example_httpHandler() {
 		defer cancel()
 		payment, err := client.Transactions.Pay(ctx, orderParams("ORDER-1", "49.95", token)) // and WithBeforeSend, to store the intent
 		switch {
-		case errors.Is(err, quickstream.ErrOutcomeUnknown):
-			fmt.Println("hold the order") // and give the intent to package resolve
+		case errors.Is(err, quickstream.ErrPending), errors.Is(err, quickstream.ErrOutcomeUnknown):
+			fmt.Println("hold the order") // and give the error to package resolve
 			w.WriteHeader(http.StatusAccepted)
 		case err != nil:
 			fmt.Println(err)
@@ -167,6 +169,21 @@ func orderParams(order, amount, token string) quickstream.PayParams {
 // paidOrder is an order that was paid by card.
 func paidOrder(client *quickstream.Client, order, amount, cardNumber string) *quickstream.Transaction {
 	return must(client.Transactions.Pay(context.Background(), orderParams(order, amount, tokenFromBrowser(client, cardNumber))))
+}
+
+// madeOrder is the payment of an order, however it ended.
+func madeOrder(client *quickstream.Client, order, amount, cardNumber string) *quickstream.Transaction {
+	payment, err := client.Transactions.Pay(context.Background(), orderParams(order, amount, tokenFromBrowser(client, cardNumber)))
+	if declined, ok := errors.AsType[*quickstream.DeclinedError](err); ok {
+		return declined.Transaction
+	}
+	if pending, ok := errors.AsType[*quickstream.PendingError](err); ok {
+		return pending.Transaction
+	}
+	if unknown, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok && unknown.Transaction != nil {
+		return unknown.Transaction
+	}
+	return must(payment, err)
 }
 
 // registeredCustomer is a customer who was registered before.

@@ -66,17 +66,15 @@ func ExampleWithScan() {
 }
 
 // The first answer was lost and the payment was sent again. If the service ignores the idempotency
-// key, the customer has paid twice: give the intent to BeginResent of package resolve.
-func ExampleTransaction_Resent() {
+// key, the customer has paid twice: After of package resolve has a case to look at.
+func ExampleTransaction_Intent() {
 	ctx := context.Background()
 	box, client := exampleSandbox()
 	defer box.Close()
 	check(box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 1}))
 	payment := must(client.Transactions.Pay(ctx, orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard))))
-	if intent := payment.Resent(); intent != nil {
-		fmt.Println(payment.Status, "after", intent.Attempts, "attempts")
-	}
-	// Output: Approved after 2 attempts
+	fmt.Println(payment.Status, "after", payment.Intent().Attempts, "attempts; sent again:", payment.Intent().Resent)
+	// Output: Approved after 2 attempts; sent again: true
 }
 
 // A queue holds planned payments, and one worker sends each: the claims of others fail.

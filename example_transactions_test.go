@@ -33,17 +33,15 @@ func ExampleTransactionsService_Pay() {
 		PaymentReferenceNumber:  "ORDER-1", // what a lost payment is found by
 		Metadata:                map[string]string{"basket": "4711"},
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	switch outcome, err := payment.Outcome(); {
-	case err != nil:
-		fmt.Println("hold the order:", err) // and do not pay again
-	case outcome == quickstream.OutcomeApproved:
+	switch {
+	case err == nil:
 		fmt.Println("paid", payment.TotalAmount, "settles on", payment.SettlementDate) // store the ReceiptNumber
+	case errors.Is(err, quickstream.ErrDeclined):
+		fmt.Println("not paid:", err) // another card
+	case errors.Is(err, quickstream.ErrPending), errors.Is(err, quickstream.ErrOutcomeUnknown):
+		fmt.Println("hold the order:", err) // and do not pay again
 	default:
-		fmt.Println(outcome, "- next:", payment.NextStep().Text())
+		fmt.Println("this call took nothing:", err)
 	}
 	// Output: paid 49.95 AUD settles on 2026-07-01
 }
@@ -203,15 +201,15 @@ func ExampleTransactionsService_Void() {
 	// Output: Voided 0
 }
 
-// A transaction that has not ended returns an error with its outcome so far. Do not pay again.
+// A transaction that was read says how it ended. If that is not final, do not pay again.
 func ExampleTransaction_Outcome() {
 	box, client := exampleSandbox()
 	defer box.Close()
 	box.NextTransaction(sandbox.Approved(), sandbox.Declined("51"), sandbox.Rejected("QA"), sandbox.Erred(), sandbox.Suspended())
 
 	for range 5 {
-		outcome, err := paidOrder(client, "", "49.95", visaCard).Outcome()
-		fmt.Println(outcome, "- hold it:", errors.Is(err, quickstream.ErrOutcomeUnknown))
+		outcome := madeOrder(client, "", "49.95", visaCard).Outcome()
+		fmt.Println(outcome, "- hold it:", !outcome.Final())
 	}
 	// Output:
 	// approved - hold it: false
@@ -229,7 +227,7 @@ func ExampleTransaction_NextStep() {
 	box.NextTransaction(sandbox.Approved(), sandbox.Declined("01"), sandbox.Declined("54"), sandbox.Erred(), sandbox.Suspended())
 
 	for range 5 {
-		payment := paidOrder(client, "", "49.95", visaCard)
+		payment := madeOrder(client, "", "49.95", visaCard)
 		fmt.Println(payment.Status, "-", payment.NextStep().Text())
 	}
 	// Output:
@@ -295,7 +293,7 @@ func ExampleTransactionsService_DownloadReport() {
 	box, client := exampleSandbox(sandbox.WithClock(clock))
 	defer box.Close()
 	paidOrder(client, "ORDER-1", "49.95", visaCard)
-	paidOrder(client, "ORDER-2", "10.00", noFundsCard)
+	madeOrder(client, "ORDER-2", "10.00", noFundsCard)
 
 	params := quickstream.ReportParams{
 		SettlementDate: quickstream.NewDate(2026, time.July, 1),

@@ -39,6 +39,9 @@ type Intent struct {
 	OwnReference bool `json:"ownReference,omitempty"`
 	// IdempotencyKey is the key of every attempt; "" for amendments.
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
+	// OwnKey means that the key is the caller's and no claim proves that only one process sends it: see
+	// [WithIdempotencyKey]. Another may have sent the same request before NotBefore.
+	OwnKey bool `json:"ownKey,omitempty"`
 	// ID identifies a transaction. Its metadata has it as MetadataName, which the service echoes.
 	// Both are "" for other writes and without [WithIntentMetadata].
 	ID           string `json:"id,omitempty"`
@@ -50,6 +53,9 @@ type Intent struct {
 	NotBefore time.Time `json:"notBefore"`
 	// Attempts counts the requests; 0 if unknown, as after a crash.
 	Attempts int `json:"attempts,omitempty"`
+	// Resent means that an attempt got no answer and the request was sent again. If the service
+	// ignored the idempotency key, two transactions were made.
+	Resent bool `json:"resent,omitempty"`
 	// ReceiptNumber is set once known. Look it up first.
 	ReceiptNumber string `json:"receiptNumber,omitempty"`
 	// Request is what is sent, without secrets.
@@ -65,8 +71,8 @@ type Intent struct {
 // an error of the call that sent the first matches [ErrNotSent]. A 401, 429 or 503 proves nothing,
 // because a gateway may have repeated the request: look the intent up first.
 func (i Intent) Renewed() Intent {
-	i.NotBefore, i.Attempts, i.ReceiptNumber = time.Now(), 0, ""
-	if i.IdempotencyKey != "" {
+	i.NotBefore, i.Attempts, i.Resent, i.ReceiptNumber = time.Now(), 0, false, ""
+	if i.OwnKey = false; i.IdempotencyKey != "" {
 		i.IdempotencyKey = transport.NewKey()
 	}
 	madeUp := i.Reference != "" && !i.OwnReference
@@ -79,7 +85,7 @@ func (i Intent) Renewed() Intent {
 		return i
 	}
 	if madeUp { // or a look-up of the first one would find this
-		i.Reference = unique()
+		i.Reference = rand.Text()
 		body.PaymentReferenceNumber = i.Reference
 	}
 	if i.ID != "" {

@@ -362,8 +362,7 @@ const maxCursor = 8 << 10
 var versionElement = regexp.MustCompile(`^v[0-9]+$`)
 
 // follow returns the query of a cursor's page. A cursor is an address from the service, which may
-// be behind a proxy: scheme and port are ignored, host and path have to be this list's, and only
-// the query is used.
+// be behind a proxy: only its query is used. Its path has to be this list's.
 func (c *call) follow(cursor Cursor) (query string, err error) {
 	text, base := cursor.text(), c.client.base
 	if len(text) > maxCursor {
@@ -375,10 +374,7 @@ func (c *call) follow(cursor Cursor) (query string, err error) {
 	}
 	own := strings.TrimPrefix(c.target.Path, base.Path)
 	before, isOwn := strings.CutSuffix(path.Clean(target.Path), own)
-	switch {
-	case target.User != nil || target.Opaque != "" || !isVisible(target.Host) || strings.ToLower(target.Hostname()) != base.Hostname():
-		return "", errors.New("the list's next link leads to another host")
-	case !isOwn || before != "" && before != base.Path && !versionElement.MatchString(path.Base(before)):
+	if !isOwn || before != "" && before != base.Path && !versionElement.MatchString(path.Base(before)) {
 		return "", errors.New("the list's next link leads to something else than the list")
 	}
 	return target.RawQuery, nil
@@ -400,7 +396,7 @@ func list[T, Q any, P model[T]](c *Client, name Operation, params Q, check func(
 		item: func(body []byte) (*T, error) {
 			object := new(T)
 			err := read(body, P(object))
-			c.config.statuses.explain(object)
+			c.config.explain(object)
 			return object, err
 		},
 		id: func(object *T) string { return P(object).identifier() },

@@ -70,7 +70,7 @@ func about[T any, P model[T]](c *call, object P, fits func(P) error) func(status
 		if err := read(body, object); err != nil {
 			return err
 		}
-		c.config.statuses.explain(object)
+		c.config.explain(object)
 		return fits(object)
 	}
 }

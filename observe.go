@@ -32,7 +32,7 @@ type CallResult string
 
 // The results of calls.
 const (
-	CallResultSuccess       CallResult = "success"        // no error
+	CallResultSuccess       CallResult = "success"        // no error, or an answer that declines or is pending
 	CallResultNotSent       CallResult = "not_sent"       // the call ended before its first attempt, as with a ValidationError
 	CallResultNetworkFailed CallResult = "network_failed" // a NetworkError
 	CallResultUnknown       CallResult = "unknown"        // an UnknownOutcomeError
@@ -47,8 +47,8 @@ type EndInfo struct {
 	// Attempts counts the requests that were sent; 0 for a call that was refused.
 	Attempts int
 	Result   CallResult
-	// Err is the error that the call returns; nil for a success. Printing it shows no values, but
-	// its fields may. It describes a panic of the caller's code, after which the call returns none.
+	// Err is the error that the call returns; nil for a success, also one that is a decline or pending
+	// for the caller. Printing it shows no values, but its fields may. It describes a panic of the caller's code, after which the call returns none.
 	Err error
 	// TraceCode is that of an [APIError], also as a cause; "?" if it does not look like a code, ""
 	// if it repeats what was sent.
@@ -147,6 +147,10 @@ func portOf(address *url.URL) int {
 }
 
 func endOf(err error, r *transport.Result, begun time.Time) EndInfo {
+	switch err.(type) { //nolint:errorlint // what the call returns; a hook's error can hold another call's
+	case *DeclinedError, *PendingError:
+		err = nil
+	}
 	end := EndInfo{StatusCode: r.Status, Attempts: r.Attempts, Err: err, Duration: time.Since(begun)}
 	api, answered := errors.AsType[*APIError](err)
 	lost, unknown := errors.AsType[*UnknownOutcomeError](err)

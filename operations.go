@@ -28,6 +28,7 @@ const (
 	OperationAmendUnilaterally       Operation = "PayTo.AmendUnilaterally"
 	OperationAmendBilaterally        Operation = "PayTo.AmendBilaterally"
 	OperationRecallAmendment         Operation = "PayTo.RecallAmendment"
+	OperationCollect                 Operation = "PayTo.Collect"
 	OperationPay                     Operation = "Transactions.Pay"
 	OperationRefund                  Operation = "Transactions.Refund"
 	OperationPreauthorise            Operation = "Transactions.Preauthorise"
@@ -45,7 +46,7 @@ const (
 // [TransactionsService.Resume] looks up.
 func (o Operation) IsTransaction() bool {
 	switch o {
-	case OperationPay, OperationRefund, OperationPreauthorise, OperationTopUp, OperationExtend, OperationReauthorise,
+	case OperationPay, OperationCollect, OperationRefund, OperationPreauthorise, OperationTopUp, OperationExtend, OperationReauthorise,
 		OperationCapture, OperationCancelPreauthorisation, OperationVerifyAccount, OperationVoid:
 		return true
 	default:
@@ -72,9 +73,9 @@ type operation struct {
 	key    keyKind
 	class  transport.Class
 	// See transport.Call.
-	threeDS, named bool
-	also           int
-	findOut        string
+	threeDS bool
+	also    int
+	findOut string
 }
 
 // How a caller finds out whether a write happened whose answer was lost.
@@ -134,6 +135,7 @@ var operations = [...]operation{
 	{name: OperationAmendUnilaterally, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
 	{name: OperationAmendBilaterally, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
 	{name: OperationRecallAmendment, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
+	{name: OperationCollect, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
 	{name: "PayTo.Submit", method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
 	{name: "PayTo.Get", method: http.MethodGet, route: "/payto-agreements/{agreementToken}"},
 	{name: "PayTo.List", method: http.MethodGet, route: "/customers/{customerId}/payto-agreements"},
@@ -141,7 +143,7 @@ var operations = [...]operation{
 	{name: "PayTo.ResumeChange", method: http.MethodGet, route: "/payto-agreements/{agreementToken}"},
 	{name: OperationCreateToken, method: http.MethodPost, route: "/single-use-tokens", class: transport.Keyed, key: publishableKey, findOut: newToken},
 	{name: OperationAuthenticate, method: http.MethodPost, route: "/single-use-tokens/{singleUseTokenId}/three-ds2-authentication", class: transport.Keyed, threeDS: true, findOut: authenticateAgain},
-	{name: OperationCreateCustomer, method: http.MethodPost, route: "/customers", class: transport.Post, named: true, findOut: lookUpCustomer},
+	{name: OperationCreateCustomer, method: http.MethodPost, route: "/customers", class: transport.Post, findOut: lookUpCustomer},
 	{name: OperationUpdateCustomer, method: http.MethodPut, route: "/customers/{customerId}", class: transport.Change, findOut: compareCustomer},
 	{name: "Customers.Get", method: http.MethodGet, route: "/customers/{customerId}"},
 	{name: "Customers.List", method: http.MethodGet, route: "/customers"},
@@ -151,7 +153,7 @@ var operations = [...]operation{
 	{name: "Accounts.Submit", method: http.MethodPost, route: "/customers/{customerId}/accounts", class: transport.Post, findOut: listAccounts},
 	{name: "Accounts.List", method: http.MethodGet, route: "/customers/{customerId}/accounts"},
 	{name: "Accounts.Get", method: http.MethodGet, route: "/accounts/{accountToken}"},
-	{name: OperationUploadPaymentFile, method: http.MethodPost, route: "/payment-files", class: transport.Post, named: true, findOut: resumeUpload},
+	{name: OperationUploadPaymentFile, method: http.MethodPost, route: "/payment-files", class: transport.Post, findOut: resumeUpload},
 	{name: "PaymentFiles.Resume", method: http.MethodGet, route: "/payment-files"},
 	{name: "PaymentFiles.Get", method: http.MethodGet, route: "/payment-files/{id}"},
 	{name: "PaymentFiles.Wait", method: http.MethodGet, route: "/payment-files/{id}"},

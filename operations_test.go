@@ -142,8 +142,8 @@ func TestOperationQuestions(t *testing.T) {
 	for _, row := range operations {
 		service, method, _ := strings.Cut(string(row.name), ".")
 		write := row.method != http.MethodGet && method != "Submit"
-		assert.Equal(t, write && service == "Transactions", row.name.IsTransaction(), row.name)
-		assert.Equal(t, write && service == "PayTo" && row.name != OperationCreateAgreement, row.name.IsAgreementChange(), row.name)
+		assert.Equal(t, write && service == "Transactions" || row.name == OperationCollect, row.name.IsTransaction(), row.name)
+		assert.Equal(t, write && service == "PayTo" && row.name != OperationCreateAgreement && row.name != OperationCollect, row.name.IsAgreementChange(), row.name)
 	}
 	for name, value := range operationConstants(t) {
 		assert.True(t, slices.ContainsFunc(operations[:], func(o operation) bool { return string(o.name) == value }), name)

@@ -55,6 +55,8 @@ type callConfig struct {
 	plainBSB    bool
 	foreign     func(receiptNumber string) bool
 	statuses    statuses
+	retries     serviceRetries
+	currency    Currency // for requests without one
 	refusal     func(status int, header http.Header, body []byte) bool
 	scan        iter.Seq2[*Transaction, error]
 	now         func() time.Time // for intents, and for what is compared with the service's times
@@ -355,8 +357,8 @@ func WithForeignReceipts(known func(receiptNumber string) bool) CallOption {
 // absent one. Outcome is approved, pending or voided, because it applies to summary code 0 only:
 // that of a decline decides by itself. Ask the service before you use it: money is taken by it.
 //
-// It applies to what the client reads. A transaction that is decoded without a client, from a
-// webhook or your database, stays unknown: read it with Get, or webhooks.ConfirmWith.
+// It applies to what the client reads, also by webhooks.ConfirmWith. A transaction that is decoded
+// without a client stays unknown: give it to [Client.Explain].
 func WithStatus(status TransactionStatus, outcome Outcome) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if status.listed() != "" {
@@ -373,13 +375,38 @@ func WithStatus(status TransactionStatus, outcome Outcome) ClientOption {
 	})
 }
 
+// WithServiceRetries says whether the service retries the declined payments of your facility, which
+// your bank knows. With false a declined payment can be paid again at once. Without this option, and
+// with true, [Transaction.NextStep] of a soft decline says that its retries have to be read first.
+func WithServiceRetries(retries bool) ClientOption {
+	return clientOption(func(c *clientConfig) error {
+		c.retries = retriesOff
+		if retries {
+			c.retries = retriesOn
+		}
+		return nil
+	})
+}
+
+// WithCurrency fills in an empty Currency of transactions. A refund or capture whose Original is given
+// takes that one's.
+func WithCurrency(currency Currency) Option {
+	return option(func(c *callConfig) error {
+		if currency == "" {
+			return errors.New("WithCurrency: the currency is empty")
+		}
+		c.currency = currency
+		return nil
+	})
+}
+
 // WithSupplierBusinessCode fills in an empty SupplierBusinessCode of payments, pre-authorisations,
 // verifications, single-use tokens, agreements and new customers, before checks. An agreement
 // created with a payment gets the payment's. Lists, reports and changes do not use it.
 func WithSupplierBusinessCode(code string) Option {
 	return option(func(c *callConfig) error {
-		if code == "" || !isVisible(code) {
-			return errors.New("WithSupplierBusinessCode: the code is empty or not printable ASCII without blanks")
+		if code == "" {
+			return errors.New("WithSupplierBusinessCode: the code is empty")
 		}
 		c.business = code
 		return nil
@@ -443,9 +470,14 @@ func WithoutRule(ids ...string) Option {
 }
 
 // WithIdempotencyKey sends a POST with this key, of 1 to 255 printable ASCII characters without
-// blanks, instead of a random UUID. Prefer a UUID: a sister product takes nothing else. It does not
-// make a call safe to repeat, because the service does not publish how long it remembers keys:
-// after an unknown outcome or a crash use Resume.
+// blanks, instead of a random UUID. Prefer a UUID: a sister product takes nothing else. A key is that
+// of one attempt, stored before it, and never the order's.
+//
+// The same call with the same key is the same request: what is generated, such as a reference, follows
+// from key, operation, environment and parameters. So a retry by accident is harmless as long as the
+// service keeps keys, for a time that is not published. It is no way to resolve: after an unknown
+// outcome or a crash use Resume. An answer that does not show amount, currency and reference is an
+// [UnknownOutcomeError].
 func WithIdempotencyKey(key string) CallOption {
 	return callOption(func(c *callConfig) error {
 		if !isKey(key) {

@@ -57,9 +57,10 @@ type AgreementPaymentParams struct {
 type AgreementTermsParams struct {
 	// Frequency is how often payments are made. Whether it is required is not published.
 	Frequency PayToFrequency
-	// NumberOfPaymentsPermitted has at most 18 digits. Required with [PayToFrequencyAdhoc]. A public
-	// client creates such agreements without it: [WithoutRule] of
-	// "agreement.numberOfPaymentsPermitted.required" does too, which is unconfirmed.
+	// NumberOfPaymentsPermitted has at most 18 digits. Required with [PayToFrequencyAdhoc] for a new
+	// agreement; one that shows none is amended without. A public client creates such agreements
+	// without it: [WithoutRule] of "agreement.numberOfPaymentsPermitted.required" does too, which is
+	// unconfirmed.
 	NumberOfPaymentsPermitted *int64
 	// PointInTime is the day of payments within the period. Its range depends on the frequency.
 	// Optional; absent with [PayToFrequencyAdhoc].

@@ -123,8 +123,9 @@ type Agreement struct {
 }
 
 // Differences names the members that differ from the request and do not decide, such as
-// "paymentDetails.description": texts that the bank has changed, and optional terms that the
-// service has filled in or left out. Only Create, Resume and ResumeChange set it; it is not stored.
+// "paymentDetails.startDate": all but the customer, amounts and agreement type, and optional terms
+// that the service has filled in or left out. Only Create, Resume and ResumeChange set it; it is not
+// stored.
 func (a *Agreement) Differences() []string { return a.differences }
 
 // UnmarshalJSON reads an agreement.

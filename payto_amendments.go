@@ -155,7 +155,6 @@ type AgreementChange interface {
 type agreementChange struct {
 	agreementToken string
 	body           patchJSON
-	current        *Agreement // nil if it was not given
 }
 
 func (c agreementChange) patch(Operation) (agreementChange, error) { return c, nil }
@@ -184,14 +183,14 @@ func (d *UnilateralDetails) patch(operation Operation) (agreementChange, error) 
 	if d == nil || d.agreement == nil {
 		return agreementChange{}, missingAgreement(operation)
 	}
-	return agreementChange{d.agreement.AgreementToken, patchJSON{UpdateType: updateUnilateral, UnilateralAmendment: d.wire()}, d.agreement}, nil
+	return agreementChange{d.agreement.AgreementToken, patchJSON{UpdateType: updateUnilateral, UnilateralAmendment: d.wire()}}, nil
 }
 
 func (t *BilateralTerms) patch(operation Operation) (agreementChange, error) {
 	if t == nil || t.agreement == nil {
 		return agreementChange{}, missingAgreement(operation)
 	}
-	return agreementChange{t.agreement.AgreementToken, patchJSON{UpdateType: updateBilateral, BilateralAmendment: t.wire()}, t.agreement}, nil
+	return agreementChange{t.agreement.AgreementToken, patchJSON{UpdateType: updateBilateral, BilateralAmendment: t.wire()}}, nil
 }
 
 // Recall withdraws an agreement that the payer has not answered.

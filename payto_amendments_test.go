@@ -78,27 +78,12 @@ func statusAmendmentTable() ruleTable[statusChange] {
 	}
 }
 
-// amendmentStatusCases are the cases of amendment.status.
-func amendmentStatusCases[T any](status func(*T) *AgreementStatus) []ruleCase[T] {
-	var cases []ruleCase[T]
-	for not, amendable := range map[AgreementStatus]AgreementStatus{
-		AgreementStatusCreated: AgreementStatusActive, AgreementStatusRejected: AgreementStatusActive,
-		AgreementStatusPending: AgreementStatusSuspended, AgreementStatusCancelled: "NEW",
-	} {
-		cases = append(cases, ruleCase[T]{rule: "amendment.status", pass: set(status, amendable), fail: set(status, not)})
-	}
-	return cases
-}
-
-// unilateralChange is an agreement as it stands and what is to become of it.
-type unilateralChange struct {
-	status                      AgreementStatus
-	description, payeeReference string
-}
+// unilateralChange is what is to become of an agreement that was pending when it was read.
+type unilateralChange struct{ description, payeeReference string }
 
 func sendUnilateralChange(c *Client, u unilateralChange, opts ...CallOption) (any, error) {
 	details, err := (&Agreement{
-		AgreementToken: canaryAgreement, Status: u.status, PaymentDetails: &AgreementPayment{}, PayeeDetails: &AgreementPayee{SupplierBusinessCode: canaryBusiness},
+		AgreementToken: canaryAgreement, Status: AgreementStatusPending, PaymentDetails: &AgreementPayment{}, PayeeDetails: &AgreementPayee{SupplierBusinessCode: canaryBusiness},
 	}).Details()
 	if err != nil {
 		return nil, err
@@ -114,25 +99,19 @@ func unilateralAmendmentTable() ruleTable[unilateralChange] {
 		send:      sendUnilateralChange,
 		wire:      patchJSON{},
 		elsewhere: []string{"agreementToken"},
-		valid: func() unilateralChange {
-			return unilateralChange{status: AgreementStatusActive}
+		valid:     func() unilateralChange { return unilateralChange{} },
+		cases: []ruleCase[unilateralChange]{
+			{rule: "unilateralAmendment.description.length", pass: set(description, letters(140)), fail: set(description, letters(141))},
+			{rule: "unilateralAmendment.payeeReference.length", pass: set(reference, letters(35)), fail: set(reference, letters(36))},
 		},
-		cases: append(
-			amendmentStatusCases(func(u *unilateralChange) *AgreementStatus { return &u.status }),
-			ruleCase[unilateralChange]{rule: "unilateralAmendment.description.length", pass: set(description, letters(140)), fail: set(description, letters(141))},
-			ruleCase[unilateralChange]{rule: "unilateralAmendment.payeeReference.length", pass: set(reference, letters(35)), fail: set(reference, letters(36))},
-		),
-		worst: unilateralChange{status: AgreementStatusPending, description: letters(141), payeeReference: letters(36)},
-		broken: []string{
-			"amendment.status", "unilateralAmendment.description.length", "unilateralAmendment.payeeReference.length",
-		},
+		worst:  unilateralChange{description: letters(141), payeeReference: letters(36)},
+		broken: []string{"unilateralAmendment.description.length", "unilateralAmendment.payeeReference.length"},
 	}
 }
 
-// bilateralChange is an agreement, which starts on 1 July 2026, and its terms as
-// they are to be.
+// bilateralChange has the terms, as they are to be, of an agreement that starts on 1 July 2026 and
+// was cancelled when it was read.
 type bilateralChange struct {
-	status               AgreementStatus
 	respondByTimeMinutes *int64
 	payment              AgreementPaymentParams
 	terms                AgreementTermsParams
@@ -140,7 +119,7 @@ type bilateralChange struct {
 
 func sendBilateralChange(c *Client, b bilateralChange, opts ...CallOption) (any, error) {
 	agreement := &Agreement{
-		AgreementToken: canaryAgreement, Status: b.status,
+		AgreementToken: canaryAgreement, Status: AgreementStatusCancelled,
 		PaymentDetails: &AgreementPayment{StartDate: Date{2026, time.July, 1}}, PaymentTerms: &AgreementTerms{},
 	}
 	terms, err := agreement.Terms()
@@ -162,13 +141,15 @@ func bilateralAmendmentTable() ruleTable[bilateralChange] {
 		wire:      patchJSON{},
 		elsewhere: []string{"agreementToken"},
 		valid: func() bilateralChange {
-			return bilateralChange{status: AgreementStatusSuspended, terms: validTerms(), payment: AgreementPaymentParams{AutomaticRenewal: true}}
+			return bilateralChange{terms: validTerms(), payment: AgreementPaymentParams{AutomaticRenewal: true}}
 		},
 		cases: slices.Concat(
-			amendmentStatusCases(func(b *bilateralChange) *AgreementStatus { return &b.status }),
 			[]ruleCase[bilateralChange]{
 				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: minutes(new(int64(7200))), fail: minutes(new(int64(7201)))},
 				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: minutes(new(int64(0))), fail: minutes(new(int64(-1)))},
+				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: func(b *bilateralChange) {
+					b.terms.Frequency, b.terms.PointInTime, b.terms.NumberOfPaymentsPermitted = PayToFrequencyAdhoc, nil, nil // as it was read
+				}, fail: minutes(new(int64(-1)))},
 			},
 			endCases(func(renewal bool, end Date) func(*bilateralChange) {
 				return func(b *bilateralChange) { b.payment.AutomaticRenewal, b.payment.EndDate = renewal, end }
@@ -176,12 +157,12 @@ func bilateralAmendmentTable() ruleTable[bilateralChange] {
 			termsCases(func(b *bilateralChange) *AgreementTermsParams { return &b.terms }),
 		),
 		worst: bilateralChange{
-			status: AgreementStatusRejected, respondByTimeMinutes: new(int64(-1)),
-			terms: AgreementTermsParams{Frequency: PayToFrequencyAdhoc, Type: PayToAgreementTypeBalloon, PointInTime: new(int64(1))},
+			respondByTimeMinutes: new(int64(-1)),
+			terms:                AgreementTermsParams{Frequency: PayToFrequencyAdhoc, Type: PayToAgreementTypeBalloon, PointInTime: new(int64(1))},
 		},
 		broken: []string{
-			"amendment.status", "bilateralAmendment.respondByTimeMinutes.range", "agreement.endDate.required",
-			"agreement.numberOfPaymentsPermitted.required", "agreement.pointInTime.adhoc", "agreement.lastPaymentAmount.required",
+			"bilateralAmendment.respondByTimeMinutes.range", "agreement.endDate.required",
+			"agreement.pointInTime.adhoc", "agreement.lastPaymentAmount.required",
 		},
 	}
 }

@@ -21,7 +21,11 @@ func (b agreementJSON) check(f *findings) {
 	f.require(!migrated || len(apca) == 6 && isDigits(apca), "agreement.additionalInformation.migrated",
 		"paymentDetails.additionalInformation", "must be the 6-digit APCA number of the direct debit for MIGRATED_DDR")
 	f.within("paymentDetails", b.PaymentDetails.check)
-	f.within("paymentTerms", b.PaymentTerms.check)
+	f.within("paymentTerms", func(f *findings) {
+		f.require(b.PaymentTerms.Frequency != PayToFrequencyAdhoc || b.PaymentTerms.NumberOfPaymentsPermitted != nil,
+			"agreement.numberOfPaymentsPermitted.required", "numberOfPaymentsPermitted", "is required for ADHO")
+		b.PaymentTerms.check(f)
+	})
 	f.within("payerDetails", b.PayerDetails.check)
 }
 
@@ -44,8 +48,6 @@ func (p agreementPaymentJSON) checkChangeable(f *findings) {
 
 func (t agreementTermsJSON) check(f *findings) {
 	adhoc := t.Frequency == PayToFrequencyAdhoc
-	f.require(!adhoc || t.NumberOfPaymentsPermitted != nil,
-		"agreement.numberOfPaymentsPermitted.required", "numberOfPaymentsPermitted", "is required for ADHO")
 	f.require(inRange(t.NumberOfPaymentsPermitted, 0, maxNumberOfPayments),
 		"agreement.numberOfPaymentsPermitted.range", "numberOfPaymentsPermitted", "must have at most 18 digits and no sign")
 	f.require(adhoc || inRange(t.PointInTime, 1, lastPointInTime(t.Frequency)), "agreement.pointInTime.range", "pointInTime",
@@ -125,20 +127,6 @@ func (c ReasonCode) fits(to AgreementStatus) bool {
 	default:
 		return true
 	}
-}
-
-// checkAmendable leaves unknown statuses to the service, like an agreement that was not given.
-func (a *Agreement) checkAmendable(f *findings) {
-	if a == nil {
-		return
-	}
-	amendable := true
-	switch a.Status {
-	case AgreementStatusCreated, AgreementStatusRejected, AgreementStatusPending, AgreementStatusCancelled:
-		amendable = false
-	default:
-	}
-	f.require(amendable, "amendment.status", "agreementToken", "the agreement must be active or suspended")
 }
 
 // check holds a change to its rules, whether it was just made or stored.

@@ -12,12 +12,12 @@ import (
 
 // comparison names the members in which an agreement differs from the requested one.
 type comparison struct {
-	// another has the members that decide: it is another agreement.
+	// another has the customer, amounts and type: it is another agreement.
 	another []string
-	// reworded has texts with other words. In the answer to the request the bank may have changed
-	// them; in a list they are another agreement's.
-	reworded []string
-	// changed has all other members that differ.
+	// unlike has other members with other values. In the answer to the request the service may have
+	// changed them; in a list they are another agreement's.
+	unlike []string
+	// changed has all members that differ and are not in another.
 	changed []string
 }
 
@@ -34,7 +34,7 @@ func (b agreementJSON) compare(a *Agreement, customerID string) comparison {
 		c.terms(t, b.PaymentTerms)
 	}
 	if p, asked := a.PayerDetails, b.PayerDetails; p != nil {
-		c.text("payerDetails.customerId", p.CustomerID, customerID)
+		c.fact("payerDetails.customerId", p.CustomerID != "", customerID != "", sameText(p.CustomerID, customerID), p.CustomerID == customerID)
 		c.text("payerDetails.payerId", p.ID, asked.PayerID)
 		c.text("payerDetails.paymentReference", p.Reference, asked.PayerReference)
 		c.name("payerDetails.payerName", p.Name, asked.PayerName)
@@ -46,8 +46,8 @@ func (b agreementJSON) compare(a *Agreement, customerID string) comparison {
 
 func (c *comparison) payment(d *AgreementPayment, asked agreementPaymentJSON) {
 	c.text("paymentDetails.purpose", string(d.Purpose), string(asked.Purpose))
-	c.words("paymentDetails.description", d.Description, asked.Description)
-	c.words("paymentDetails.additionalInformation", d.AdditionalInformation, asked.AdditionalInformation)
+	c.text("paymentDetails.description", d.Description, asked.Description)
+	c.text("paymentDetails.additionalInformation", d.AdditionalInformation, asked.AdditionalInformation)
 	c.date("paymentDetails.startDate", d.StartDate, asked.StartDate)
 	c.date("paymentDetails.endDate", d.EndDate, asked.EndDate)
 	renews := asked.AutomaticRenewal != nil && *asked.AutomaticRenewal
@@ -57,7 +57,8 @@ func (c *comparison) payment(d *AgreementPayment, asked agreementPaymentJSON) {
 
 func (c *comparison) terms(t *AgreementTerms, asked agreementTermsJSON) {
 	c.text("paymentTerms.frequency", string(t.Frequency), string(asked.Frequency))
-	c.text("paymentTerms.agreementType", string(t.Type), string(asked.AgreementType))
+	c.fact("paymentTerms.agreementType", t.Type != "", asked.AgreementType != "",
+		sameText(string(t.Type), string(asked.AgreementType)), t.Type == asked.AgreementType)
 	c.amount("paymentTerms.firstPaymentAmount", t.FirstPaymentAmount, asked.FirstPaymentAmount)
 	c.amount("paymentTerms.lastPaymentAmount", t.LastPaymentAmount, asked.LastPaymentAmount)
 	c.amount("paymentTerms.paymentAmount", t.PaymentAmount, asked.PaymentAmount)
@@ -68,14 +69,23 @@ func (c *comparison) terms(t *AgreementTerms, asked agreementTermsJSON) {
 	c.count("paymentTerms.pointInTime", t.PointInTime, asked.PointInTime)
 }
 
-// member compares a member that decides if both have it. Alike values are no other agreement's.
-func (c *comparison) member(name string, answered, asked, alike, same bool) {
-	switch {
-	case !answered && !asked, same:
-	case answered && asked && !alike:
+// fact compares a member that decides if both have it.
+func (c *comparison) fact(name string, answered, asked, alike, same bool) {
+	if answered && asked && !alike && !same {
 		c.another = append(c.another, name)
-	default: // the service may fill in and leave out terms
-		c.changed = append(c.changed, name)
+		return
+	}
+	c.member(name, answered, asked, alike, same)
+}
+
+// member compares a member that one of both may lack: the service may fill in and leave out terms.
+func (c *comparison) member(name string, answered, asked, alike, same bool) {
+	if !answered && !asked || same {
+		return
+	}
+	c.changed = append(c.changed, name)
+	if answered && asked && !alike {
+		c.unlike = append(c.unlike, name)
 	}
 }
 
@@ -88,19 +98,13 @@ func (c *comparison) name(name, answered, asked string) {
 	c.member(name, answered != "", asked != "", true, answered == asked)
 }
 
-func (c *comparison) words(name, answered, asked string) {
-	if c.name(name, answered, asked); answered != "" && asked != "" && !sameWords(answered, asked) {
-		c.reworded = append(c.reworded, name)
-	}
-}
-
 func (c *comparison) date(name string, answered, asked Date) {
 	c.member(name, !answered.IsZero(), !asked.IsZero(), false, answered == asked)
 }
 
 func (c *comparison) amount(name string, answered *Amount, asked *wire.Text) {
 	both := answered != nil && asked != nil
-	c.member(name, answered != nil, asked != nil, false, both && answered.Amount.Equal(asked.Decimal()))
+	c.fact(name, answered != nil, asked != nil, false, both && answered.Amount.Equal(asked.Decimal()))
 }
 
 func (c *comparison) count(name string, answered, asked *int64) {

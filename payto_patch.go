@@ -139,10 +139,7 @@ func (s *PayToService) begin(name Operation, change AgreementChange, opts []Call
 		return call
 	}
 	setFields(call, &patch.body)
-	call.check(func(f *findings) {
-		patch.current.checkAmendable(f)
-		patch.body.check(f)
-	})
+	call.check(patch.body.check)
 	request, err := wire.Encode(patch.body)
 	if err == nil {
 		_, err = requested[patchJSON](Intent{Request: request}) // the agreement's unknown members can have one twice

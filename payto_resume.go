@@ -55,7 +55,7 @@ func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOp
 			tokens = append(tokens, agreement.AgreementToken)
 			found := wanted.compare(agreement, intent.Target)
 			agreement.differences = found.changed
-			reasons := reasonsFor(append(found.another, found.reworded...))
+			reasons := reasonsFor(append(found.another, found.unlike...))
 			switch {
 			case len(reasons) == 0 && agreement.PayeeReference != "":
 				matches = append(matches, Candidate{Agreement: agreement, Matches: true, Reasons: []string{"it is not the only one"}})

@@ -88,7 +88,6 @@ func termsCases[T any](terms func(*T) *AgreementTermsParams) []ruleCase[T] {
 		{rule: "agreement.currency.aud", pass: with(set(frequency, "")), fail: with(set(currency, CurrencyNZD))},
 		{rule: "agreement.currency.aud", pass: kind("NEW"), fail: with(set(currency, CurrencyNZD))},
 		{rule: "agreement.currency.aud", pass: kind(""), fail: with(set(currency, CurrencyNZD))},
-		{rule: "agreement.numberOfPaymentsPermitted.required", pass: adhoc(new(int64(1))), fail: adhoc(nil)},
 		{rule: "agreement.numberOfPaymentsPermitted.range", pass: adhoc(new(int64(999_999_999_999_999_999))), fail: adhoc(new(int64(1_000_000_000_000_000_000)))},
 		{rule: "agreement.numberOfPaymentsPermitted.range", pass: adhoc(new(int64(0))), fail: adhoc(new(int64(-1)))},
 		{rule: "agreement.pointInTime.adhoc", pass: point(PayToFrequencyAdhoc, nil), fail: point(PayToFrequencyAdhoc, new(int64(1)))},
@@ -207,6 +206,13 @@ func agreementCreateTable() ruleTable[CreateAgreementParams] {
 				return func(p *params) { p.Payment.AutomaticRenewal, p.Payment.EndDate = renewal, end }
 			}, func(p *params) *string { return &p.Payment.AdditionalInformation }),
 			termsCases(func(p *params) *AgreementTermsParams { return &p.Terms }),
+			[]ruleCase[params]{{
+				rule: "agreement.numberOfPaymentsPermitted.required",
+				pass: func(p *params) {
+					p.Terms = AgreementTermsParams{Frequency: PayToFrequencyAdhoc, NumberOfPaymentsPermitted: new(int64(1))}
+				},
+				fail: func(p *params) { p.Terms = AgreementTermsParams{Frequency: PayToFrequencyAdhoc} },
+			}},
 			payerCases(func(p *params) *PayToPayerParams { return &p.Payer }),
 		),
 		worst: params{

@@ -3,7 +3,6 @@ package quickstream
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"net/netip"
 
 	"github.com/shopspring/decimal"
@@ -15,12 +14,12 @@ import (
 type PayParams struct {
 	// SupplierBusinessCode is required, here or by [WithSupplierBusinessCode].
 	SupplierBusinessCode string
-	// Source is the account that pays. Required.
+	// Source is the account that pays. Required. For PayTo see [PayToService.Collect].
 	Source AccountSource
-	// PrincipalAmount is the amount before surcharge in dollars, above zero, with at most two
-	// decimals. Required.
+	// PrincipalAmount is the amount before surcharge in dollars, with at most two decimals. Required.
+	// 0.00 is sent, and the service judges it, except for a refund and a capture.
 	PrincipalAmount decimal.Decimal
-	// Currency is required.
+	// Currency is required, here or by [WithCurrency].
 	Currency Currency
 	// ECI says how the customer ordered. Required for cards.
 	ECI ECI
@@ -28,7 +27,9 @@ type PayParams struct {
 	// token, and for account details with [ECIInternet]. Omit it if the order did not come over the
 	// Internet.
 	IPAddress netip.Addr
-	// StoredCredential is required for cards.
+	// StoredCredential is required for cards. If empty it is [EntryModeManual] for a card's details,
+	// and for a single-use token that is not said to be a bank account's, if the customer ordered:
+	// with [ECIInternet], [ECIPhone], [ECIMail], [ECI5], [ECI6] and [ECI7].
 	StoredCredential *StoredCredentialData
 	// ThreeDS2 is true if the token's card was authenticated with 3D Secure. Optional.
 	ThreeDS2 *bool
@@ -78,21 +79,12 @@ type transactionJSON struct {
 	PayToData        *payToDataJSON     `json:"payToData,omitempty"`
 }
 
-type payToDataJSON struct {
-	AgreementToken         string             `json:"agreementToken,omitempty"`
-	EndToEndID             string             `json:"endToEndId,omitempty"`
-	RemittanceInformation1 string             `json:"remittanceInformation1,omitempty"`
-	FinalPayment           *bool              `json:"finalPayment,omitempty"`
-	PayToAgreement         *newPayToAgreement `json:"payToAgreement,omitempty"`
-}
-
-// Pay takes a payment. A decline is not an error: read [Transaction.Outcome]. Every call is a new
-// payment.
+// Pay takes a payment. The error is nil if and only if it is approved. Every call is a new payment.
 //
-// POST /transactions (PAYMENT). The errors are [ValidationError], [NetworkError], [APIError] and
-// [UnknownOutcomeError]. After the last one the payment may have been taken: do not pay again, but
-// give its [Intent] to Resume or package resolve. An APIError can match [ErrInvalid],
-// [ErrUnauthorized] or [ErrUnavailable].
+// POST /transactions (PAYMENT). After a [DeclinedError] nothing was paid. After a [PendingError] or an
+// [UnknownOutcomeError] the payment may be taken: do not pay again, but give the error to After of
+// package resolve. A [ValidationError], [NetworkError] or [APIError] means that this call took
+// nothing; the last one can match [ErrInvalid], [ErrUnauthorized] or [ErrUnavailable].
 func (s *TransactionsService) Pay(ctx context.Context, params PayParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }
@@ -118,21 +110,23 @@ func (b *transactionBody) setSource(from AccountSource) {
 	if s.card != nil {
 		b.Cryptogram = s.card.Cryptogram.text()
 	}
-	switch {
-	case s.payTo != nil:
-		p := s.payTo
-		b.PayToData = &payToDataJSON{p.AgreementToken, p.EndToEndID, p.RemittanceInformation1, p.FinalPayment, nil}
-	case s.newPayTo != nil:
-		p := s.newPayTo
-		b.PayToData = &payToDataJSON{"", p.EndToEndID, p.RemittanceInformation1, p.FinalPayment, p.wire()}
-	}
 }
 
-// setBusiness fills in the default business. A transaction that follows another is made
-// in that one's, and an agreement is for the business of its payment.
-func (b *transactionBody) setBusiness(code string) {
+// setDefaults fills in the business, the currency and the stored credential. A transaction that
+// follows another is made in that one's business, and an agreement is for the business of its payment.
+func (b *transactionBody) setDefaults(c *callConfig) {
 	if b.OriginalReceiptNumber == "" {
-		b.SupplierBusinessCode = cmp.Or(b.SupplierBusinessCode, code)
+		b.SupplierBusinessCode = cmp.Or(b.SupplierBusinessCode, c.business)
+	}
+	if b.original != nil && b.original.PrincipalAmount != nil {
+		b.Currency = cmp.Or(b.Currency, b.original.PrincipalAmount.Currency)
+	}
+	b.Currency = cmp.Or(b.Currency, c.currency)
+	if b.TransactionType == TransactionTypeAccountVerification {
+		b.Currency = cmp.Or(b.Currency, CurrencyAUD)
+	}
+	if b.StoredCredentialData == nil && b.isManual() {
+		b.StoredCredentialData = &StoredCredentialData{EntryMode: EntryModeManual}
 	}
 	if b.PayToData != nil && b.PayToData.PayToAgreement != nil {
 		agreement := b.PayToData.PayToAgreement
@@ -140,12 +134,14 @@ func (b *transactionBody) setBusiness(code string) {
 	}
 }
 
-// unique returns the first reference that is not empty, or a new one that nothing else has.
-func unique(references ...string) string {
-	if reference := cmp.Or(references...); reference != "" {
-		return reference
+// isManual reports whether the customer gives a card's details for this transaction.
+func (b *transactionBody) isManual() bool {
+	switch b.ECI {
+	case ECIInternet, ECIPhone, ECIMail, ECI5, ECI6, ECI7:
+		return b.CreditCard != nil || b.SingleUseTokenID != "" && (b.kind == "" || b.kind.isCard())
+	default:
+		return false
 	}
-	return rand.Text()
 }
 
 func address(a netip.Addr) string {

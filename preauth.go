@@ -17,13 +17,13 @@ type PreauthoriseParams struct {
 	Source CardSource
 	// PrincipalAmount is as in [PayParams].
 	PrincipalAmount decimal.Decimal
-	// Currency is required.
+	// Currency is required, here or by [WithCurrency].
 	Currency Currency
 	// ECI is required, and is not 5, 6 or 7.
 	ECI ECI
 	// IPAddress is as in [PayParams].
 	IPAddress netip.Addr
-	// StoredCredential is required.
+	// StoredCredential is as in [PayParams].
 	StoredCredential *StoredCredentialData
 	// ThreeDS2 is optional, as in [PayParams].
 	ThreeDS2 *bool
@@ -59,7 +59,7 @@ type TopUpParams struct {
 	OriginalReceiptNumber string
 	// PrincipalAmount is as in [PayParams].
 	PrincipalAmount decimal.Decimal
-	// Currency is required.
+	// Currency is required, here or by [WithCurrency].
 	Currency Currency
 	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
 	SupplierBusinessCode string
@@ -90,7 +90,7 @@ type ReauthoriseParams struct {
 	OriginalReceiptNumber string
 	// PrincipalAmount is the full amount, as in [PayParams].
 	PrincipalAmount decimal.Decimal
-	// Currency is required.
+	// Currency is required, here or by [WithCurrency].
 	Currency Currency
 	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
 	SupplierBusinessCode string
@@ -122,7 +122,7 @@ func (p ReauthoriseParams) body() transactionBody {
 type ExtendParams struct {
 	// OriginalReceiptNumber is that of the original, approved pre-authorisation. Required.
 	OriginalReceiptNumber string
-	// Currency is required.
+	// Currency is required, here or by [WithCurrency].
 	Currency Currency
 	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
 	SupplierBusinessCode string
@@ -157,10 +157,10 @@ type CaptureParams struct {
 	OriginalReceiptNumber string
 	// Original is the pre-authorisation, to check its type and currency before sending. Optional.
 	Original *Transaction
-	// PrincipalAmount is as in [PayParams]. At most double the pre-authorised amount; the service
+	// PrincipalAmount is above zero, and otherwise as in [PayParams]. At most double the pre-authorised amount; the service
 	// checks that, because the original does not show top-ups.
 	PrincipalAmount decimal.Decimal
-	// Currency is required.
+	// Currency is required without an Original that shows it, here or by [WithCurrency].
 	Currency Currency
 	// StoredCredential is required.
 	StoredCredential *StoredCredentialData
@@ -208,7 +208,7 @@ type CancelPreauthorisationParams struct {
 	// PrincipalAmount is as in [PayParams]: the original amount with [CancellationTypeFull], the
 	// outstanding part to cancel with [CancellationTypePartial].
 	PrincipalAmount decimal.Decimal
-	// Currency is required.
+	// Currency is required, here or by [WithCurrency].
 	Currency Currency
 	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
 	SupplierBusinessCode string

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"io"
 	"maps"
 	"os"
 	"regexp"
@@ -140,6 +141,7 @@ func alwaysRefused(t *testing.T) []error {
 		do(nil, Request{Method: "HEAD", Route: "customers", Path: []string{"1"}}),
 		do(1, Request{Method: "GET", Route: "/customers", Body: 1}),
 		do(nil, Request{Method: "POST", Route: "/customers"}),
+		do(io.Discard, Request{Method: "POST", Route: "/notes"}),
 	}
 }
 

@@ -62,7 +62,6 @@ func ruleTables() map[string]tested {
 		"SingleUseTokens.Authenticate": threeDSTable(),
 		"Accounts.Register":            accountRegisterTable(),
 		"Customers.Create":             customerCreateTable(),
-		"Customers.Update":             customerUpdateTable(),
 
 		"Transactions.Pay":                    payTable(),
 		"Transactions.Preauthorise":           preauthoriseTable(),
@@ -74,6 +73,7 @@ func ruleTables() map[string]tested {
 		"Transactions.CancelPreauthorisation": cancelPreauthorisationTable(),
 		"Transactions.Refund":                 refundTable(),
 
+		"PayTo.Collect":            collectTable(),
 		"PayTo.Create":             agreementCreateTable(),
 		"PayTo.Suspend and others": statusAmendmentTable(),
 		"PayTo.AmendUnilaterally":  unilateralAmendmentTable(),
@@ -81,8 +81,7 @@ func ruleTables() map[string]tested {
 
 		"PaymentFiles.Upload": paymentFileUploadTable(),
 
-		"Businesses.QueryCardSurcharge": cardSurchargeTable(),
-		"Businesses.CardScheme":         cardSchemeTable(),
+		"Businesses.CardScheme": cardSchemeTable(),
 
 		"Transactions.DownloadReport":   transactionReportTable(),
 		"Transactions.ByReference":      referenceQueryTable(),

@@ -57,13 +57,13 @@ type CardDetails struct {
 	CardNumber Secret
 	// Expiry is required.
 	Expiry YearMonth
-	// CVN has 3 or 4 digits. Required with [ECIInternet], also for a wallet's card. With any other
-	// ECI a card goes without one: payments have [ECI5], [ECI6] and [ECI7] for a wallet's card.
+	// CVN has 3 or 4 digits. Required with [ECIInternet], unless the card is a wallet's.
 	CVN Secret
 	// WalletProvider marks the number of a wallet. Optional, and not for single-use tokens.
 	WalletProvider WalletProvider
-	// Cryptogram is the wallet's cryptogram. Required with WalletProvider. The contract names it for
-	// payments; for pre-authorisations and verifications it is inferred and unconfirmed.
+	// Cryptogram is the wallet's cryptogram. Required with WalletProvider for a payment, unless it is
+	// recurring, an instalment or by a stored credential. That pre-authorisations and verifications
+	// take it is inferred and unconfirmed.
 	Cryptogram Secret
 }
 
@@ -77,7 +77,8 @@ const (
 	WalletProviderGooglePay WalletProvider = "GOOGLE_PAY"
 )
 
-// BankAccountDetails is an Australian bank account. All fields are required.
+// BankAccountDetails is an Australian bank account. All fields are required for single-use tokens.
+// The service judges those of a payment or a registration.
 type BankAccountDetails struct {
 	// AccountName is the holder's name.
 	AccountName string
@@ -86,8 +87,8 @@ type BankAccountDetails struct {
 	AccountNumber Secret
 }
 
-// NZBankAccountDetails is a New Zealand bank account. All fields are required. That
-// payments take the same members as tokens is inferred and unconfirmed.
+// NZBankAccountDetails is a New Zealand bank account. All fields but AccountSuffix are required for
+// single-use tokens. That payments take the same members is inferred and unconfirmed.
 type NZBankAccountDetails struct {
 	// AccountName is the holder's name.
 	AccountName   string
@@ -149,8 +150,6 @@ type source struct {
 	card         *CardDetails
 	bank         *BankAccountDetails
 	nzBank       *NZBankAccountDetails
-	payTo        *PayToPayment
-	newPayTo     *PayToPaymentWithAgreement
 }
 
 var errSealed = errors.New("quickstream: sources and changes cannot be marshalled; give the parameters to Plan and store the Intent")
@@ -205,50 +204,11 @@ func FromNZBankAccount(account NZBankAccountDetails) AccountSource {
 	return source{nzBank: &account}
 }
 
-// FromPayTo pays against an active PayTo agreement.
-func FromPayTo(payment PayToPayment) AccountSource {
-	return source{payTo: &payment}
-}
-
-// FromPayToWithAgreement creates an e-commerce or once-off agreement together with the
-// payment. The payer then confirms both.
-func FromPayToWithAgreement(payment PayToPaymentWithAgreement) AccountSource {
-	return source{newPayTo: &payment}
-}
-
 func declaredKind(kind []AccountType) AccountType {
 	if len(kind) == 0 {
 		return ""
 	}
 	return kind[0]
-}
-
-// PayToPayment is a payment against an agreement.
-type PayToPayment struct {
-	// AgreementToken is the token of an active agreement. Required.
-	AgreementToken string
-	// EndToEndID is the merchant's identifier of the payment. If empty, a unique one is made.
-	EndToEndID string
-	// RemittanceInformation1 is a text for the payer. Optional.
-	RemittanceInformation1 string
-	// FinalPayment is true for the last payment of the agreement. Optional.
-	FinalPayment *bool
-}
-
-// PayToPaymentWithAgreement is a payment that creates its agreement.
-type PayToPaymentWithAgreement struct {
-	// SupplierBusinessCode is the payment's if it is empty. Optional.
-	SupplierBusinessCode string
-	// Purpose is what the payment is for. Whether it is required is not published.
-	Purpose PayToPurpose
-	// Description is a text for the payer, of up to 140 characters. Optional.
-	Description string
-	// Payer is who is asked to confirm. Required.
-	Payer PayToPayerParams
-	// Optional, as in [PayToPayment]:
-	EndToEndID             string
-	RemittanceInformation1 string
-	FinalPayment           *bool
 }
 
 type cardJSON struct {
@@ -261,16 +221,16 @@ type cardJSON struct {
 }
 
 type bankAccountJSON struct {
-	AccountName   string `json:"accountName"`
-	BSB           string `json:"bsb"`
-	AccountNumber string `json:"accountNumber"`
+	AccountName   string `json:"accountName,omitempty"`
+	BSB           string `json:"bsb,omitempty"`
+	AccountNumber string `json:"accountNumber,omitempty"`
 }
 
 type nzBankAccountJSON struct {
-	AccountName   string `json:"nzAccountName"`
-	BankCode      string `json:"nzBankCode"`
-	BranchCode    string `json:"nzBranchCode"`
-	AccountNumber string `json:"nzAccountNumber"`
+	AccountName   string `json:"nzAccountName,omitempty"`
+	BankCode      string `json:"nzBankCode,omitempty"`
+	BranchCode    string `json:"nzBranchCode,omitempty"`
+	AccountNumber string `json:"nzAccountNumber,omitempty"`
 	AccountSuffix string `json:"nzAccountSuffix,omitempty"`
 }
 
@@ -339,23 +299,6 @@ type StoredCredentialData struct {
 	Usage CredentialUsage `json:"usage,omitempty"`
 }
 
-func (p PayToPaymentWithAgreement) wire() *newPayToAgreement {
-	return &newPayToAgreement{p.SupplierBusinessCode, agreementPaymentJSON{Purpose: p.Purpose, Description: p.Description}, p.Payer.wire()}
-}
-
-// checkAccount checks the details of an account.
-func checkAccount(f *findings, card *cardJSON, bank *bankAccountJSON, nzBank *nzBankAccountJSON) {
-	if card != nil {
-		f.within("creditCard", card.check)
-	}
-	if bank != nil {
-		f.within("bankAccount", bank.check)
-	}
-	if nzBank != nil {
-		f.within("nzBankAccount", nzBank.check)
-	}
-}
-
 func (c *cardJSON) check(f *findings) {
 	dated := c.ExpiryDateMonth != "" || c.ExpiryDateYear != ""
 	f.require(c.CardNumber != "", "card.cardNumber.required", "cardNumber", "is required")
@@ -382,34 +325,4 @@ func (a *bankAccountJSON) formBSB(c *callConfig) {
 	if a != nil {
 		a.BSB = c.bsb(a.BSB)
 	}
-}
-
-func (a *bankAccountJSON) check(f *findings) {
-	f.require(a.AccountName != "", "bankAccount.accountName.required", "accountName", "is required")
-	f.require(a.BSB != "", "bankAccount.bsb.required", "bsb", "is required")
-	f.require(a.AccountNumber != "", "bankAccount.accountNumber.required", "accountNumber", "is required")
-}
-
-func (a *nzBankAccountJSON) check(f *findings) {
-	f.require(a.AccountName != "", "nzBankAccount.nzAccountName.required", "nzAccountName", "is required")
-	f.require(a.BankCode != "", "nzBankAccount.nzBankCode.required", "nzBankCode", "is required")
-	f.require(a.BranchCode != "", "nzBankAccount.nzBranchCode.required", "nzBranchCode", "is required")
-	f.require(a.AccountNumber != "", "nzBankAccount.nzAccountNumber.required", "nzAccountNumber", "is required")
-	f.require(a.AccountSuffix != "", "nzBankAccount.nzAccountSuffix.required", "nzAccountSuffix", "is required")
-}
-
-// check judges a payment against an agreement, or one that brings its agreement along.
-func (p *payToDataJSON) check(f *findings) {
-	agreement := p.PayToAgreement
-	f.require(agreement != nil || p.AgreementToken != "", "payToData.agreementToken.required", "agreementToken", "is required")
-	if agreement != nil {
-		f.within("payToAgreement", agreement.check)
-	}
-}
-
-func (a *newPayToAgreement) check(f *findings) {
-	description := a.PaymentDetails.Description
-	f.require(lengthWithin(description, 0, maxDescription),
-		"payToAgreement.description.length", "paymentDetails.description", "must not be longer than 140 characters")
-	f.within("payerDetails", a.PayerDetails.check)
 }

@@ -3,10 +3,13 @@ package quickstream
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // SingleUseTokenLifetime is how long a single-use token can be used.
@@ -15,9 +18,45 @@ const SingleUseTokenLifetime = 10 * time.Minute
 // SingleUseTokensService has the operations on single-use tokens.
 type SingleUseTokensService struct{ client *Client }
 
-// TokenAccount is an account for a single-use token: [CardDetails], [BankAccountDetails] or
-// [NZBankAccountDetails].
+// TokenAccount is an account for a single-use token: [CardDetails], [BankAccountDetails],
+// [NZBankAccountDetails] or an [OtherAccount].
 type TokenAccount interface{ tokenAccount(*singleUseTokenJSON) }
+
+// otherAccount holds its members in JSON.
+type otherAccount struct {
+	hidden
+
+	kind AccountType
+	err  error
+}
+
+// OtherAccount returns an account of a kind without a type here, such as a wallet's in an app or that
+// of a PayTo payer. Members are sent in JSON beside the accountType, as the service's documentation
+// names them: map[string]any{"applePayToken": token}. A [Secret] is sent as its text. The rules judge
+// none of them. Printing shows a placeholder, and marshalling fails.
+func OtherAccount(kind AccountType, members map[string]any) TokenAccount {
+	plain := make(map[string]any, len(members))
+	for name, value := range members {
+		if secret, is := value.(Secret); is {
+			value = secret.text()
+		}
+		plain[name] = value
+	}
+	text, err := wire.Encode(plain)
+	return otherAccount{hide(string(text)), kind, err}
+}
+
+func (a otherAccount) tokenAccount(body *singleUseTokenJSON) { body.AccountType = a.kind }
+
+// extra returns the members as further ones of the request, which cannot replace what is there.
+func (a otherAccount) extra() (fields []extraField, err error) {
+	var members map[string]json.RawMessage
+	err = json.Unmarshal([]byte(a.text()), &members)
+	for name, value := range members {
+		fields = append(fields, extraField{path: []string{name}, value: value})
+	}
+	return fields, cmp.Or(a.err, err)
+}
 
 // CreateSingleUseTokenParams describes a single-use token. To keep card details away from your
 // server, create tokens in the browser with the service's own script.
@@ -27,7 +66,7 @@ type CreateSingleUseTokenParams struct {
 	SupplierBusinessCode string
 	// Account is required.
 	Account TokenAccount
-	// ThreeDS requests 3D Secure authentication of a card. Optional.
+	// ThreeDS requests 3D Secure authentication, which is of cards. Optional.
 	ThreeDS *BrowserProfile
 }
 
@@ -110,22 +149,31 @@ func (p CreateSingleUseTokenParams) check(f *findings) {
 			"is for payments only, and so is the cryptogram")
 		account.wire().check(f)
 	case BankAccountDetails:
-		p.checkNoBrowser(f)
-		account.wire().check(f)
+		account.check(f)
 	case NZBankAccountDetails:
-		p.checkNoBrowser(f)
-		account.wire().check(f)
+		account.check(f)
+	case otherAccount:
+		f.require(account.kind != "" && !account.kind.hasDetails(), "token.account.required", "accountType", "must be a kind without a type of its own")
 	default: // a pointer is a TokenAccount too, and may be nil
 		f.require(false, "token.account.required", "accountType",
-			"an account is required: a value of CardDetails, BankAccountDetails or NZBankAccountDetails")
+			"an account is required: a value of CardDetails, BankAccountDetails or NZBankAccountDetails, or an OtherAccount")
 	}
 	if p.ThreeDS != nil {
 		f.within("browserProfile", p.ThreeDS.check)
 	}
 }
 
-func (p CreateSingleUseTokenParams) checkNoBrowser(f *findings) {
-	f.require(p.ThreeDS == nil, "token.threeDS2.card", "threeDS2", "is for cards only")
+func (d BankAccountDetails) check(f *findings) {
+	f.require(d.AccountName != "", "bankAccount.accountName.required", "accountName", "is required")
+	f.require(d.BSB != "", "bankAccount.bsb.required", "bsb", "is required")
+	f.require(!d.AccountNumber.IsZero(), "bankAccount.accountNumber.required", "accountNumber", "is required")
+}
+
+func (d NZBankAccountDetails) check(f *findings) {
+	f.require(d.AccountName != "", "nzBankAccount.nzAccountName.required", "nzAccountName", "is required")
+	f.require(d.BankCode != "", "nzBankAccount.nzBankCode.required", "nzBankCode", "is required")
+	f.require(d.BranchCode != "", "nzBankAccount.nzBranchCode.required", "nzBranchCode", "is required")
+	f.require(!d.AccountNumber.IsZero(), "nzBankAccount.nzAccountNumber.required", "nzAccountNumber", "is required")
 }
 
 func (p *BrowserProfile) check(f *findings) {
@@ -148,11 +196,16 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingle
 	call.check(params.check)
 	body := singleUseTokenJSON{SupplierBusinessCode: params.SupplierBusinessCode, ThreeDS2: params.ThreeDS != nil, BrowserProfile: params.ThreeDS.wire()}
 	switch account := params.Account.(type) {
-	case CardDetails, BankAccountDetails, NZBankAccountDetails:
+	case CardDetails, BankAccountDetails, NZBankAccountDetails, otherAccount:
 		account.tokenAccount(&body)
 	}
 	body.BSB = call.config.bsb(body.BSB)
 	setFields(call, &body)
+	if other, is := params.Account.(otherAccount); is {
+		members, err := other.extra()
+		call.refuse(err)
+		call.config.extra = append(members, call.config.extra...)
+	}
 	call.body = body
 	// The service counts from making the token, which is later.
 	begun := time.Now()
@@ -180,9 +233,13 @@ func (b singleUseTokenJSON) fits(t *SingleUseToken) error {
 // the kinds that are sent, and no other digits of its card.
 func isOf(sent AccountType, cardNumber string, kind AccountType, masked ...string) bool {
 	kind = AccountType(strings.ToUpper(string(kind)))
-	known := kind == AccountTypeCreditCard || kind == AccountTypeDirectDebit || kind == AccountTypeDirectDebitNZ
 	another := func(masked string) bool { return !unmasks(cardNumber, masked) }
-	return (sent == "" || !known || kind == sent) && (cardNumber == "" || !slices.ContainsFunc(masked, another))
+	return (!sent.hasDetails() || !kind.hasDetails() || kind == sent) && (cardNumber == "" || !slices.ContainsFunc(masked, another))
+}
+
+// hasDetails reports whether the kind has a type for its details.
+func (t AccountType) hasDetails() bool {
+	return t == AccountTypeCreditCard || t == AccountTypeDirectDebit || t == AccountTypeDirectDebitNZ
 }
 
 // unmasks reports whether a masked number can be the number: whether the digits before and after

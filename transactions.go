@@ -130,20 +130,30 @@ type Transaction struct {
 	SubMerchantID         string `json:"subMerchantId,omitempty"`
 	Links                 []Link `json:"links,omitempty"`
 
-	meaning Outcome // of a status that this package does not know
-	resent  *Intent // if it was sent again after a lost answer
+	meaning     Outcome // of a status that this package does not know
+	retries     serviceRetries
+	intent      *Intent // of the call that was answered with it
+	differences []string
 
 	envelope
 }
 
-// Resent returns the intent, with its Attempts, of an approved transaction whose answer came after
-// an earlier attempt was lost; nil for any other. If the service ignored the idempotency key, the
-// customer has paid twice: see BeginResent of package resolve.
-func (t *Transaction) Resent() *Intent {
+// Intent returns the intent of the call that was answered with the transaction, with its Attempts; nil
+// for one that was read.
+func (t *Transaction) Intent() *Intent {
 	if t == nil {
 		return nil
 	}
-	return t.resent
+	return t.intent
+}
+
+// Differences names the members that the answer to a call shows in another form than they were sent,
+// such as "paymentReferenceNumber" for a shortened one. Nil for a transaction that was read.
+func (t *Transaction) Differences() []string {
+	if t == nil {
+		return nil
+	}
+	return t.differences
 }
 
 // UnmarshalJSON reads a transaction. Identifiers, references, types, status, codes, amounts and

@@ -17,10 +17,12 @@ func (b *transactionBody) check(f *findings) {
 	switch operationOf(b.transactionJSON) {
 	case OperationRefund:
 		b.checkFollowUp(f)
+		b.checkPositive(f)
 		b.checkOriginal(f)
 		b.checkRefund(f)
 	case OperationCapture:
 		b.checkFollowUp(f)
+		b.checkPositive(f)
 		b.checkOriginal(f)
 		b.checkCapture(f)
 	case OperationCancelPreauthorisation:
@@ -75,8 +77,13 @@ func (b *transactionBody) checkBusiness(f *findings) {
 
 func (b *transactionBody) checkAmount(f *findings) {
 	amount := b.amount()
-	f.require(amount.IsPositive(), "transaction.principalAmount.positive", "principalAmount", "must be more than zero")
-	f.require(wire.HasTwoDecimals(amount), "transaction.principalAmount.decimals", "principalAmount", "must not have more than two decimals or 32 digits")
+	f.require(b.PrincipalAmount != nil && !amount.IsNegative() && wire.HasTwoDecimals(amount), "transaction.principalAmount.money",
+		"principalAmount", "is required, and must not be negative or have more than two decimals or 32 digits")
+}
+
+// checkPositive is for an amount that is required: a zero one is missing.
+func (b *transactionBody) checkPositive(f *findings) {
+	f.require(!b.amount().IsZero(), "transaction.principalAmount.positive", "principalAmount", "must be more than zero")
 }
 
 func (b *transactionBody) amount() decimal.Decimal {
@@ -124,14 +131,16 @@ func (b *transactionBody) checkECI(f *findings) {
 
 // checkSource checks that there is one account, and the members that depend on its kind.
 func (b *transactionBody) checkSource(f *findings, isCard bool) {
-	card, stored, kind := b.CreditCard, b.StoredCredentialData, b.accountType()
+	card, stored := b.CreditCard, b.StoredCredentialData
 	sources := count(b.SingleUseTokenID != "", b.CustomerID != "", b.AccountToken != "",
 		b.CreditCard != nil, b.BankAccount != nil, b.NZBankAccount != nil, b.PayToData != nil)
 	f.require(sources == 1, "transaction.source.required", "(account source)", "exactly one account is required")
 	f.require(!isCard || b.ECI != "", "transaction.eci.required", "eci", "is required for cards")
-	f.require(card == nil || b.ECI != ECIInternet || card.CVN != "", "transaction.cvn.required", "creditCard.cvn", "is required with eci INTERNET")
-	f.require(card == nil || card.WalletProvider == "" || b.Cryptogram != "",
-		"transaction.cryptogram.required", "cryptogram", "is required with walletProvider")
+	f.require(card == nil || card.WalletProvider != "" || b.ECI != ECIInternet || card.CVN != "",
+		"transaction.cvn.required", "creditCard.cvn", "is required with eci INTERNET")
+	merchants := b.ECI == ECIRecurring || b.ECI == ECIInstalment || stored != nil && stored.EntryMode == EntryModeStoredCredential
+	f.require(card == nil || card.WalletProvider == "" || b.Cryptogram != "" || merchants || b.TransactionType != TransactionTypePayment,
+		"transaction.cryptogram.required", "cryptogram", "is required with walletProvider if the customer pays")
 	f.require(!isCard || stored != nil, "transaction.storedCredentialData.required", "storedCredentialData", "is required for cards")
 	f.require(stored == nil || stored.EntryMode != "",
 		"transaction.storedCredentialData.entryMode", "storedCredentialData.entryMode", "is required")
@@ -139,12 +148,12 @@ func (b *transactionBody) checkSource(f *findings, isCard bool) {
 		"transaction.ipAddress.required", "ipAddress", "is required with a single-use token, and for account details with eci INTERNET")
 	f.require(b.IPAddress == "" || isPublic(b.IPAddress),
 		"transaction.ipAddress.public", "ipAddress", "must be the customer's public address")
-	f.require(b.ThreeDS2 == nil || !*b.ThreeDS2 || sources == 0 || b.SingleUseTokenID != "" && (kind == "" || kind.isCard()),
-		"transaction.threeDS2.token", "threeDS2", "is for single-use tokens of cards")
 }
 
 func (b *transactionBody) checkDetails(f *findings) {
-	checkAccount(f, b.CreditCard, b.BankAccount, b.NZBankAccount)
+	if b.CreditCard != nil {
+		f.within("creditCard", b.CreditCard.check)
+	}
 	if b.PayToData != nil {
 		f.within("payToData", b.PayToData.check)
 	}

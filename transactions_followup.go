@@ -2,7 +2,6 @@ package quickstream
 
 import (
 	"context"
-	"errors"
 	"net/netip"
 
 	"github.com/shopspring/decimal"
@@ -14,13 +13,14 @@ import (
 type RefundParams struct {
 	// OriginalReceiptNumber is that of the payment. Required without Original.
 	OriginalReceiptNumber string
-	// Original is the payment, to check the refund before sending. Optional.
+	// Original is the payment, to compare amounts and currency before sending. The service judges
+	// whether it is refundable now. Optional.
 	Original *Transaction
-	// PrincipalAmount is as in [PayParams]. At most the payment less its earlier refunds; for PayTo
+	// PrincipalAmount is above zero, and otherwise as in [PayParams]. At most the payment less its earlier refunds; for PayTo
 	// the whole payment. The service checks earlier refunds and surcharges: up to the total is
 	// sent.
 	PrincipalAmount decimal.Decimal
-	// Currency is required.
+	// Currency is required without an Original that shows it, here or by [WithCurrency].
 	Currency Currency
 	// CardExpiry is the new expiry of a card that has expired since the payment.
 	// Optional.
@@ -63,7 +63,6 @@ func (b *transactionBody) checkRefund(f *findings) {
 	paid, amount := b.original, b.amount()
 	f.require(b.CreditCard == nil || b.CreditCard.hasExpiry(),
 		"refund.cardExpiry.valid", "creditCard.expiryDateMonth", "must be a month of a four-digit year")
-	f.require(!deniesRefund(paid), "refund.refundable", "originalReceiptNumber", "the payment must be refundable")
 	if !wire.IsSmall(amount) {
 		return // checkAmount has said so
 	}
@@ -90,18 +89,6 @@ func principalOf(t *Transaction) (amount decimal.Decimal, known bool) {
 	return t.PrincipalAmount.Amount, true
 }
 
-// deniesRefund reports whether the payment says that it is not refundable, which an
-// answer may leave out. For a payment that was made by hand, its field says so.
-func deniesRefund(paid *Transaction) bool {
-	if paid == nil || paid.Refundable || paid.Raw() == nil {
-		return paid != nil && !paid.Refundable
-	}
-	var said struct {
-		Refundable *bool `json:"refundable"`
-	}
-	return wire.Decode(paid.Raw(), &said) == nil && said.Refundable != nil
-}
-
 // withinTotal lets an amount pass if the payment does not show its total.
 func withinTotal(amount decimal.Decimal, paid *Transaction) bool {
 	switch principal, known := principalOf(paid); {
@@ -120,13 +107,13 @@ type VerifyAccountParams struct {
 	SupplierBusinessCode string
 	// Source is the account, not only a card. Required.
 	Source CardSource
-	// Currency is [CurrencyAUD] if it is empty.
+	// Currency is that of [WithCurrency], or [CurrencyAUD], if it is empty.
 	Currency Currency
 	// ECI is required for cards, and is not 5, 6 or 7.
 	ECI ECI
 	// IPAddress is as in [PayParams].
 	IPAddress netip.Addr
-	// StoredCredential is required for cards.
+	// StoredCredential is as in [PayParams].
 	StoredCredential *StoredCredentialData
 	// ThreeDS2 is optional, as in [PayParams].
 	ThreeDS2 *bool
@@ -145,12 +132,8 @@ func (s *TransactionsService) VerifyAccount(ctx context.Context, params VerifyAc
 }
 
 func (p VerifyAccountParams) body() transactionBody {
-	currency := p.Currency
-	if currency == "" {
-		currency = CurrencyAUD
-	}
 	body := transactionBody{transactionJSON: transactionJSON{
-		TransactionType: TransactionTypeAccountVerification, SupplierBusinessCode: p.SupplierBusinessCode, Currency: currency,
+		TransactionType: TransactionTypeAccountVerification, SupplierBusinessCode: p.SupplierBusinessCode, Currency: p.Currency,
 		ECI: p.ECI, IPAddress: address(p.IPAddress), StoredCredentialData: p.StoredCredential, ThreeDS2: p.ThreeDS2,
 		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
 		Comment: p.Comment, Metadata: p.Metadata,
@@ -169,16 +152,12 @@ func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, op
 	return s.sendVoid(ctx, s.void(receiptNumber, opts), receiptNumber)
 }
 
-// errNotVoided is for an answer that shows the transaction unchanged, or another one.
-var errNotVoided = errors.New("the answer does not show the transaction as voided")
-
 func (s *TransactionsService) sendVoid(ctx context.Context, call *call, receiptNumber string) (*Transaction, error) {
-	return sendAbout(ctx, call, func(t *Transaction) error {
-		if !sameText(t.ReceiptNumber, receiptNumber) || t.outcome() != OutcomeVoided {
-			return errNotVoided
-		}
-		return nil
-	})
+	call.answer = new(Transaction)
+	if err := call.do(ctx, about(call, call.answer, identifiedBy[Transaction](receiptNumber))); err != nil {
+		return nil, err
+	}
+	return call.answer, nil
 }
 
 func (s *TransactionsService) void(receiptNumber string, opts []CallOption) *call {

@@ -27,8 +27,8 @@ func topUpTable() ruleTable[TopUpParams] {
 	return followUpTable(
 		(*TransactionsService).TopUp,
 		TopUpParams{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(500, -2), Currency: CurrencyAUD},
-		[]string{"transaction.originalReceiptNumber.required", "transaction.currency.required", "transaction.principalAmount.positive"},
-		amountCases[TopUpParams](),
+		[]string{"transaction.originalReceiptNumber.required", "transaction.currency.required"},
+		amountCases[TopUpParams](), zeroCases[TopUpParams](true),
 	)
 }
 
@@ -36,8 +36,8 @@ func reauthoriseTable() ruleTable[ReauthoriseParams] {
 	return followUpTable(
 		(*TransactionsService).Reauthorise,
 		ReauthoriseParams{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(500, -2), Currency: CurrencyAUD},
-		[]string{"transaction.originalReceiptNumber.required", "transaction.currency.required", "transaction.principalAmount.positive"},
-		amountCases[ReauthoriseParams](),
+		[]string{"transaction.originalReceiptNumber.required", "transaction.currency.required"},
+		amountCases[ReauthoriseParams](), zeroCases[ReauthoriseParams](true),
 	)
 }
 
@@ -78,7 +78,7 @@ func givenOriginalCases[T any](given *Transaction) []ruleCase[T] {
 		{rule: "transaction.original.currency", pass: all(with, set(currency, CurrencyAUD)), fail: all(with, set(currency, CurrencyNZD))},
 		{rule: "transaction.original.currency", pass: all(unsaid, set(currency, CurrencyNZD)), fail: all(with, set(currency, CurrencyNZD))},
 		{rule: "transaction.original.currency", pass: all(folded, set(currency, CurrencyAUD)), fail: all(folded, set(currency, CurrencyNZD))},
-		{rule: "transaction.currency.required", pass: with, fail: all(with, set(currency, ""))},
+		{rule: "transaction.currency.required", pass: all(with, set(currency, "")), fail: all(unsaid, set(currency, ""))},
 	}
 }
 
@@ -93,10 +93,10 @@ func captureTable() ruleTable[CaptureParams] {
 		(*TransactionsService).Capture,
 		params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD, StoredCredential: manual()},
 		[]string{
-			"transaction.principalAmount.decimals", "transaction.original.same", "transaction.original.currency",
+			"transaction.principalAmount.money", "transaction.original.same", "transaction.original.currency",
 			"capture.storedCredentialData.required", "capture.original.preauth",
 		},
-		amountCases[params](), givenOriginalCases[params](preauth),
+		amountCases[params](), zeroCases[params](false), givenOriginalCases[params](preauth),
 		[]ruleCase[params]{
 			{rule: "capture.storedCredentialData.required", pass: set(stored, manual()), fail: set(stored, nil)},
 			{rule: "capture.storedCredentialData.entryMode", pass: set(stored, manual()), fail: set(stored, &StoredCredentialData{})},
@@ -120,10 +120,10 @@ func cancelPreauthorisationTable() ruleTable[CancelPreauthorisationParams] {
 		(*TransactionsService).CancelPreauthorisation,
 		params{OriginalReceiptNumber: canaryReceipt, Type: CancellationTypeFull, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD},
 		[]string{
-			"transaction.originalReceiptNumber.required", "transaction.principalAmount.positive",
+			"transaction.originalReceiptNumber.required",
 			"transaction.currency.required", "cancelPreauthorisation.cancellationType.required",
 		},
-		amountCases[params](),
+		amountCases[params](), zeroCases[params](true),
 		[]ruleCase[params]{{rule: "cancelPreauthorisation.cancellationType.required", pass: set(kind, CancellationTypePartial), fail: set(kind, "")}},
 	)
 }
@@ -145,14 +145,15 @@ func refundTable() ruleTable[RefundParams] {
 		(*TransactionsService).Refund,
 		params{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD},
 		[]string{
-			"transaction.principalAmount.decimals", "transaction.original.same", "transaction.original.currency",
-			"refund.cardExpiry.valid", "refund.refundable", "refund.principalAmount.payment",
+			"transaction.principalAmount.money", "transaction.original.same", "transaction.original.currency",
+			"refund.cardExpiry.valid", "refund.principalAmount.payment",
 		},
-		amountCases[params](), givenOriginalCases[params](paid),
+		amountCases[params](), zeroCases[params](false), givenOriginalCases[params](paid),
 		[]ruleCase[params]{
 			{rule: "refund.cardExpiry.valid", pass: set(expiry, YearMonth{9999, time.December}), fail: set(expiry, YearMonth{10000, time.January})},
 			{rule: "refund.cardExpiry.valid", pass: set(expiry, YearMonth{1000, time.January}), fail: set(expiry, YearMonth{2035, 13})},
-			{rule: "refund.refundable", pass: of(paid, "1"), fail: of(closed, "1")},
+			// What was read may be old: the service judges whether it is refundable now.
+			{rule: "refund.principalAmount.payment", pass: of(closed, "10.50"), fail: of(closed, "10.51")},
 			{rule: "refund.principalAmount.payment", pass: of(paid, "10.50"), fail: of(paid, "10.51")},
 			{rule: "refund.principalAmount.payment", pass: of(unknown, "10.51"), fail: of(payTo, "10.51")},
 			{rule: "refund.principalAmount.payment", pass: of(inTotal, "10.62"), fail: of(inTotal, "10.63")},

@@ -154,9 +154,8 @@ func (s *TransactionsService) Suspended(params SuspendedParams, opts ...CallOpti
 func (p SuspendedParams) check(f *findings, now time.Time) {
 	f.require(p.SupplierBusinessCode != "", "list.supplierBusinessCode.required", "supplierBusinessCode", "is required")
 	checkMonth(f, p.Month)
-	f.require(!isMonth(p.Month) || monthsAgo(now, p.Month, sydneyStandard) <= 6,
+	f.require(!isMonth(p.Month) || monthsAgo(now, p.Month) <= 6,
 		"list.month.past", "month", "must be this month or one of the 6 before, in Sydney")
-	f.require(!isMonth(p.Month) || monthsAgo(now, p.Month, sydneySummer) >= 0, "list.month.future", "month", "must not be in the future")
 }
 
 // Refunds returns the refunds of a payment, most recent first.
@@ -220,15 +219,12 @@ func isMonth(m YearMonth) bool {
 	return m.Year >= 1 && m.Year <= 9999 && m.Month >= time.January && m.Month <= time.December
 }
 
-// Sydney is 10 hours ahead of UTC, and 11 in summer. At the edge of a month each
-// rule takes the offset that refuses less, and leaves the hour to the service.
-const (
-	sydneyStandard = 10 * time.Hour
-	sydneySummer   = 11 * time.Hour
-)
+// sydneyStandard is how far Sydney is ahead of UTC in winter. In summer it is an hour more, which is
+// left to the service.
+const sydneyStandard = 10 * time.Hour
 
-// monthsAgo counts the months from m to the present one at an offset.
-func monthsAgo(now time.Time, m YearMonth, offset time.Duration) int {
-	current := now.UTC().Add(offset)
+// monthsAgo counts the months from m to the present one in Sydney.
+func monthsAgo(now time.Time, m YearMonth) int {
+	current := now.UTC().Add(sydneyStandard)
 	return (current.Year()-m.Year)*12 + int(current.Month()) - int(m.Month)
 }

@@ -28,60 +28,75 @@ const maxSkew = 24 * time.Hour
 // errAnother is for an answer that is about something else than the request.
 var errAnother = errors.New("the answer is about another transaction than the one that was sent")
 
-// fits refuses an answer that is not about what was sent.
+// errNotShown is for an answer to a call that an earlier process may have made with the same key.
+var errNotShown = errors.New("the answer does not show the amount, currency and reference of the transaction, which the caller's key may have named before")
+
+// fits refuses an answer that is not about what was sent: its facts differ, it carries another
+// intent's id, or something else differs and nothing shows that it is this one. Under a key of the
+// caller's, the service may answer with what the key named before: then what was sent has to be shown.
 func (b transactionBody) fits(t *Transaction) error {
-	id, own := t.Metadata[b.intentName], b.Metadata[b.intentName]
-	switch may, _ := altered(id, own); {
-	case id == "" || may: // says nothing
-	case id != own:
-		return errAnother
-	case b.TransactionType == TransactionTypeRefund: // which may go by its payment's reference
-		b.PaymentReferenceNumber = ""
+	amount := cmp.Or(t.PrincipalAmount, t.TotalAmount)
+	if b.ownKey && (t.PaymentReferenceNumber == "" || b.PrincipalAmount != nil && (amount == nil || amount.Currency == "")) {
+		return errNotShown
 	}
-	if len(b.differs(t)) > 0 || b.OriginalReceiptNumber != "" && t.ReceiptNumber == b.OriginalReceiptNumber {
+	facts, others := b.compare(t)
+	id, own := t.Metadata[b.intentName], b.Metadata[b.intentName]
+	may, _ := altered(id, own)
+	foreign := id != own && id != "" && !may
+	shown := id != "" && id == own || isShown(t.PaymentReferenceNumber, b.PaymentReferenceNumber) ||
+		t.PayToData != nil && b.PayToData != nil && isShown(t.PayToData.EndToEndID, b.PayToData.EndToEndID)
+	if foreign || len(facts) > 0 || len(others) > 0 && !shown || b.OriginalReceiptNumber != "" && t.ReceiptNumber == b.OriginalReceiptNumber {
 		return errAnother
 	}
 	return nil
 }
 
-// differs says in what a transaction differs from the one that was sent. It compares what
-// the specification echoes. A member that the transaction leaves out says nothing.
+func isShown(answered, sent string) bool { return answered != "" && sameText(answered, sent) }
+
+// differs says in what a transaction differs from the one that was sent.
 func (b transactionBody) differs(t *Transaction) []string {
-	var reasons []string
-	differ := func(what, answered, sent string) {
+	facts, others := b.compare(t)
+	return reasonsFor(append(facts, others...))
+}
+
+// compare names the members in which a transaction differs from the one that was sent, of those that
+// the specification echoes: facts, and what the service may show in another form. A member that the
+// transaction leaves out says nothing.
+func (b transactionBody) compare(t *Transaction) (facts, others []string) {
+	differ := func(list *[]string, member, answered, sent string) {
 		if answered != "" && sent != "" && !sameText(answered, sent) {
-			reasons = append(reasons, "its "+what+" is another")
+			*list = append(*list, member)
 		}
 	}
-	differ("type", string(t.TransactionType), string(b.TransactionType))
-	differ("payment reference", t.PaymentReferenceNumber, b.PaymentReferenceNumber)
-	differ("customer reference", t.CustomerReferenceNumber, b.CustomerReferenceNumber)
-	differ("business", t.SupplierBusinessCode, b.SupplierBusinessCode)
-	differ("original", t.OriginalReceiptNumber, b.OriginalReceiptNumber)
+	differ(&facts, "transactionType", string(t.TransactionType), string(b.TransactionType))
+	differ(&facts, "originalReceiptNumber", t.OriginalReceiptNumber, b.OriginalReceiptNumber)
+	differ(&others, "paymentReferenceNumber", t.PaymentReferenceNumber, b.PaymentReferenceNumber)
+	differ(&others, "customerReferenceNumber", t.CustomerReferenceNumber, b.CustomerReferenceNumber)
+	differ(&others, "supplierBusinessCode", t.SupplierBusinessCode, b.SupplierBusinessCode)
 	account, customer := t.account()
-	differ("account", account, b.AccountToken)
-	differ("customer", customer, b.CustomerID)
+	differ(&facts, "accountToken", account, b.AccountToken)
+	differ(&facts, "customerId", customer, b.CustomerID)
 	switch kind := AuthorisationType(strings.ToUpper(string(t.AuthorisationType))); kind { // another word says nothing
 	case AuthorisationTypeIncremental, AuthorisationTypeExtension, AuthorisationTypeReauthorisation:
-		differ("authorisation type", string(kind), string(b.AuthorisationType))
+		differ(&facts, "authorisationType", string(kind), string(b.AuthorisationType))
 	}
 	if t.PayToData != nil && b.PayToData != nil {
-		differ("end-to-end identifier", t.PayToData.EndToEndID, b.PayToData.EndToEndID)
-		differ("agreement", t.PayToData.AgreementToken, b.PayToData.AgreementToken)
+		differ(&others, "payToData.endToEndId", t.PayToData.EndToEndID, b.PayToData.EndToEndID)
+		differ(&facts, "payToData.agreementToken", t.PayToData.AgreementToken, b.PayToData.AgreementToken)
 	}
 	if b.PrincipalAmount == nil {
-		return reasons
+		return facts, others
 	}
 	if amount := cmp.Or(t.PrincipalAmount, t.TotalAmount); amount != nil {
-		differ("currency", string(amount.Currency), string(b.Currency))
+		differ(&facts, "currency", string(amount.Currency), string(b.Currency))
 	}
 	if b.AuthorisationType != "" || b.TransactionType == TransactionTypePreauthCancellation {
-		return reasons // the service may answer what is held after the change
+		return facts, others // the service may answer what is held after the change
 	}
 	if !isPrincipal(t, b.PrincipalAmount.Decimal()) {
-		reasons = append(reasons, "its amount is another")
+		facts = append(facts, "principalAmount")
 	}
-	return reasons
+	return facts, others
 }
 
 // account returns the token and the customer of the account that a transaction shows, "" for none.
@@ -176,7 +191,7 @@ func (i Intent) match(t *Transaction, wanted transactionBody, clocks clocks) mat
 	case shows && !sameText(t.PaymentReferenceNumber, i.Reference):
 		return match{reasons: append(reasons, "it carries what may be the intent's id, and not its reference")}
 	case id != "" && !may:
-		if len(wanted.differs(t)) > 0 || i.older(t, clocks) || t.outcome().tookNoMoney() {
+		if len(wanted.differs(t)) > 0 || i.older(t, clocks) || t.Outcome().tookNoMoney() {
 			return match{}
 		}
 		return match{reasons: []string{"it carries another intent's id, and agrees otherwise"}}
@@ -184,7 +199,7 @@ func (i Intent) match(t *Transaction, wanted transactionBody, clocks clocks) mat
 		return match{reasons: append(reasons, "it carries neither a reference nor the intent's id")}
 	case !sameText(t.PaymentReferenceNumber, i.Reference):
 		wanted.PaymentReferenceNumber = ""
-		if beginsWith(t.PaymentReferenceNumber, i.Reference) || len(wanted.differs(t)) > 0 || i.older(t, clocks) || t.outcome().tookNoMoney() {
+		if beginsWith(t.PaymentReferenceNumber, i.Reference) || len(wanted.differs(t)) > 0 || i.older(t, clocks) || t.Outcome().tookNoMoney() {
 			return match{}
 		}
 		return match{reasons: append([]string{"it shows another reference than it was searched by"}, reasons...)}
@@ -213,7 +228,7 @@ func (i Intent) matchRefund(t *Transaction, wanted transactionBody, clocks clock
 // older reports whether a transaction was made before the intent was sent.
 func (i Intent) older(t *Transaction, clocks clocks) bool {
 	made, settles := t.TransactionTime, t.SettlementDate
-	if made.IsZero() || made.Assumed() {
+	if made.IsZero() || made.Assumed() || i.OwnKey {
 		return false
 	}
 	if !i.OwnReference {
@@ -233,6 +248,8 @@ func (i Intent) age(t *Transaction, clocks clocks) []string {
 		return []string{"it is older"}
 	case !i.OwnReference:
 		return nil
+	case i.OwnKey:
+		return []string{"another process may have sent it, so that its time proves nothing"}
 	case made.IsZero() || made.Assumed():
 		return []string{"its time is not known, and an earlier one may look the same"}
 	case t.SettlementDate.IsZero():
@@ -270,9 +287,9 @@ func (f *found) has(t *Transaction) bool {
 	outcome, seen := f.states[t.ReceiptNumber]
 	switch {
 	case !seen:
-		f.states[t.ReceiptNumber] = t.outcome()
+		f.states[t.ReceiptNumber] = t.Outcome()
 		return false
-	case outcome == t.outcome():
+	case outcome == t.Outcome():
 		return true
 	}
 	f.changing = append(f.changing, t.ReceiptNumber)

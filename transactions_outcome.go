@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
-	"time"
 )
 
 // Outcome says what became of a transaction.
@@ -32,24 +30,13 @@ const (
 	OutcomeVoided Outcome = "voided"
 )
 
-// Outcome returns how the transaction ended: approved, declined, rejected or voided. If it has not
-// ended or is unknown, money may have moved or may still move: the error is a [NotSettledError],
-// and the outcome is for display only.
+// Outcome returns what became of the transaction. Approved, declined, rejected and voided are ends:
+// see [Outcome.Final]. Money may have moved or may still move with any other outcome.
 //
-// Only declined or rejected with a nil error permits another payment; see [Transaction.NextStep].
 // Statuses are compared in any case. If this package does not know the status, or it is absent,
 // summary codes 1 and 3 decide, and 0 only with [WithStatus]. The outcome is unknown if summary
 // code and status disagree, and for a nil or zero Transaction.
-func (t *Transaction) Outcome() (Outcome, error) {
-	switch outcome := t.outcome(); outcome {
-	case OutcomeApproved, OutcomeDeclined, OutcomeRejected, OutcomeVoided:
-		return outcome, nil
-	default:
-		return outcome, &NotSettledError{Transaction: t, NextLook: time.Now().Add(resumePause)}
-	}
-}
-
-func (t *Transaction) outcome() Outcome {
+func (t *Transaction) Outcome() Outcome {
 	if t == nil {
 		return OutcomeUnknown
 	}
@@ -109,20 +96,32 @@ func (s TransactionStatus) listed() TransactionStatus {
 	return ""
 }
 
+// Final reports whether nothing more happens by itself: approved, declined, rejected or voided.
+func (o Outcome) Final() bool { return o == OutcomeApproved || o.tookNoMoney() }
+
 // statuses are the meanings of statuses in lower case, by [WithStatus].
 type statuses map[string]Outcome
 
-// explain gives a transaction the meaning of its status.
-func (s statuses) explain(object any) {
-	if t, ok := object.(*Transaction); ok && len(s) > 0 {
-		t.meaning = s[strings.ToLower(string(t.Status))]
+// explain tells a transaction what the client knows of its facility.
+func (c *callConfig) explain(object any) {
+	if t, ok := object.(*Transaction); ok {
+		t.meaning, t.retries = c.statuses[strings.ToLower(string(t.Status))], c.retries
 	}
 }
+
+// serviceRetries says whether the service retries declines.
+type serviceRetries uint8
+
+const (
+	retriesUnsaid serviceRetries = iota
+	retriesOff
+	retriesOn
+)
 
 // MayBeReturned reports whether an approved payment came from a bank account and may still be
 // returned: up to three banking days, by the vendor's public pages.
 func (t *Transaction) MayBeReturned() bool {
-	return t.outcome() == OutcomeApproved && (t.Status.listed() == TransactionStatusApprovedReturnable ||
+	return t.Outcome() == OutcomeApproved && (t.Status.listed() == TransactionStatusApprovedReturnable ||
 		t.BankAccount != nil || t.NZBankAccount != nil || t.DirectEntryAccount != nil || t.NZDirectEntryAccount != nil)
 }
 
@@ -136,9 +135,9 @@ const (
 	// NextStepPayAgain: declined, and will take no money. Pay again with corrected details or
 	// another account.
 	NextStepPayAgain NextStep = "pay_again"
-	// NextStepCheckRetries: declined with a code that the service may retry, such as 05, 51 or 91. If
-	// your facility lets it, read Retries, and pay again only if none is approved or still to come.
-	// Otherwise pay again, as the NextStep of package resolve's Policy says.
+	// NextStepCheckRetries: declined with a code that the service may retry, such as 05, 51 or 91,
+	// and the client does not know that it retries nothing: see [WithServiceRetries]. Read Retries, and
+	// pay again only if none is approved or still to come.
 	NextStepCheckRetries NextStep = "check_retries"
 	// NextStepResolve: unknown. Hold the order and use package resolve.
 	NextStepResolve NextStep = "resolve"
@@ -182,7 +181,7 @@ func (n NextStep) Text() string {
 // NextStep returns what to do about the transaction. It never says "pay again" while money may have
 // moved.
 func (t *Transaction) NextStep() NextStep {
-	switch t.outcome() {
+	switch t.Outcome() {
 	case OutcomeApproved, OutcomeVoided:
 		return NextStepNone
 	case OutcomePending:
@@ -228,71 +227,70 @@ func (t *Transaction) afterDecline() NextStep {
 	if of, ok := strings.CutPrefix(code, "Q"); ok && len(of) == 1 && strings.Contains("0123456ABCDEFGHIJKLMNOPQTUVWXYZ", of) { // codes of the gateway
 		return NextStepPayAgain
 	}
+	if t.retries == retriesOff {
+		return NextStepPayAgain
+	}
 	return NextStepCheckRetries
 }
 
-// DeclinedError is returned by [RequireApproved] for a declined or rejected transaction, which took
-// no money. No other of its errors permits another payment.
-type DeclinedError struct{ Transaction *Transaction }
-
-// Error returns the outcome, the response code and the next step.
-func (e *DeclinedError) Error() string { return e.Transaction.says() }
-
-// NotSettledError is the error for a transaction that is unknown, pending or suspended. It matches
-// [ErrOutcomeUnknown]: do not pay again. Read the transaction after NextLook, or use package
-// resolve. It unwraps to an [UnknownOutcomeError] whose [Intent] is for Resume.
-type NotSettledError struct {
+// DeclinedError is a transaction that was declined by the financial institution or rejected by the
+// service: it took no money. It matches [ErrDeclined]. Transaction.NextStep says what to do.
+type DeclinedError struct {
+	CallInfo
 	Transaction *Transaction
-	// NextLook is the earliest time at which reading it again is useful.
-	NextLook time.Time
 }
 
 // Error returns the outcome, the response code and the next step.
-func (e *NotSettledError) Error() string { return e.Transaction.says() }
-
-// Is matches [ErrOutcomeUnknown].
-func (e *NotSettledError) Is(target error) bool { return target == ErrOutcomeUnknown }
-
-// Unwrap returns the [UnknownOutcomeError], or nil without a transaction.
-func (e *NotSettledError) Unwrap() error {
-	t := e.Transaction
-	if t == nil {
-		return nil
-	}
-	intent := Intent{
-		Version: IntentVersion, Operation: operationOf(transactionJSON{TransactionType: t.TransactionType}), Reference: t.PaymentReferenceNumber,
-		ReceiptNumber: t.ReceiptNumber, NotBefore: t.TransactionTime.Time,
-	}
-	candidate := Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(t.outcome())}}
-	open := intent.open(CallInfo{intent.Operation, http.MethodPost, "/transactions"}, nil, []Candidate{candidate})
-	open.NextLook = e.NextLook
-	return open
+func (e *DeclinedError) Error() string {
+	return "quickstream: " + e.text() + ": " + e.Transaction.says()
 }
+
+// Is matches [ErrDeclined].
+func (e *DeclinedError) Is(target error) bool { return target == ErrDeclined }
+
+// PendingError is a transaction that is pending, or suspended by fraud screening: it may still take
+// the money. It matches [ErrPending]. Store the receipt number, and wait for the event or give the
+// error to After of package resolve.
+type PendingError struct {
+	CallInfo
+	Transaction *Transaction
+}
+
+// Error returns the outcome, the response code and the next step.
+func (e *PendingError) Error() string {
+	return doNotCallAgain + "quickstream: " + e.text() + ": " + e.Transaction.says()
+}
+
+// Is matches [ErrPending].
+func (e *PendingError) Is(target error) bool { return target == ErrPending }
 
 func (t *Transaction) says() string {
 	if t == nil {
-		return "quickstream: there is no transaction"
+		return "there is no transaction"
 	}
-	return fmt.Sprintf("quickstream: the transaction is %s (response code %s); next: %s", t.outcome(), safeName(t.ResponseCode, 4), t.NextStep().Text())
+	text := fmt.Sprintf("the transaction is %s (response code %s); next: %s", t.Outcome(), safeName(t.ResponseCode, 4), t.NextStep().Text())
+	if t.NextStep() == NextStepCheckRetries && t.retries == retriesUnsaid {
+		text += "; ask the bank whether the service retries the declined payments of your facility, and pass the answer to WithServiceRetries"
+	}
+	return text
 }
 
-// RequireApproved turns a transaction that is not approved into an error:
-//
-//	tx, err := quickstream.RequireApproved(client.Transactions.Pay(ctx, params))
-//
-// The error is a [DeclinedError] for declined and rejected, a [NotSettledError] for unknown,
-// pending and suspended, and another one for voided. The transaction is returned with it. Errors of
-// the call are returned unchanged.
-func RequireApproved(t *Transaction, err error) (*Transaction, error) {
-	if err != nil {
-		return nil, err
+// settles turns the answer to a write into its error: nil if the outcome is the one that was asked
+// for.
+func (c *call) settles(t *Transaction) error {
+	outcome := t.Outcome()
+	voids, collects := c.op.name == OperationVoid, c.op.name == OperationCollect
+	switch {
+	case voids && outcome == OutcomeVoided, !voids && outcome == OutcomeApproved, collects && outcome == OutcomePending && c.planned == nil:
+		return nil
+	case voids:
+	case outcome == OutcomeDeclined, outcome == OutcomeRejected:
+		return &DeclinedError{c.info(), t}
+	case outcome == OutcomePending, outcome == OutcomeSuspended:
+		return &PendingError{c.info(), t}
 	}
-	switch outcome, err := t.Outcome(); outcome {
-	case OutcomeDeclined, OutcomeRejected:
-		return t, &DeclinedError{Transaction: t}
-	case OutcomeVoided:
-		return t, errors.New(t.says())
-	default:
-		return t, err
-	}
+	lost := c.lost(c.result)
+	lost.Transaction, lost.ReceiptNumber, lost.Intent = t, t.ReceiptNumber, t.intent
+	lost.Cause = errors.New("quickstream: " + t.says())
+	return lost
 }

@@ -1,7 +1,6 @@
 package quickstream_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -51,9 +50,9 @@ func TestOutcomeTable(t *testing.T) {
 			}
 			for _, tx.ResponseCode = range responses {
 				cells++
-				outcome, err := tx.Outcome()
+				outcome := tx.Outcome()
 				assert.Equal(t, letters[letter], outcome, "status %q, summary code %q, response code %q", status, tx.SummaryCode, tx.ResponseCode)
-				assert.Equal(t, strings.Contains("?PS", letter), err != nil, "%s: %v", outcome, err)
+				assert.Equal(t, strings.Contains("ADRV", letter), outcome.Final(), outcome)
 			}
 		}
 	}
@@ -83,9 +82,7 @@ func TestPendingPayTo(t *testing.T) {
 		{card, "Pending", "2", quickstream.OutcomeUnknown, quickstream.NextStepResolve},
 	} {
 		tx := &quickstream.Transaction{Status: c.status, SummaryCode: c.summary, ResponseCode: "PDNG", PayToData: c.source}
-		outcome, err := tx.Outcome()
-		assert.Equal(t, c.outcome, outcome, "%+v", c)
-		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+		assert.Equal(t, c.outcome, tx.Outcome(), "%+v", c)
 		assert.Equal(t, c.next, tx.NextStep(), "%+v", c)
 	}
 }
@@ -94,17 +91,12 @@ func TestPendingPayTo(t *testing.T) {
 func TestNothingIsApprovedByDefault(t *testing.T) {
 	var none *quickstream.Transaction
 	for _, tx := range []*quickstream.Transaction{none, {}} {
-		outcome, err := tx.Outcome()
-		assert.Equal(t, quickstream.OutcomeUnknown, outcome)
-		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-		open, ok := errors.AsType[*quickstream.NotSettledError](err)
-		require.True(t, ok)
-		assert.Same(t, tx, open.Transaction)
-		assert.False(t, open.NextLook.IsZero())
+		assert.Equal(t, quickstream.OutcomeUnknown, tx.Outcome())
+		assert.Equal(t, quickstream.NextStepResolve, tx.NextStep())
+		assert.Nil(t, tx.Intent())
 	}
 	assert.False(t, none.MayBeReturned())
-	_, err := quickstream.RequireApproved(&quickstream.Transaction{}, nil)
-	assert.Error(t, err)
+	assert.False(t, quickstream.Outcome("").Final())
 }
 
 func TestMayBeReturned(t *testing.T) {
@@ -203,37 +195,4 @@ func TestNextStepsInWords(t *testing.T) {
 	} {
 		assert.Equal(t, text, step.Text())
 	}
-}
-
-func TestRequireApproved(t *testing.T) {
-	approved := &quickstream.Transaction{Status: "Approved", SummaryCode: "0"}
-	tx, err := quickstream.RequireApproved(approved, nil)
-	require.NoError(t, err)
-	assert.Same(t, approved, tx)
-
-	failure := errors.New("no")
-	tx, err = quickstream.RequireApproved(nil, failure)
-	assert.Nil(t, tx)
-	require.ErrorIs(t, err, failure)
-
-	declined := &quickstream.Transaction{Status: "Declined", SummaryCode: "1", ResponseCode: "51"}
-	tx, err = quickstream.RequireApproved(declined, nil)
-	assert.Same(t, declined, tx)
-	refused, ok := errors.AsType[*quickstream.DeclinedError](err)
-	require.True(t, ok)
-	assert.Same(t, declined, refused.Transaction)
-	assert.Contains(t, err.Error(), "declined")
-	assert.Contains(t, err.Error(), "51")
-
-	rejected := &quickstream.Transaction{Status: "Declined", SummaryCode: "3", ResponseCode: "QA"}
-	_, err = quickstream.RequireApproved(rejected, nil)
-	refused, ok = errors.AsType[*quickstream.DeclinedError](err)
-	require.True(t, ok)
-	assert.Same(t, rejected, refused.Transaction)
-	voided := &quickstream.Transaction{Status: "Voided", SummaryCode: "0"}
-	tx, err = quickstream.RequireApproved(voided, nil)
-	assert.Same(t, voided, tx)
-	require.ErrorContains(t, err, "voided")
-	refused, _ = errors.AsType[*quickstream.DeclinedError](err)
-	assert.Nil(t, refused, "it does not permit another payment")
 }

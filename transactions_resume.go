@@ -98,8 +98,8 @@ func (l lookUp) voided(ctx context.Context) (*Transaction, error) {
 	switch {
 	case err != nil:
 		return nil, l.open(err)
-	case t.outcome() != OutcomeVoided:
-		return nil, l.open(nil, Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(t.outcome()) + " and not voided"}})
+	case t.Outcome() != OutcomeVoided:
+		return nil, l.open(nil, Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(t.Outcome()) + " and not voided"}})
 	}
 	return t, nil
 }
@@ -118,7 +118,11 @@ func (l lookUp) byReceipt(ctx context.Context) (*Transaction, error) {
 	case l.wanted.fits(t) != nil:
 		return l.byReference(ctx, Candidate{Transaction: t, Reasons: []string{"it came in the answer, and is about something else"}})
 	}
-	if outcome := t.outcome(); outcome != OutcomeApproved && !outcome.tookNoMoney() {
+	outcome := t.Outcome()
+	if l.intent.OwnKey && outcome.tookNoMoney() { // an earlier process may have been approved
+		return l.byReference(ctx)
+	}
+	if !outcome.Final() {
 		return nil, l.open(nil, Candidate{Transaction: t, Matches: true, Reasons: []string{"it is " + string(outcome)}})
 	}
 	return t, nil
@@ -141,7 +145,7 @@ func (l lookUp) byReference(ctx context.Context, others ...Candidate) (*Transact
 	}
 	candidates := make([]Candidate, 0, len(found.matches)+len(found.others)+len(others))
 	for _, t := range found.matches {
-		reason := "it is " + string(t.outcome())
+		reason := "it is " + string(t.Outcome())
 		if len(found.matches) > 1 {
 			reason += ", and not the only one"
 		}
@@ -200,7 +204,7 @@ func (f found) settled(attempts int) *Transaction {
 	if t := f.approved(); t != nil {
 		return t
 	}
-	if f.err == nil && f.onlyMatch && attempts == 1 && len(f.matches) == 1 && f.matches[0].outcome().tookNoMoney() {
+	if f.err == nil && f.onlyMatch && attempts == 1 && len(f.matches) == 1 && f.matches[0].Outcome().tookNoMoney() {
 		return f.matches[0]
 	}
 	return nil
@@ -209,7 +213,7 @@ func (f found) settled(attempts int) *Transaction {
 func (f found) approved() *Transaction {
 	var approved *Transaction
 	for _, t := range f.matches {
-		outcome := t.outcome()
+		outcome := t.Outcome()
 		if outcome == OutcomeApproved && approved == nil {
 			approved = t
 		} else if !outcome.tookNoMoney() {

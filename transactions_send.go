@@ -1,10 +1,11 @@
 package quickstream
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
+	"encoding/base32"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,7 +14,7 @@ import (
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
-// TransactionParams is one of [PayParams], [RefundParams], [PreauthoriseParams], [TopUpParams],
+// TransactionParams is one of [PayParams], [CollectParams], [RefundParams], [PreauthoriseParams], [TopUpParams],
 // [ReauthoriseParams], [ExtendParams], [CaptureParams], [CancelPreauthorisationParams] or
 // [VerifyAccountParams].
 type TransactionParams interface{ body() transactionBody }
@@ -40,6 +41,9 @@ func operationOf(b transactionJSON) Operation {
 		}
 		return OperationPreauthorise
 	default:
+		if b.PayToData != nil {
+			return OperationCollect
+		}
 		return OperationPay
 	}
 }
@@ -58,7 +62,7 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 	body := params.body()
 	call := s.client.begin(operationOf(body.transactionJSON), opts)
 	name := call.config.intentName
-	body.setBusiness(call.config.business)
+	body.setDefaults(&call.config)
 	body.BankAccount.formBSB(&call.config)
 	setFields(call, &body.transactionJSON)
 	body.Metadata = call.config.withMetadata(body.Metadata)
@@ -67,14 +71,13 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 		_, taken := body.Metadata[name]
 		f.require(name == "" || !taken, "transaction.metadata.intent", "metadata", "must not hold the member that the intent's id is sent in")
 	})
-	id := body.intentID(call.config.key, call.config.reference)
-	body.ownReference = body.PaymentReferenceNumber != ""
-	body.PaymentReferenceNumber = unique(body.PaymentReferenceNumber, call.config.reference)
+	made := call.names(body)
+	body.ownReference, body.ownKey = body.PaymentReferenceNumber != "", call.config.key != ""
+	body.PaymentReferenceNumber = cmp.Or(body.PaymentReferenceNumber, call.config.reference, made("reference"))
 	if body.PayToData != nil {
-		data := *body.PayToData
-		data.EndToEndID = unique(data.EndToEndID, call.config.reference)
-		body.PayToData = &data
+		body.PayToData.EndToEndID = cmp.Or(body.PayToData.EndToEndID, call.config.reference, made("endToEndId"))
 	}
+	id := made("id")
 	if name != "" {
 		body.intentName, body.Metadata[name] = name, id
 	}
@@ -93,20 +96,46 @@ func (c *callConfig) withMetadata(own map[string]string) map[string]string {
 	return all
 }
 
-// intentID returns a new id. With a key of the caller's the id is a hash of the key and the
-// request, so that another request under the same key is never taken for this one. So it is under a
-// reference of WithReference, where a token and an IP address may differ from one try to the next.
-func (b transactionBody) intentID(key, reference string) string {
+// names returns what makes the references and the id of a transaction: new ones, or under a key of the
+// caller's those that follow from key, operation, environment and request. So the same call has the
+// same bytes, and another request under the key is never taken for this one. Under a reference of
+// WithReference the id follows from that, and a token and an IP address may differ from one try to the
+// next.
+func (c *call) names(b transactionBody) func(what string) string {
+	key, reference, environment := c.config.key, c.config.reference, c.client.base.String()
 	if key == "" && reference == "" {
-		return rand.Text()
+		return func(string) string { return rand.Text() }
 	}
 	kept, _ := b.kept()
-	if reference != "" { // a token is new for each try
-		key, kept.SingleUseTokenID, kept.IPAddress = "reference "+reference, "", ""
+	if reference != "" {
+		key, environment, kept.SingleUseTokenID, kept.IPAddress = "reference "+reference, "", "", ""
 	}
-	hashed := append([]byte(key+"\n"), requestOf(kept)...)
-	sum := sha256.Sum256(hashed)
-	return hex.EncodeToString(sum[:16])
+	hashed := fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s", key, c.op.name, environment, b.shown(), requestOf(kept))
+	return func(what string) string {
+		sum := sha256.Sum256(append([]byte(what+"\n"), hashed...))
+		return base32.StdEncoding.EncodeToString(sum[:])[:26]
+	}
+}
+
+// shown is what a receipt shows of the account's details.
+func (b transactionBody) shown() string {
+	ends := func(text string, first, last int) string {
+		if len(text) < first+last {
+			return ""
+		}
+		return text[:first] + text[len(text)-last:]
+	}
+	var text string
+	if a := b.CreditCard; a != nil {
+		text = ends(a.CardNumber, 6, 3) + a.ExpiryDateMonth + a.ExpiryDateYear
+	}
+	if a := b.BankAccount; a != nil {
+		text = a.BSB + ends(a.AccountNumber, 0, 3)
+	}
+	if a := b.NZBankAccount; a != nil {
+		text = a.BankCode + a.BranchCode + ends(a.AccountNumber, 0, 3)
+	}
+	return text
 }
 
 // transactionBody is a transaction that is about to be sent.
@@ -117,6 +146,7 @@ type transactionBody struct {
 	kind         AccountType
 	original     *Transaction
 	ownReference bool
+	ownKey       bool
 	intentName   string
 }
 
@@ -142,7 +172,7 @@ func (c *call) transaction(body transactionBody) {
 	kept, complete := body.kept()
 	c.reference, c.body, c.kept = body.PaymentReferenceNumber, body.transactionJSON, kept
 	c.intent = &Intent{
-		Reference: body.PaymentReferenceNumber, OwnReference: body.ownReference,
+		Reference: body.PaymentReferenceNumber, OwnReference: body.ownReference, OwnKey: body.ownKey,
 		ID: body.Metadata[body.intentName], MetadataName: body.intentName, IDsShown: c.client.showsIDs.Load(),
 		Complete: complete,
 	}
@@ -151,28 +181,27 @@ func (c *call) transaction(body transactionBody) {
 // post sends a transaction that was checked.
 func (s *TransactionsService) post(ctx context.Context, call *call, body transactionBody) (*Transaction, error) {
 	call.transaction(body)
-	transaction := new(Transaction)
-	read := about(call, transaction, body.fits)
-	if err := call.do(ctx, func(status int, answer []byte) error {
+	call.answer = new(Transaction)
+	read := about(call, call.answer, body.fits)
+	err := call.do(ctx, func(status int, answer []byte) error {
 		if err := read(status, answer); err != nil {
 			return err
 		}
-		return unsettledBy(transaction)
-	}); err != nil {
+		_, call.answer.differences = body.compare(call.answer)
+		s.client.seeID(call.answer, body.intentName)
+		return unsettledBy(call.answer)
+	})
+	if err != nil {
 		return nil, err
 	}
-	s.client.seeID(transaction, body.intentName)
-	if call.result.Unanswered {
-		transaction.resent = call.sent(call.result)
-	}
-	return transaction, nil
+	return call.answer, nil
 }
 
 // unsettledBy says why the answer to a later attempt does not settle an earlier attempt
 // that got none. If the service executed both, the earlier payment may be approved although
 // the later one is declined. Only the look-up by reference shows both.
 func unsettledBy(t *Transaction) error {
-	if outcome := t.outcome(); outcome != OutcomeApproved {
+	if outcome := t.Outcome(); outcome != OutcomeApproved {
 		return transport.Unsettled{Why: fmt.Errorf("quickstream: an attempt was not answered, and a later one is %s (response code %s)",
 			outcome, safeName(t.ResponseCode, 4))}
 	}
@@ -204,6 +233,7 @@ func (c *call) plan(ctx context.Context) (Intent, error) {
 	if !c.intent.Complete {
 		return Intent{}, c.notSent(errIntentIncomplete)
 	}
+	c.intent.OwnKey = false // a claim lets one process send it
 	c.intent.Carrier, c.intent.IdempotencyKey, c.intent.NotBefore = carrier, c.config.key, c.config.now()
 	if c.config.key == "" && c.op.method == http.MethodPost {
 		c.intent.IdempotencyKey = transport.NewKey()
@@ -215,7 +245,8 @@ func (c *call) plan(ctx context.Context) (Intent, error) {
 // before the first byte; claim must fail if the intent was sent before. After a crash give the
 // intent to Resume.
 //
-// POST /transactions, or the request of Void. Errors as for the intent's method. Until the claim
+// POST /transactions, or the request of Void. Errors as for the intent's method; a PayTo payment that
+// is pending is a [PendingError] too. Until the claim
 // has succeeded, an earlier call may have sent the intent: every error is an [UnknownOutcomeError]
 // whose Cause says why this call sent nothing, also for an intent that is incomplete, of another
 // version, already sent or breaks a rule ([WithoutRule] applies). Look it up with Resume; do not

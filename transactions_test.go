@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"context"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -21,12 +22,20 @@ func amountCases[T any]() []ruleCase[T] {
 		return set(member[T, decimal.Decimal]("PrincipalAmount"), decimal.RequireFromString(text))
 	}
 	return []ruleCase[T]{
-		{rule: "transaction.principalAmount.positive", pass: is("0.01"), fail: is("0.00")},
-		{rule: "transaction.principalAmount.positive", pass: is("1"), fail: is("-0.01")},
-		{rule: "transaction.principalAmount.decimals", pass: is("10.55"), fail: is("10.555")},
-		{rule: "transaction.principalAmount.decimals", pass: is("10.550"), fail: is("10.551")},
-		{rule: "transaction.principalAmount.decimals", pass: is("10.55"), fail: is("0.001")},
+		{rule: "transaction.principalAmount.money", pass: is("1"), fail: is("-0.01")},
+		{rule: "transaction.principalAmount.money", pass: is("10.55"), fail: is("10.555")},
+		{rule: "transaction.principalAmount.money", pass: is("10.550"), fail: is("10.551")},
+		{rule: "transaction.principalAmount.money", pass: is("10.55"), fail: is("0.001")},
 	}
+}
+
+// zeroCases say whether the service may judge an amount of zero.
+func zeroCases[T any](sent bool) []ruleCase[T] {
+	amount := member[T, decimal.Decimal]("PrincipalAmount")
+	if sent {
+		return []ruleCase[T]{{rule: "transaction.principalAmount.money", pass: set(amount, decimal.Zero), fail: set(amount, decimal.New(-1, -2))}}
+	}
+	return []ruleCase[T]{{rule: "transaction.principalAmount.positive", pass: set(amount, decimal.New(1, -2)), fail: set(amount, decimal.Zero)}}
 }
 
 func currencyCases[T any]() []ruleCase[T] {
@@ -69,10 +78,8 @@ func cardOrderCases[T any]() []ruleCase[T] {
 	stored, threeDS := member[T, *StoredCredentialData]("StoredCredential"), member[T, *bool]("ThreeDS2")
 	bare := validCard()
 	bare.CVN = Secret{}
-	wallet := validCard()
-	wallet.WalletProvider = WalletProviderApplePay
-	signed := wallet
-	signed.Cryptogram = NewSecret(canaryAccount)
+	signed := bare
+	signed.WalletProvider, signed.Cryptogram = WalletProviderApplePay, NewSecret(canaryAccount)
 	noCVN, token := from(FromCard(bare)), from(FromSingleUseToken(canaryToken))
 	noIP := set(ip, netip.Addr{})
 	cases := []ruleCase[T]{
@@ -82,8 +89,9 @@ func cardOrderCases[T any]() []ruleCase[T] {
 		{rule: "transaction.source.required", pass: token, fail: all(from(nil), set(eci, ECIPhone), set(threeDS, new(true)))},
 		{rule: "transaction.eci.required", pass: set(eci, ECIPhone), fail: set(eci, "")},
 		{rule: "transaction.cvn.required", pass: all(noCVN, set(eci, ECIMail)), fail: noCVN},
-		{rule: "transaction.cryptogram.required", pass: from(FromCard(signed)), fail: from(FromCard(wallet))},
-		{rule: "transaction.storedCredentialData.required", pass: set(stored, manual()), fail: set(stored, nil)},
+		{rule: "transaction.cvn.required", pass: from(FromCard(signed)), fail: noCVN},
+		{rule: "transaction.storedCredentialData.required", pass: set(stored, nil), fail: all(from(FromAccount(canaryToken, AccountTypeCreditCard)), set(stored, nil))},
+		{rule: "transaction.storedCredentialData.required", pass: all(set(eci, ECIMail), set(stored, nil)), fail: all(set(eci, ECIInstalment), set(stored, nil))},
 		{
 			rule: "transaction.storedCredentialData.entryMode",
 			pass: set(stored, &StoredCredentialData{EntryMode: EntryModeStoredCredential}),
@@ -97,11 +105,7 @@ func cardOrderCases[T any]() []ruleCase[T] {
 		{rule: "transaction.ipAddress.required", pass: all(noIP, token, set(eci, ECIMail)), fail: all(noIP, token)},
 		{rule: "transaction.ipAddress.required", pass: all(noIP, token, set(eci, ECIPhone)), fail: all(noIP, token)},
 		{rule: "transaction.ipAddress.required", pass: all(noIP, token, set(eci, ECIInstalment)), fail: all(noIP, token, set(eci, "NEW"))},
-		{rule: "transaction.threeDS2.token", pass: all(token, set(threeDS, new(true))), fail: set(threeDS, new(true))},
-		{
-			rule: "transaction.threeDS2.token",
-			pass: set(threeDS, new(false)), fail: all(from(FromAccount(canaryToken)), set(threeDS, new(true))),
-		},
+		{rule: "transaction.eci.required", pass: set(threeDS, new(true)), fail: set(eci, "")},
 	}
 	for public, not := range map[string]string{
 		"9.255.255.255": "10.0.0.0", "11.0.0.0": "10.255.255.255",
@@ -133,6 +137,13 @@ func eciCases[T any]() []ruleCase[T] {
 func payTable() ruleTable[PayParams] {
 	type params = PayParams
 	from := func(s AccountSource) func(*params) { return func(p *params) { *p = bankPayment(s) } }
+	wallet := func(eci ECI, cryptogram string, mode EntryMode) func(*params) {
+		return func(p *params) {
+			card := validCard()
+			card.WalletProvider, card.Cryptogram, card.CVN = WalletProviderApplePay, NewSecret(cryptogram), Secret{}
+			p.Source, p.ECI, p.StoredCredential = FromCard(card), eci, &StoredCredentialData{EntryMode: mode}
+		}
+	}
 	return ruleTable[params]{
 		send: sends((*TransactionsService).Pay),
 		wire: transactionJSON{},
@@ -145,13 +156,11 @@ func payTable() ruleTable[PayParams] {
 		},
 		cases: slices.Concat(
 			businessCases[params](),
-			amountCases[params](),
+			amountCases[params](), zeroCases[params](true),
 			currencyCases[params](),
 			referenceCases[params](),
 			cardOrderCases[params](),
 			cardCases(func(p *params, c CardDetails) { p.Source = FromCard(c) }),
-			bankAccountCases(func(p *params, a BankAccountDetails) { *p = bankPayment(FromBankAccount(a)) }),
-			nzBankAccountCases(func(p *params, a NZBankAccountDetails) { *p = bankPayment(FromNZBankAccount(a)) }),
 			[]ruleCase[params]{
 				{
 					rule: "transaction.ipAddress.required",
@@ -169,21 +178,14 @@ func payTable() ruleTable[PayParams] {
 					pass: from(FromAccount(canaryToken)), fail: from(FromAccount(canaryToken, AccountTypeCreditCard)),
 					also: []string{"transaction.storedCredentialData.required"},
 				},
-				{
-					rule: "transaction.threeDS2.token",
-					pass: func(p *params) {
-						p.Source, p.ThreeDS2 = FromSingleUseToken(canaryToken, AccountTypeCreditCard), new(true)
-					},
-					fail: func(p *params) {
-						p.Source, p.ThreeDS2 = FromSingleUseToken(canaryToken, AccountTypeDirectDebit), new(true)
-					},
-				},
-				{
-					rule: "payToData.agreementToken.required",
-					pass: from(FromPayTo(PayToPayment{AgreementToken: canaryAgreement})), fail: from(FromPayTo(PayToPayment{})),
-				},
+				{rule: "transaction.cryptogram.required", pass: wallet(ECIInternet, "a cryptogram", EntryModeManual), fail: wallet(ECIInternet, "", EntryModeManual)},
+				{rule: "transaction.cryptogram.required", pass: wallet(ECIRecurring, "", EntryModeManual), fail: wallet(ECI5, "", EntryModeManual)},
+				{rule: "transaction.cryptogram.required", pass: wallet(ECIInstalment, "", EntryModeManual), fail: wallet(ECIPhone, "", EntryModeManual)},
+				{rule: "transaction.cryptogram.required", pass: wallet(ECIInternet, "", EntryModeStoredCredential), fail: wallet(ECIInternet, "", EntryModeManual)},
+				// The service judges the details of a bank account.
+				{rule: "transaction.source.required", pass: from(FromBankAccount(BankAccountDetails{})), fail: from(nil)},
+				{rule: "transaction.source.required", pass: from(FromNZBankAccount(NZBankAccountDetails{})), fail: from(nil)},
 			},
-			newPayToPaymentCases(func(p *params, n PayToPaymentWithAgreement) { *p = bankPayment(FromPayToWithAgreement(n)) }),
 		),
 		worst: params{
 			Source: FromCard(CardDetails{CVN: NewSecret("1"), WalletProvider: WalletProviderApplePay}), PrincipalAmount: decimal.New(-1, -3),
@@ -191,9 +193,9 @@ func payTable() ruleTable[PayParams] {
 			CustomerReferenceNumber: letters(101), PaymentReferenceNumber: letters(101),
 		},
 		broken: []string{
-			"transaction.supplierBusinessCode.required", "transaction.principalAmount.positive", "transaction.principalAmount.decimals",
+			"transaction.supplierBusinessCode.required", "transaction.principalAmount.money",
 			"transaction.currency.required", "transaction.eci.required", "transaction.cryptogram.required",
-			"transaction.storedCredentialData.required", "transaction.ipAddress.public", "transaction.threeDS2.token",
+			"transaction.storedCredentialData.required", "transaction.ipAddress.public",
 			"transaction.customerReferenceNumber.length", "transaction.customerReferenceNumber.ascii",
 			"transaction.paymentReferenceNumber.length", "transaction.paymentReferenceNumber.ascii",
 			"card.cardNumber.required", "card.expiryDate.required", "card.cvn.digits",
@@ -204,6 +206,38 @@ func payTable() ruleTable[PayParams] {
 // bankPayment is a payment from an account that need not be a card.
 func bankPayment(s AccountSource) PayParams {
 	return PayParams{SupplierBusinessCode: canaryBusiness, Source: s, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD}
+}
+
+func collectTable() ruleTable[CollectParams] {
+	type params = CollectParams
+	from := func(s PayToSource) func(*params) { return func(p *params) { p.Source = s } }
+	return ruleTable[params]{
+		send: func(c *Client, p params, opts ...CallOption) (any, error) {
+			return c.PayTo.Collect(context.Background(), p, opts...)
+		},
+		wire: transactionJSON{},
+		valid: func() params {
+			return params{
+				SupplierBusinessCode: canaryBusiness, Source: FromPayTo(PayToPayment{AgreementToken: canaryAgreement}),
+				PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD,
+			}
+		},
+		cases: slices.Concat(
+			businessCases[params](),
+			amountCases[params](), zeroCases[params](true),
+			currencyCases[params](),
+			referenceCases[params](),
+			[]ruleCase[params]{
+				{rule: "payToData.agreementToken.required", pass: nil, fail: from(FromPayTo(PayToPayment{}))},
+				{rule: "payToData.agreementToken.required", pass: nil, fail: from(nil)},
+			},
+			newPayToPaymentCases(func(p *params, n PayToPaymentWithAgreement) { p.Source = FromPayToWithAgreement(n) }),
+		),
+		broken: []string{
+			"transaction.supplierBusinessCode.required", "transaction.currency.required",
+			"payToData.agreementToken.required",
+		},
+	}
 }
 
 func preauthoriseTable() ruleTable[PreauthoriseParams] {
@@ -220,7 +254,7 @@ func preauthoriseTable() ruleTable[PreauthoriseParams] {
 		},
 		cases: slices.Concat(
 			businessCases[params](),
-			amountCases[params](),
+			amountCases[params](), zeroCases[params](true),
 			currencyCases[params](),
 			referenceCases[params](),
 			eciCases[params](),
@@ -236,7 +270,7 @@ func preauthoriseTable() ruleTable[PreauthoriseParams] {
 		),
 		worst: params{Source: FromSingleUseToken(canaryToken, AccountTypePayTo), ECI: ECI7},
 		broken: []string{
-			"transaction.supplierBusinessCode.required", "transaction.principalAmount.positive", "transaction.currency.required",
+			"transaction.supplierBusinessCode.required", "transaction.currency.required",
 			"transaction.source.card", "transaction.eci.paymentsOnly", "transaction.storedCredentialData.required", "transaction.ipAddress.required",
 		},
 	}

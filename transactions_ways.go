@@ -164,7 +164,7 @@ func (i Intent) isNamedBy(t *Transaction) bool {
 // shared judges what another intent of the merchant has the receipt of. If it carries this intent's
 // reference or id and agrees, it may be either's. A decline under a reused reference is the other's.
 func (i Intent) shared(t *Transaction, m match) match {
-	if !i.isNamedBy(t) && (!m.matches || t.outcome().tookNoMoney()) {
+	if !i.isNamedBy(t) && (!m.matches || t.Outcome().tookNoMoney()) {
 		return match{}
 	}
 	return match{reasons: append([]string{"another intent has its receipt"}, m.reasons...)}

@@ -72,7 +72,7 @@ func (e *Engine[TTx]) CheckReceipt(ctx context.Context, id, receipt string) erro
 		differs = "was not approved"
 	case t.PrincipalAmount == nil || !t.PrincipalAmount.Amount.Equal(r.Amount) || t.PrincipalAmount.Currency != r.Currency:
 		differs = "has another amount"
-	case r.Operation == quickstream.OperationPay && t.TransactionType != quickstream.TransactionTypePayment:
+	case (r.Operation == quickstream.OperationPay || r.Operation == quickstream.OperationCollect) && t.TransactionType != quickstream.TransactionTypePayment:
 		differs = "is no payment"
 	case original != "" && t.OriginalReceiptNumber != original:
 		differs = "does not follow the same payment"

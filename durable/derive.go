@@ -61,6 +61,9 @@ func (e *engine) named(params quickstream.TransactionParams, w NewWrite) quickst
 	case quickstream.PayParams:
 		p.Metadata = add(p.Metadata)
 		return p
+	case quickstream.CollectParams:
+		p.Metadata = add(p.Metadata)
+		return p
 	case quickstream.PreauthoriseParams:
 		p.Metadata = add(p.Metadata)
 		return p
@@ -143,5 +146,5 @@ func (e *engine) rowOf(w NewWrite, i quickstream.Intent) *row {
 
 // takesMoney reports whether an operation is an order's payment or first pre-authorisation.
 func takesMoney(o quickstream.Operation) bool {
-	return slices.Contains([]quickstream.Operation{quickstream.OperationPay, quickstream.OperationPreauthorise}, o)
+	return slices.Contains([]quickstream.Operation{quickstream.OperationPay, quickstream.OperationCollect, quickstream.OperationPreauthorise}, o)
 }

@@ -71,7 +71,7 @@ func (e *Engine[TTx]) Details(ctx context.Context, id string) (Details, error) {
 			return err
 		}
 		d.At, d.Refused, d.NotDecidable = e.clock(), len(r.pending), e.notDecidable(r)
-		takes := r.Operation == quickstream.OperationPay || r.Operation == quickstream.OperationCapture
+		takes := takesMoney(r.Operation) && r.Operation != quickstream.OperationPreauthorise || r.Operation == quickstream.OperationCapture
 		if takes && r.Approved() {
 			d.Taken = decimal.Max(r.Amount, r.total)
 		}

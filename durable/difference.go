@@ -64,15 +64,15 @@ func (r *row) differences(t *quickstream.Transaction) []DifferenceKind {
 	if r.differsInAmount(t) {
 		kinds = append(kinds, DifferentAmount)
 	}
-	outcome, open := t.Outcome()
-	approved := open == nil && outcome == quickstream.OutcomeApproved
+	outcome := t.Outcome()
+	approved := outcome == quickstream.OutcomeApproved
 	switch {
 	case approved && r.State == StateDoubleCharged,
 		approved && r.Paid() && r.ReceiptNumber != "" && r.ReceiptNumber != t.ReceiptNumber:
 		kinds = append(kinds, DoubleCharged)
 	case approved && r.State == StateNotFound:
 		kinds = append(kinds, NotFoundCharged)
-	case open == nil && r.State.InProgress():
+	case outcome.Final() && r.State.InProgress():
 		kinds = append(kinds, Late)
 	case approved != r.Paid():
 		kinds = append(kinds, DifferentState)
@@ -87,19 +87,18 @@ func (r *row) differsInAmount(t *quickstream.Transaction) bool {
 		return false
 	}
 	switch r.intent.Operation {
-	case quickstream.OperationPay, quickstream.OperationPreauthorise, quickstream.OperationCapture, quickstream.OperationRefund:
+	case quickstream.OperationPay, quickstream.OperationCollect, quickstream.OperationPreauthorise, quickstream.OperationCapture, quickstream.OperationRefund:
 	default:
 		return false
 	}
-	if outcome, _ := t.Outcome(); outcome == quickstream.OutcomeVoided && t.PrincipalAmount.Amount.IsZero() {
+	if t.Outcome() == quickstream.OutcomeVoided && t.PrincipalAmount.Amount.IsZero() {
 		return false
 	}
 	return !t.PrincipalAmount.Amount.Equal(r.Amount) || t.PrincipalAmount.Currency != "" && t.PrincipalAmount.Currency != r.Currency
 }
 
 func approved(t *quickstream.Transaction) bool {
-	outcome, open := t.Outcome()
-	return open == nil && outcome == quickstream.OutcomeApproved
+	return t.Outcome() == quickstream.OutcomeApproved
 }
 
 // differ notifies OnDifference, and counts.

@@ -21,9 +21,11 @@ import (
 //		return client.PayTo.Create(ctx, customerID, params, stored)
 //	})
 //
-// It returns what call returns. The error matches [quickstream.ErrNotSent] and [ErrIDReused] or [ErrOrderOpen] if the id
-// was used before, or the order is paid or may be, and [ErrNotAllowed] for a refund, a change of an agreement and all else
-// that follows another write: see [Engine.Refund]. For 15 minutes after commits may have been lost nothing is sent.
+// It returns what call returns, and reads a decline from its error. The error matches
+// [quickstream.ErrNotSent] and [ErrIDReused] or [ErrOrderOpen] if the id was used before, or the order
+// is paid or may be, and [ErrNotAllowed] for a refund, a change of an agreement and all else that
+// follows another write: see [Engine.Refund]. For 15 minutes after commits may have been lost nothing
+// is sent.
 func Send[TTx, Result any](ctx context.Context, e *Engine[TTx], w NewWrite, call func(stored quickstream.CallOption) (Result, error)) (Result, error) {
 	var r *row
 	var c claim
@@ -175,6 +177,9 @@ func (e *engine) ofResult(result any, err error, r *row) observed {
 	open := observed{Kind: sawTransaction, At: at, Claim: r.claim, Seen: resolve.Observation{Result: resolve.LookupFailed}}
 	if !r.Operation.IsTransaction() {
 		open = observed{Kind: sawNothing, At: at, Claim: r.claim}
+	}
+	if shown := answeredWith(nil, err); shown != nil {
+		result, err = shown, nil // a decline, or what is not final: it may be another call's too
 	}
 	if err != nil {
 		if operationOf(err) != r.Operation {

@@ -29,8 +29,8 @@
 //	refund, created, err := engine.Refund(ctx, tx, durable.NewWrite{ID: lineRefund}, attempt, quickstream.RefundParams{...})
 //
 // Pay only stores a row: if the transaction rolls back nothing is ever sent. The source
-// of a payment has to be a handle, such as a single-use token, an account token or an
-// agreement. A request that holds card details, or a file, is sent by the caller under [Send].
+// of a payment has to be a handle, such as a single-use token or an account token. A payment by an
+// agreement is a [quickstream.CollectParams]. A request that holds card details, or a file, is sent by the caller under [Send].
 //
 // # Ids
 //
@@ -47,7 +47,8 @@
 // # One order, one payment
 //
 // An order can be paid again only after its payment was declined, refused, not sent, voided or
-// returned. Until then another id for the order is an [OrderOpenError] with the payment that is
+// returned. A refusal says that its own write took nothing, and frees the order if no other payment of
+// the order holds it. Until then another id for the order is an [OrderOpenError] with the payment that is
 // there. A payment that is not_found does not free its order: [Engine.PayAgain] or [Engine.Decide]
 // does. An order number belongs to one business. None of these errors aborts the merchant's
 // transaction on READ COMMITTED.
@@ -81,7 +82,7 @@
 // how long it keeps one. Then the look-up must be at least 15 minutes after the last send, which is how long
 // a transaction may be missing from look-ups (an assumption), and the next key is used. A look-up
 // that finds anything which may be the write permits nothing. After a second send only an approval
-// settles the write at once.
+// settles the write at once: a decline or a refusal says nothing of the first.
 //
 // Within one claim the client sends a payment again after a lost answer, with the same key and for a
 // minute (see [quickstream.WithoutResend]). Follow-ups are looked up instead. An approval after that, or after a second send, is looked up

@@ -423,11 +423,21 @@ const foundLost = "found at the service after a backup was restored"
 
 // lost is the row of a payment that the database does not know.
 func (e *engine) lost(w NewWrite, t *quickstream.Transaction, at time.Time) *row {
-	c := resolve.BeginTransaction(t, at)
+	sent := t.TransactionTime.Time
+	if sent.IsZero() || sent.After(at) {
+		sent = at
+	}
+	c := resolve.Begin(quickstream.Intent{
+		Version: quickstream.IntentVersion, Operation: quickstream.OperationPay, Reference: t.PaymentReferenceNumber,
+		ReceiptNumber: t.ReceiptNumber, NotBefore: sent,
+	}, at)
 	r := e.rowOf(w, c.Intent)
 	r.Standing, r.ReceiptNumber, r.Reference, r.lookups = standing(StateResolving), t.ReceiptNumber, t.PaymentReferenceNumber, c
-	if t.TransactionType == quickstream.TransactionTypePreauth {
+	switch {
+	case t.TransactionType == quickstream.TransactionTypePreauth:
 		r.Operation = quickstream.OperationPreauthorise
+	case t.PayToData != nil:
+		r.Operation = quickstream.OperationCollect
 	}
 	r.kind, r.Due, r.Business, r.Problem = kindPayment, at, t.SupplierBusinessCode, foundLost
 	if t.PrincipalAmount != nil {

@@ -66,18 +66,36 @@ func ofTransaction(t *quickstream.Transaction, at time.Time) observed {
 	return o
 }
 
+// answeredWith returns the transaction that the service answered with; nil for none, and for one that is looked up
+// because it contradicts the request: a void that is not answered as voided, or a payment that is.
+func answeredWith(t *quickstream.Transaction, err error) *quickstream.Transaction {
+	if err == nil {
+		return t
+	}
+	if declined, is := errors.AsType[*quickstream.DeclinedError](err); is {
+		return declined.Transaction
+	}
+	if pending, is := errors.AsType[*quickstream.PendingError](err); is {
+		return pending.Transaction
+	}
+	if unknown, is := errors.AsType[*quickstream.UnknownOutcomeError](err); is && unknown.Operation != quickstream.OperationVoid && !unknown.Transaction.Outcome().Final() {
+		return unknown.Transaction
+	}
+	return nil
+}
+
 // ofAnswer is the observation that the process which claimed a write makes of its own request: see
 // resendRules for what may be sent again.
 func ofAnswer(t *quickstream.Transaction, err error, claim string, at time.Time) observed {
-	if err == nil {
-		o := ofTransaction(t, at)
+	if shown := answeredWith(t, err); shown != nil {
+		o := ofTransaction(shown, at)
 		o.Claim = claim
-		o.Resent = t.Resent() != nil
+		o.Resent = shown.Intent() != nil && shown.Intent().Resent
 		return o
 	}
 	o := observed{Kind: sawTransaction, At: at, Claim: claim, Seen: resolve.Observation{Result: resolve.LookupFailed}, Problem: problemOf(err)}
 	unknown, isUnknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
-	api, answered := errors.AsType[*quickstream.APIError](err)
+	api, refused := errors.AsType[*quickstream.APIError](err)
 	permitted := permitOf(err)
 	switch {
 	case isUnknown:
@@ -87,9 +105,9 @@ func ofAnswer(t *quickstream.Transaction, err error, claim string, at time.Time)
 		}
 	case permitted != permitNone:
 		o.Kind, o.Permit, o.Seen = sawPermit, permitted, resolve.Observation{}
-	case answered && stops(err):
+	case refused && stops(err):
 		o.Attempts = api.Attempts
-	case answered:
+	case refused:
 		o.Kind, o.Seen = sawRefusal, resolve.Observation{}
 	} // any other error is not one of the client's, and proves nothing
 	return o

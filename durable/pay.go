@@ -25,8 +25,9 @@ func (w NewWrite) check(order bool) error {
 	return nil
 }
 
-// Pay stores a payment or first pre-authorisation of an order in the merchant's transaction. It is
-// sent after the commit. The source must be a handle, such as a token. created is false if the id is
+// Pay stores a payment, a PayTo payment or the first pre-authorisation of an order in the merchant's
+// transaction, by PayParams, CollectParams or PreauthoriseParams. It is sent after the commit. The
+// source must be a handle, such as a token. created is false if the id is
 // that of the same request: then payment is that write as it stands, in any state. Another single-use
 // token, IP address, payment reference or metadata does not make another request.
 //

@@ -294,8 +294,9 @@ func TestTimesAhead(t *testing.T) {
 // write's. It is only where to look first.
 func TestReceiptOfAnUnusableAnswer(t *testing.T) {
 	now := time.Now()
-	unusable := observed{Kind: sawTransaction, Receipt: receipt, Seen: resolve.Observation{Result: resolve.LookupFailed}}
-	r := begun("sending", now).after(unusable.by(ourClaim), resolve.DefaultPolicy(resolve.ServiceRetriesOff()), now)
+	voided := &quickstream.Transaction{Status: quickstream.TransactionStatusVoided, SummaryCode: quickstream.SummaryCodeApproved, ReceiptNumber: receipt}
+	unusable := &quickstream.UnknownOutcomeError{Intent: &quickstream.Intent{ReceiptNumber: receipt}, Transaction: voided}
+	r := begun("sending", now).after(ofAnswer(nil, unusable, ourClaim, now), resolve.DefaultPolicy(resolve.ServiceRetriesOff()), now)
 	assert.Equal(t, "resolving", r.Text())
 	assert.Empty(t, r.ReceiptNumber)
 	assert.Equal(t, receipt, r.lookups.Intent.ReceiptNumber)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -66,9 +67,14 @@ func calls() map[string]func(context.Context, *quickstream.Client) error {
 	sources := map[string]quickstream.AccountSource{
 		"token": quickstream.FromSingleUseToken(canaryHandle, quickstream.AccountTypeCreditCard), "card": quickstream.FromCard(card),
 		"account": quickstream.FromBankAccount(quickstream.BankAccountDetails{AccountName: "Ann", BSB: "032-999", AccountNumber: account}),
-		"payto": quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{
-			Payer: quickstream.PayToPayerParams{BSB: "032999", AccountNumber: account, PayID: quickstream.NewSecret(canaryPayID)},
-		}),
+	}
+	made["collect"] = func(ctx context.Context, c *quickstream.Client) error {
+		return second(c.PayTo.Collect(ctx, quickstream.CollectParams{
+			SupplierBusinessCode: sandbox.DefaultBusiness, PaymentReferenceNumber: canaryRef, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
+			Source: quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{
+				Payer: quickstream.PayToPayerParams{BSB: "032999", AccountNumber: account, PayID: quickstream.NewSecret(canaryPayID)},
+			}),
+		}))
 	}
 	for name, source := range sources {
 		params := payment(source)

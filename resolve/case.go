@@ -97,39 +97,6 @@ func Begin(intent quickstream.Intent, now time.Time) Case {
 	return Case{Version: CaseVersion, Intent: intent, Status: StatusOpen, NextLook: now.Round(0)}
 }
 
-// BeginTransaction returns the case of a transaction whose answer arrived, to be read again
-// immediately: one without a final status, such as a pending PayTo payment, or a decline that the
-// service may retry.
-func BeginTransaction(t *quickstream.Transaction, now time.Time) Case {
-	sent := t.TransactionTime.Time
-	if sent.IsZero() || sent.After(now) {
-		sent = now
-	}
-	c := Begin(quickstream.Intent{
-		Version: quickstream.IntentVersion, Operation: quickstream.OperationPay, Reference: t.PaymentReferenceNumber,
-		ReceiptNumber: t.ReceiptNumber, NotBefore: sent,
-	}, now)
-	c.Step = stepHeld
-	return c
-}
-
-// resentAgain is when a payment that was sent again is looked up for the second time.
-const resentAgain = 15 * time.Minute
-
-// BeginResent returns the case of an approved transaction that was sent again after a lost answer:
-// see [quickstream.Transaction.Resent]. It is settled, and is looked up by reference immediately
-// and after 15 minutes. A second approval makes it [StatusDoubleCharged]. A failed look-up changes
-// nothing. Another transaction under a reference that the merchant chose counts only if it carries
-// the intent's id.
-func BeginResent(intent quickstream.Intent, t *quickstream.Transaction, now time.Time) Case {
-	c := Begin(intent, now)
-	c.Intent.ReceiptNumber = ""
-	c.Resent, c.Until, c.Status = true, now.Round(0).Add(resentAgain), StatusSettled
-	c.Seen = ObserveTransaction(t)
-	c.Outcome = c.Seen.Outcome
-	return c
-}
-
 // own makes a match of a Resume a candidate if another payment may have made it: under a reference
 // of the merchant's, only the intent's id shows that a payment was made twice.
 func (c Case) own(t *quickstream.Transaction, err error) (*quickstream.Transaction, error) {
@@ -207,7 +174,7 @@ func (c Case) known() error {
 	if c.Intent.NotBefore.IsZero() || !c.Status.Final() && c.NextLook.IsZero() {
 		return errors.New("resolve: the case does not say when the payment was sent, or when to look it up")
 	}
-	if settled := c.Status == StatusSettled || c.Status == StatusDoubleCharged; settled != final(c.Outcome) || !settled && c.Outcome != "" {
+	if settled := c.Status == StatusSettled || c.Status == StatusDoubleCharged; settled != c.Outcome.Final() || !settled && c.Outcome != "" {
 		return fmt.Errorf("resolve: a payment that is %s has the outcome %q", c.Status, c.Outcome)
 	}
 	for _, lookup := range c.Lookups {

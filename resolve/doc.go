@@ -14,8 +14,8 @@
 //     service had settled twice since: on the two business days after sending by Policy.Calendar,
 //     or three weekdays without one. With Policy.Scan the complete lists of these dates, read after
 //     their cut-offs, do not have it either. Without one, a payment that the service cannot find by
-//     any reference is not_found too. If the service answers "nothing found" with a 404 that is not
-//     in its own words, the look-ups fail, and the case is escalated in place of not_found. The
+//     any reference is not_found too. If the service answers "nothing found" with a 404 without its
+//     error body, the look-ups fail, and the case is escalated in place of not_found. The
 //     merchant decides whether to pay again.
 //   - escalated: the service still does not know, several transactions match, or a similar one does
 //     not match. The Case holds receipts and look-ups as evidence for technical support. Look-ups
@@ -30,9 +30,19 @@
 // [ScanDates] reads the lists for all cases of a facility. 100,000 payments a day at 20 a page are
 // 5,000 requests a date, for one unknown payment or for 300.
 //
-// A payment that was sent again after a lost answer, and then approved, may have been made twice:
-// give what [quickstream.Transaction.Resent] returns to [BeginResent]. [Case.Evidence] is a file for
-// the service's technical support.
+// [After] takes the two results of a call: ended, refused (this call took nothing) or open, with the
+// Case to look up. After a crash [Begin] makes the Case of a stored intent. A payment that was sent again
+// after a lost answer, and then approved, may have been made twice: After returns a Case for it too.
+// [Case.Evidence] is a file for the service's technical support.
+//
+// # How a transaction is found
+//
+// A look-up reads the receipt number if it is known, else the list of the payment reference, and for a
+// refund that of the payment's refunds. If nothing matches it tries other forms of the reference, the
+// customer reference, and the transactions of [quickstream.WithScan]. A transaction with the intent's
+// id in its metadata matches. Without one it matches if it is not older than the intent and agrees in
+// what it shows, such as reference, type, amount, currency and account. What is similar, and could be
+// another's, is a candidate: it settles nothing, and a person decides.
 //
 // # What can stay open
 //

@@ -77,15 +77,11 @@ func ExamplePolicy_LookUp() {
 	defer box.Close()
 	box.NextTransaction(sandbox.Erred().ThenAfter(6*time.Hour, sandbox.Approved())) // the service itself does not know yet
 	payment, err := client.Transactions.Pay(ctx, exampleOrder())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = payment.Outcome()
-	fmt.Println("hold it:", errors.Is(err, quickstream.ErrOutcomeUnknown))
+	result := resolve.After(payment, err, clock.Now())
+	fmt.Println("hold it:", result.Status == resolve.ResultOpen)
 
 	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
-	stored, err := json.Marshal(resolve.BeginTransaction(payment, clock.Now()))
+	stored, err := json.Marshal(result.Case)
 	for err == nil {
 		var state resolve.Case
 		if err = json.Unmarshal(stored, &state); err != nil {
@@ -146,15 +142,11 @@ func ExampleObserveTransaction() {
 	defer box.Close()
 	box.NextTransaction(sandbox.Erred().ThenAfter(time.Hour, sandbox.Declined("54")))
 	payment, err := client.Transactions.Pay(ctx, exampleOrder())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
-	state := resolve.BeginTransaction(payment, clock.Now())
+	state := *resolve.After(payment, err, clock.Now()).Case
 
 	clock.Advance(time.Hour)
-	fromEvent, err := client.Transactions.Get(ctx, payment.ReceiptNumber)
+	fromEvent, err := client.Transactions.Get(ctx, state.Intent.ReceiptNumber)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -174,12 +166,9 @@ func ExampleServiceRetriesFor() {
 	box.NextTransaction(sandbox.Declined("51"), sandbox.Declined("51"))
 	for _, retries := range []resolve.ServiceRetries{resolve.ServiceRetriesOff(), resolve.ServiceRetriesFor(4 * 24 * time.Hour)} {
 		payment, err := client.Transactions.Pay(ctx, exampleOrder())
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		result := resolve.After(payment, err, clock.Now()) // open: the client was not told
 		policy := resolve.DefaultPolicy(retries)
-		state := policy.Next(resolve.BeginTransaction(payment, clock.Now()), resolve.ObserveTransaction(payment), clock.Now())
+		state := policy.Next(*result.Case, policy.LookUp(ctx, client.Transactions, *result.Case), clock.Now())
 		fmt.Println(state.Status)
 	}
 	// Output:

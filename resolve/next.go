@@ -67,7 +67,7 @@ func (p Policy) whole(c Case, o Observation, now time.Time) bool {
 	if o.Result != LookupSettled {
 		return false
 	}
-	if c.Intent.ReceiptNumber != "" {
+	if c.Intent.ReceiptNumber != "" && !c.Intent.OwnKey {
 		return o.ReceiptNumber == c.Intent.ReceiptNumber
 	}
 	return c.Intent.Attempts == 1 && !o.Doubtful || !now.Before(p.cutOffOf(c)) && !c.rivalled(o)

@@ -152,19 +152,17 @@ func ObserveTransaction(t *quickstream.Transaction) Observation {
 	if t == nil {
 		return Observation{Result: LookupFailed}
 	}
-	outcome, unsettled := t.Outcome()
+	outcome := t.Outcome()
 	o := Observation{
 		Result: LookupPending, Outcome: outcome, ReceiptNumber: t.ReceiptNumber, ResponseCode: t.ResponseCode, NextStep: t.NextStep(),
 		SettlementDate: t.SettlementDate, AccountType: accountType(t),
 	}
 	o.Retryable = o.NextStep == quickstream.NextStepCheckRetries
-	if unsettled == nil {
+	if outcome.Final() {
 		o.Result = LookupSettled
 	}
 	return o
 }
-
-func final(o quickstream.Outcome) bool { return o == quickstream.OutcomeApproved || tookNoMoney(o) }
 
 // tookNoMoney reports whether an outcome is final and the customer has not paid.
 func tookNoMoney(o quickstream.Outcome) bool {
@@ -199,7 +197,7 @@ func (o Observation) of(intent quickstream.Intent) Observation {
 			}
 			return seen
 		}
-		if o.Result == LookupSettled && (!final(o.Outcome) || o.ReceiptNumber == "") {
+		if o.Result == LookupSettled && (!o.Outcome.Final() || o.ReceiptNumber == "") {
 			return Observation{Result: LookupFailed}
 		}
 		return o

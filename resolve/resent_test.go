@@ -99,12 +99,13 @@ func TestPaidAgainByAResend(t *testing.T) {
 				tx, err := client.Transactions.Pay(t.Context(), order)
 				require.NoError(t, err)
 				assert.Zero(t, tt.service.lookups, "Pay looks up nothing")
-				intent := tx.Resent()
-				require.NotNil(t, intent)
-				assert.Equal(t, 2, intent.Attempts)
 
 				begun := time.Now()
-				c := resolve.BeginResent(*intent, tx, begun)
+				result := resolve.After(tx, err, begun)
+				assert.Equal(t, resolve.ResultEnded, result.Status)
+				require.NotNil(t, result.Case)
+				c := *result.Case
+				assert.Equal(t, 2, c.Intent.Attempts)
 				assert.Equal(t, resolve.StatusSettled, c.Status)
 				assert.Equal(t, quickstream.OutcomeApproved, c.Outcome)
 				stored, err := json.Marshal(c)
@@ -135,7 +136,7 @@ func TestWhoseMatchesCount(t *testing.T) {
 	unnamed.ID, unnamed.MetadataName, made.OwnReference = "", "", false
 	first, another, second := approved("R1"), approved("R2"), approved("R2")
 	second.Metadata = map[string]string{"intentId": "ID-1"}
-	resent := func(intent quickstream.Intent) resolve.Case { return resolve.BeginResent(intent, first, wednesday()) }
+	resent := func(intent quickstream.Intent) resolve.Case { return resentCase(intent, first) }
 	for name, c := range map[string]struct {
 		of         resolve.Case
 		service    fake
@@ -162,26 +163,24 @@ func TestWhoseMatchesCount(t *testing.T) {
 	}
 }
 
-// TestNotResent: the only answered attempt is not a resend.
-func TestNotResent(t *testing.T) {
-	assert.Nil(t, (*quickstream.Transaction)(nil).Resent())
-	box, client := exampleShop()
-	defer box.Close()
-	tx, err := client.Transactions.Pay(t.Context(), exampleOrder())
-	require.NoError(t, err)
-	assert.Nil(t, tx.Resent())
+// resentCase is what After makes of an approval that was sent again.
+func resentCase(intent quickstream.Intent, tx *quickstream.Transaction) resolve.Case {
+	c := resolve.Begin(intent, wednesday())
+	c.Resent, c.Status, c.Until, c.Seen = true, resolve.StatusSettled, wednesday().Add(15*time.Minute), resolve.ObserveTransaction(tx)
+	c.Outcome = c.Seen.Outcome
+	return c
 }
 
 // TestResentWithAnotherUnderWay: a second one that may still be approved is looked up until it is
 // over, and early looks change nothing.
 func TestResentWithAnotherUnderWay(t *testing.T) {
 	tx := approved("R1")
-	c := resolve.BeginResent(quickstream.Intent{Reference: "A", NotBefore: wednesday()}, tx, wednesday())
+	c := resentCase(quickstream.Intent{Reference: "A", NotBefore: wednesday()}, tx)
 	p := policy()
 	c = p.Next(c, several("R1", "R2"), c.NextLook)
 	assert.Equal(t, wednesday().AddDate(0, 0, 1), c.NextLook)
 	assert.Equal(t, c.NextLook, p.Next(c, foundNothing(), wednesday().Add(time.Hour)).NextLook)
-	pending := resolve.BeginResent(quickstream.Intent{Reference: "A", NotBefore: wednesday()}, tx, wednesday())
+	pending := resentCase(quickstream.Intent{Reference: "A", NotBefore: wednesday()}, tx)
 	assert.Equal(t, c.NextLook, p.Next(pending, found(unsettled("R2")), pending.NextLook).NextLook)
 	days, end := over(t, p, c, several("R1", "R2"))
 	assert.Len(t, days, 14)

@@ -111,10 +111,10 @@ func TestErredTransaction(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			sent := at(tt.sent)
-			s := resolve.BeginTransaction(&quickstream.Transaction{
+			s := resolve.After(&quickstream.Transaction{
 				ReceiptNumber: "R1", TransactionTime: quickstream.Timestamp{Time: sent},
-			}, sent)
-			times, end := looks(s, erred(tt.settlement))
+			}, nil, sent)
+			times, end := looks(*s.Case, erred(tt.settlement))
 			var got []string
 			for _, at := range times {
 				got = append(got, at.In(location).Format("2006-01-02 15:04"))

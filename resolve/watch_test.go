@@ -435,7 +435,7 @@ func TestTimesWithoutTheMonotonicClock(t *testing.T) {
 	s := resolve.Begin(quickstream.Intent{}, now)
 	s = policy().Next(s, foundNothing(), now)
 	s = policy().Next(s, resolve.Observation{Result: resolve.LookupFailed}, s.NextLook.Add(time.Since(now)))
-	bound := resolve.BeginTransaction(&quickstream.Transaction{ReceiptNumber: "R1", TransactionTime: quickstream.Timestamp{Time: now.Add(time.Hour)}}, now)
+	bound := *resolve.After(&quickstream.Transaction{ReceiptNumber: "R1", TransactionTime: quickstream.Timestamp{Time: now.Add(time.Hour)}}, nil, now).Case
 	assert.True(t, bound.Intent.NotBefore.Equal(now), "a clock that is ahead of ours")
 	assert.Equal(t, openHeld, progressOf(bound))
 	kept := resolve.Begin(quickstream.Intent{NotBefore: now}, now)
@@ -446,6 +446,6 @@ func TestTimesWithoutTheMonotonicClock(t *testing.T) {
 	} {
 		assert.NotContains(t, at.String(), "m=")
 	}
-	early := resolve.BeginTransaction(&quickstream.Transaction{ReceiptNumber: "R1", TransactionTime: quickstream.Timestamp{Time: now.Add(-time.Hour)}}, now)
+	early := *resolve.After(&quickstream.Transaction{ReceiptNumber: "R1", TransactionTime: quickstream.Timestamp{Time: now.Add(-time.Hour)}}, nil, now).Case
 	assert.True(t, early.Intent.NotBefore.Equal(now.Add(-time.Hour)))
 }

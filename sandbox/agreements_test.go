@@ -85,7 +85,6 @@ func TestAgreementRules(t *testing.T) {
 		}{
 			{changed(good, "supplierBusinessCode", "NOBODY"), "supplierBusinessCode"},
 			{changed(good, "agreementCreationType", "MIGRATED_DDR"), "agreementCreationType"},
-			{with(good, "payerDetails", "bsb", nil, "accountNumber", nil), "payerDetails.bsb"},
 		} {
 			findings := c.findings(c.postAgreement(tt.body))
 			assert.Contains(t, findings, tt.field, tt.body)
@@ -128,7 +127,7 @@ func TestAgreementLeniences(t *testing.T) {
 		request = with(request, "paymentDetails", "startDate", "1999-12-31")
 		request = with(request, "payerDetails", "payIdType", "TELI", "payId", "+61-412345678")
 		c.must(http.StatusCreated, c.postAgreement(request))
-	}, assuming(func(a *Assumptions) { a.TwoDecimalStrings, a.PastStartRefused, a.OnePayerRoute = false, false, false }))
+	})
 }
 
 func TestPayIDs(t *testing.T) {

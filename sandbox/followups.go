@@ -93,7 +93,7 @@ func (b *Sandbox) reversible(tx *transaction, now time.Time) (voidable, refundab
 
 func (b *Sandbox) refund(c *call, f *fields) answer {
 	tx, original := b.followUp(f, typeRefund, typePayment, typeCapture)
-	tx.principal = f.needAmount("principalAmount")
+	tx.principal = f.needPositive("principalAmount")
 	if original != nil {
 		b.checkRefund(f, tx, original)
 	}

@@ -147,13 +147,16 @@ type bankAccount struct{ name, bsb, number string }
 
 type nzBankAccount struct{ name, bank, branch, number, suffix string }
 
-// readBankAccount returns nil if a member is not valid.
-func (b *Sandbox) readBankAccount(f *fields) *bankAccount {
+// readText reads a member that must be given, or one that may be absent.
+type readText func(name string, checks ...check) string
+
+// readBankAccount returns nil if a member is not valid. The members are required in a token only.
+func (b *Sandbox) readBankAccount(f *fields, read readText) *bankAccount {
 	before := len(f.c.findings)
 	out := &bankAccount{
-		name:   f.need("accountName"),
-		bsb:    strings.Replace(f.need("bsb", b.bsb), "-", "", 1),
-		number: f.need("accountNumber"),
+		name:   read("accountName"),
+		bsb:    strings.Replace(read("bsb", b.bsb), "-", "", 1),
+		number: read("accountNumber"),
 	}
 	if len(f.c.findings) > before {
 		return nil
@@ -162,14 +165,14 @@ func (b *Sandbox) readBankAccount(f *fields) *bankAccount {
 }
 
 // readNZBankAccount reads the members that public client code names.
-func (b *Sandbox) readNZBankAccount(f *fields) *nzBankAccount {
+func (b *Sandbox) readNZBankAccount(f *fields, read readText) *nzBankAccount {
 	before := len(f.c.findings)
 	out := &nzBankAccount{
-		name:   f.need("nzAccountName"),
-		bank:   f.need("nzBankCode"),
-		branch: f.need("nzBranchCode"),
-		number: f.need("nzAccountNumber"),
-		suffix: f.need("nzAccountSuffix"),
+		name:   read("nzAccountName"),
+		bank:   read("nzBankCode"),
+		branch: read("nzBranchCode"),
+		number: read("nzAccountNumber"),
+		suffix: f.text("nzAccountSuffix"),
 	}
 	if len(f.c.findings) > before {
 		return nil

@@ -87,9 +87,10 @@ func (b *Sandbox) checkPayer(f *fields, tx *transaction, src *source, eci string
 	if isCard && eci == "" {
 		f.refuse("eci", "", "is required for card payments")
 	}
-	b.storedCredential(f, isCard, eci)
-	if f.text("cryptogram") == "" && isCard && f.has(sourceCard) && src.card.walletProvider != "" {
-		f.refuse("cryptogram", "", "is required with walletProvider")
+	mode := b.storedCredential(f, isCard, eci)
+	merchants := eci == "RECURRING" || eci == "INSTALMENT" || mode == "STORED_CREDENTIAL"
+	if f.text("cryptogram") == "" && isCard && f.has(sourceCard) && src.card.walletProvider != "" && !merchants && tx.kind == typePayment {
+		f.refuse("cryptogram", "", "is required with walletProvider if the customer pays")
 	}
 
 	tx.ip = f.text("ipAddress", publicIP)
@@ -115,20 +116,21 @@ func byMerchant(eci string) bool {
 	return eci == "PHONE" || eci == "MAIL" || eci == "RECURRING" || eci == "INSTALMENT"
 }
 
-// storedCredential checks storedCredentialData.
-func (b *Sandbox) storedCredential(f *fields, required bool, eci string) {
+// storedCredential checks storedCredentialData, and returns its entry mode.
+func (b *Sandbox) storedCredential(f *fields, required bool, eci string) (mode string) {
 	inner := f.object("storedCredentialData")
 	if inner == nil {
 		if required && !f.has("storedCredentialData") {
 			f.refuse("storedCredentialData", "", "is required for card payments")
 		}
-		return
+		return ""
 	}
-	mode := inner.need("entryMode", oneOf("MANUAL", "STORED_CREDENTIAL"))
+	mode = inner.need("entryMode", oneOf("MANUAL", "STORED_CREDENTIAL"))
 	usage := inner.text("usage", b.usage()...)
 	if mode == "STORED_CREDENTIAL" && usage == "" && !inner.has("usage") && b.usageRequired(eci) {
 		inner.refuse("usage", "", "is required for this eci with entryMode STORED_CREDENTIAL")
 	}
+	return mode
 }
 
 // mpgsData accepts an object whose members are not public.

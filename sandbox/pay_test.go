@@ -208,16 +208,20 @@ func TestPaymentRules(t *testing.T) {
 	}))
 }
 
-// TestWalletCards: payments, pre-authorisations and verifications treat a wallet's card alike.
+// TestWalletCards: a wallet's card needs no CVN, and a cryptogram only if the customer pays with it.
 func TestWalletCards(t *testing.T) {
 	bubble(t, func(c *caller) {
 		for _, kind := range []string{"PAYMENT", "PREAUTH", "ACCOUNT_VERIFICATION"} {
-			bare := changed(cardPayment("O"), "transactionType", kind, "creditCard", changed(cardDetails(goodCard), "walletProvider", "APPLE_PAY"))
+			bare := changed(cardPayment("O"), "transactionType", kind, "creditCard", changed(cardDetails(goodCard), "walletProvider", "APPLE_PAY", "cvn", nil))
 			if kind == "ACCOUNT_VERIFICATION" {
 				bare = changed(bare, "principalAmount", nil)
 			}
-			assert.Equal(t, map[string]string{"cryptogram": "is required with walletProvider"}, c.findings(c.post("/transactions", bare)), kind)
 			c.must(201, c.post("/transactions", changed(bare, "cryptogram", "AAAA")))
+			c.must(201, c.post("/transactions", changed(bare, "storedCredentialData", object{"entryMode": "STORED_CREDENTIAL"})))
+			c.must(201, c.post("/transactions", changed(bare, "eci", "RECURRING", "ipAddress", nil)))
+			if kind == "PAYMENT" {
+				assert.Equal(t, map[string]string{"cryptogram": "is required with walletProvider if the customer pays"}, c.findings(c.post("/transactions", bare)))
+			}
 		}
 	})
 }

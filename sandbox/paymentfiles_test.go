@@ -187,7 +187,7 @@ func TestFaultyPaymentFiles(t *testing.T) {
 			"short line":     {lines("1.00", "C,SANDBOX01,AUD,1.00"), "line 2: is not a payment"},
 			"no business":    {lines("1.00", strings.Replace(good, "SANDBOX01", "NOBODY", 1)), "line 2: supplierBusinessCode"},
 			"bad currency":   {lines("1.00", strings.Replace(good, "AUD", "USD", 1)), "line 2: currency"},
-			"bad amount":     {lines("1.00", strings.Replace(good, "1.00", "1", 1)), "line 2: principalAmount"},
+			"bad amount":     {lines("1.00", strings.Replace(good, "1.00", "1.001", 1)), "line 2: principalAmount"},
 			"real card":      {lines("1.00", strings.Replace(good, goodCard, realPAN, 1)), "line 2: cardNumber"},
 			"expired card":   {lines("1.00", strings.Replace(good, "2035", "1999", 1)), "line 2: expiryDateYear"},
 			"bad bsb":        {lines("1.00", bankLine("O", "1.00", "03299")), "line 2: bsb"},

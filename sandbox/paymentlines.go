@@ -100,9 +100,9 @@ func (b *Sandbox) readLine(record []string, tokens bool) (tx *transaction, messa
 	case kind == "C":
 		src.card = b.readCard(f, false)
 	case kind == "B":
-		src.bank = b.readBankAccount(f)
+		src.bank = b.readBankAccount(f, f.need)
 	case kind == "N":
-		src.nz = b.readNZBankAccount(f)
+		src.nz = b.readNZBankAccount(f, f.need)
 	default:
 		src.payTo = &payToDetails{}
 		if src.instrument.payTo = b.agreement(members["agreementToken"]); src.instrument.payTo == nil {

@@ -135,7 +135,7 @@ func (b *Sandbox) changeRefused(change string, original *transaction, now time.T
 
 func (b *Sandbox) capture(c *call, f *fields) answer {
 	tx, preauth := b.followUp(f, typeCapture, typePreauth)
-	tx.principal = f.needAmount("principalAmount")
+	tx.principal = f.needPositive("principalAmount")
 	b.storedCredential(f, true, "")
 	original := preauth
 	if preauth != nil {

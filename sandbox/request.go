@@ -187,7 +187,7 @@ func (f *fields) amount(name string) (value cents, given bool) {
 	return value, true
 }
 
-// needAmount reads a required amount above zero.
+// needAmount reads a required amount, which may be zero.
 func (f *fields) needAmount(name string) cents {
 	before := len(f.c.findings)
 	value, given := f.amount(name)
@@ -195,7 +195,17 @@ func (f *fields) needAmount(name string) cents {
 	case len(f.c.findings) > before:
 	case !given:
 		f.refuse(name, "", "is required")
-	case value <= 0:
+	case value < 0:
+		f.refuse(name, value.String(), "must not be negative")
+	}
+	return value
+}
+
+// needPositive reads a required amount above zero.
+func (f *fields) needPositive(name string) cents {
+	before := len(f.c.findings)
+	value := f.needAmount(name)
+	if value == 0 && len(f.c.findings) == before {
 		f.refuse(name, value.String(), "must be above zero")
 	}
 	return value

@@ -17,7 +17,7 @@ func TestCodesOfAgreements(t *testing.T) {
 		{"paymentTerms", "agreementType"},
 		{"payerDetails", "payerType"},
 	}
-	for world, required := range map[string]bool{"default": true, "AgreementCodesRequired=false": false} {
+	for world, required := range map[string]bool{"AgreementCodesRequired=true": true, "default": false} {
 		inWorld(t, world, func(c *caller) {
 			none := c.agreementRequest()
 			for _, at := range codes {
@@ -45,7 +45,7 @@ func TestCodesOfAgreements(t *testing.T) {
 }
 
 func TestOptionalPartsOfAgreements(t *testing.T) {
-	for world, required := range map[string]bool{"default": true, "PayerRouteRequired=false AdhocNumberRequired=false": false} {
+	for world, required := range map[string]bool{"PayerRouteRequired=true": true, "AdhocNumberRequired=false": false} {
 		inWorld(t, world, func(c *caller) {
 			good := c.agreementRequest()
 			for field, body := range map[string]object{
@@ -144,7 +144,7 @@ func TestWhatIsNotForbidden(t *testing.T) {
 		assert.Equal(c.t, 200, r.status)
 		assert.Contains(c.t, string(r.raw), "Supplier Business Code", "without a version, the latest")
 	})
-	for world, status := range map[string]int{"default": 422, "TwoDecimalStrings=false": 200} {
+	for world, status := range map[string]int{"TwoDecimalStrings=true": 422, "default": 200} {
 		inWorld(t, world, func(c *caller) {
 			token := c.token(changed(cardToken(goodCard), "threeDS2", true, "browserProfile", browser()))
 			c.must(status, c.post("/single-use-tokens/"+token+"/three-ds2-authentication", object{

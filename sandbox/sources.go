@@ -71,13 +71,13 @@ func (b *Sandbox) detailsSource(f *fields, name string, cvnRequired bool) *sourc
 	switch name {
 	case sourceCard:
 		wallet := inner.text("walletProvider", oneOf("APPLE_PAY"))
-		if details.card = b.readCard(inner, cvnRequired); details.card != nil {
+		if details.card = b.readCard(inner, cvnRequired && wallet == ""); details.card != nil {
 			details.card.walletProvider = wallet
 		}
 	case sourceBank:
-		details.bank = b.readBankAccount(inner)
+		details.bank = b.readBankAccount(inner, inner.text)
 	default:
-		details.nz = b.readNZBankAccount(inner)
+		details.nz = b.readNZBankAccount(inner, inner.text)
 	}
 	if details == (instrument{}) {
 		return nil

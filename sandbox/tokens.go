@@ -139,19 +139,19 @@ func (b *Sandbox) createToken(c *call) answer {
 		f.foreign(foreign, bankMembers...)
 		f.foreign(foreign, nzMembers...)
 	case typeDirectDebit:
-		tok.source.bank = b.readBankAccount(f)
+		tok.source.bank = b.readBankAccount(f, f.need)
 		f.forbid(foreign, "cardholderName", "cvn")
 		f.foreign(foreign, cardMembers...)
 		f.foreign(foreign, nzMembers...)
 	case typeDirectDebitNZ:
-		tok.source.nz = b.readNZBankAccount(f)
+		tok.source.nz = b.readNZBankAccount(f, f.need)
 		f.forbid(foreign, "cardholderName", "cvn")
 		f.foreign(foreign, cardMembers...)
 		f.foreign(foreign, bankMembers...)
 	default:
 		f.ignore(slices.Concat(cardMembers, bankMembers, nzMembers)...)
 	}
-	tok.profile = f.threeDS2(accountType)
+	tok.profile = f.threeDS2()
 	if !c.valid() {
 		return c.invalid()
 	}
@@ -203,11 +203,8 @@ var languageTag = regexp.MustCompile(`^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$`)
 
 // threeDS2 reads the request for authentication. If it is asked for, the whole profile is
 // required.
-func (f *fields) threeDS2(accountType string) *browserProfile {
+func (f *fields) threeDS2() *browserProfile {
 	wanted, _ := f.flag("threeDS2")
-	if wanted && accountType != typeCard {
-		f.refuse("threeDS2", "", "is for cards only")
-	}
 	p := f.object("browserProfile")
 	if p == nil {
 		if wanted {

@@ -135,11 +135,11 @@ func (b *Sandbox) suspendedTransactions(c *call) answer {
 
 func monthOf(t time.Time) string { return calendar.Sydney(t).Format(monthLayout) }
 
-// recentMonth accepts this month and the six before it, in Sydney.
+// recentMonth refuses months before the last six, in Sydney.
 func recentMonth(month string, now time.Time) string {
 	today := calendar.Sydney(now)
 	first := time.Date(today.Year(), today.Month()-6, 1, 0, 0, 0, 0, time.UTC).Format(monthLayout)
-	if month < first || month > today.Format(monthLayout) {
+	if month < first {
 		return "must be one of the last six months"
 	}
 	return ""

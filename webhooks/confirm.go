@@ -105,8 +105,8 @@ func answered(status quickstream.AgreementStatus) bool {
 }
 
 // settled reports whether a transaction is past the event. One that is held by fraud screening
-// counts: its error is the same as that of a pending one.
+// counts.
 func settled(t *quickstream.Transaction) bool {
-	outcome, _ := t.Outcome()
+	outcome := t.Outcome()
 	return outcome != quickstream.OutcomePending && outcome != quickstream.OutcomeUnknown
 }

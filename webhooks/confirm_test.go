@@ -62,6 +62,35 @@ func TestConfirmDelivers(t *testing.T) {
 	}
 }
 
+// TestStatusesOfTheClient: a confirmed transaction has the meanings that the client was given, and so
+// has one that is decoded without a client and explained by it.
+func TestStatusesOfTheClient(t *testing.T) {
+	t.Parallel()
+	settled := `{"receiptNumber":"1000000001","status":"Settled","summaryCode":"0"}`
+	for meaning, want := range map[quickstream.Outcome]quickstream.Outcome{
+		quickstream.OutcomeApproved: quickstream.OutcomeApproved, quickstream.OutcomeVoided: quickstream.OutcomeVoided, quickstream.OutcomePending: "",
+	} {
+		_, service := newAPI(t, 200, settled)
+		client, err := quickstream.NewClient(quickstream.CustomURL("https://api.invalid/rest/v1"), quickstream.Keys{Secret: quickstream.NewSecretKey("S")},
+			quickstream.WithHTTPClient(&http.Client{Transport: service}), quickstream.WithStatus("settled", meaning))
+		require.NoError(t, err)
+		f := new(calls)
+		body := `{"id":"1","eventType":"payto.payment.approved","data":` + settled + `}`
+		err = webhooks.ConfirmWith(client, f.handle)(t.Context(), parse(t, body))
+		if want == "" {
+			require.ErrorIs(t, err, webhooks.ErrUnconfirmed, "it precedes the event")
+			continue
+		}
+		require.NoError(t, err)
+		assert.Equal(t, want, eventOf[*webhooks.PaymentEvent](t, f.received[0]).Transaction().Outcome())
+		claimed := eventOf[*webhooks.PaymentEvent](t, parse(t, body)).Transaction()
+		assert.Equal(t, quickstream.OutcomeUnknown, claimed.Outcome())
+		assert.Equal(t, want, client.Explain(claimed).Outcome())
+		assert.Equal(t, quickstream.OutcomeUnknown, claimed.Outcome(), "it is another's too")
+		assert.Nil(t, client.Explain(nil))
+	}
+}
+
 func withStatus(status string) string { return strings.Replace(agreementData, "ACTIVE", status, 1) }
 
 const declined = `{"receiptNumber":"1000000001","status":"Declined","summaryCode":"1"}`

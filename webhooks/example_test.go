@@ -143,7 +143,7 @@ func ExampleSigner() {
 			return err
 		}
 		if event, ok := event.(*webhooks.PaymentEvent); ok {
-			if _, err := quickstream.RequireApproved(event.Transaction(), nil); err == nil {
+			if event.Transaction().Outcome() == quickstream.OutcomeApproved {
 				paid[event.Transaction().PaymentReferenceNumber] = true
 			}
 		}

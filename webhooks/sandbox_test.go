@@ -61,7 +61,7 @@ func collect(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) (ag
 	<-time.After(24 * time.Hour)
 	require.NoError(t, box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement))
 	synctest.Wait()
-	payment, err := client.Transactions.Pay(t.Context(), quickstream.PayParams{
+	payment, err := client.PayTo.Collect(t.Context(), quickstream.CollectParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken}),
 		PrincipalAmount: decimal.New(50, 0), Currency: quickstream.CurrencyAUD,
 	})

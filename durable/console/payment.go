@@ -208,7 +208,7 @@ func verdicts(r durable.Record, followUp bool) []durable.Verdict {
 	if r.ReceiptNumber == "" && !slices.ContainsFunc(r.Evidence, shown) {
 		all = append(all, durable.VerdictNotSent)
 	}
-	if r.Operation == quickstream.OperationPay && !followUp {
+	if (r.Operation == quickstream.OperationPay || r.Operation == quickstream.OperationCollect) && !followUp {
 		all = append(all, durable.VerdictVoided, durable.VerdictReturned)
 	}
 	return all

@@ -57,7 +57,7 @@ func words(name any) string { return strings.ReplaceAll(fmt.Sprint(name), "_", "
 // what is what a write asks of the service.
 func what(r durable.Record) string {
 	names := map[quickstream.Operation]string{
-		quickstream.OperationPay: "Payment", quickstream.OperationRefund: "Refund", quickstream.OperationVoid: "Void",
+		quickstream.OperationPay: "Payment", quickstream.OperationCollect: "PayTo payment", quickstream.OperationRefund: "Refund", quickstream.OperationVoid: "Void",
 		quickstream.OperationPreauthorise: "Pre-authorisation", quickstream.OperationCapture: "Capture", durable.OperationReverse: "Refund of all",
 		quickstream.OperationCancelPreauthorisation: "Cancellation", quickstream.OperationTopUp: "Top-up", quickstream.OperationVerifyAccount: "Card check",
 		quickstream.OperationRegisterAccount: "Stored account", quickstream.OperationCreateAgreement: "PayTo agreement", quickstream.OperationUploadPaymentFile: "Payment file",
@@ -98,7 +98,7 @@ func problem(r durable.Record) string {
 
 // takes reports whether a write takes money.
 func takes(r durable.Record) bool {
-	return r.Operation == quickstream.OperationPay || r.Operation == quickstream.OperationCapture
+	return r.Operation == quickstream.OperationPay || r.Operation == quickstream.OperationCollect || r.Operation == quickstream.OperationCapture
 }
 
 // meaning is a sentence on where a write is. With elsewhere another payment of its order was taken, or may be: a payment, or

@@ -56,7 +56,6 @@ func buy(ctx context.Context, db *sql.DB, engine *durable.Engine[*sql.Tx], order
 		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(token),
 		PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
 		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"), CustomerReferenceNumber: order,
-		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
 	})
 	if err != nil {
 		return err

@@ -120,7 +120,6 @@ func sell(ctx context.Context, box *sandbox.Sandbox, file string) error {
 		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(token),
 		PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
 		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"),
-		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
 	}
 	attempt := durable.NewWrite{ID: "attempt-7", Order: "ORDER-1"} // made with the form, and posted with it
 	pay := func() (payment durable.Payment, created bool, err error) {

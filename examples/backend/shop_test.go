@@ -1,83 +1,58 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// Whatever the network does, and wherever the process ends, no order is charged twice, believed
-// to be unpaid, or given back and believed to be paid.
-func TestChaos(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := NewStore()
-		sandboxtest.Chaos(t, sandboxtest.ChaosOptions{
-			Seed: 1, Orders: 24, Declined: 0.3, Erred: 0.2,
-			Settle: func(ctx context.Context, client *quickstream.Client, order string, now time.Time) error {
-				shop := NewShop(client, store, sandbox.DefaultBusiness, func() time.Time { return now })
-				return errors.Join(shop.Recover(ctx), shop.Resolve(ctx), word(store, order))
-			},
-		}, func(ctx context.Context, client *quickstream.Client, order string) error {
-			for range 3 { // the customer is stubborn, and clicks twice
-				var clicks sync.WaitGroup
-				for range 2 {
-					clicks.Go(func() { payAndCrash(ctx, client, store, order) })
-				}
-				clicks.Wait()
-				<-time.After(time.Minute)
-			}
-			if order[len(order)-2]%2 == 0 {
-				_, _ = NewShop(client, store, sandbox.DefaultBusiness, time.Now).GiveBack(ctx, order)
-			}
-			return word(store, order)
-		})
-	})
+// open returns a sandbox whose clock stands still, and a shop with ORDER-1 and ORDER-2.
+func open(t *testing.T) (*sandbox.Sandbox, *sandbox.Clock, *Shop) {
+	clock := sandbox.NewClock(time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC)) // 10:00 in Sydney
+	box, _ := sandboxtest.New(t, sandbox.WithClock(clock))
+	return box, clock, shopOf(t, box)
 }
 
-// payAndCrash is a process that takes a payment. The order decides where it ends.
-func payAndCrash(ctx context.Context, client *quickstream.Client, store *Store, order string) {
-	shop, browser := NewShop(client, store, sandbox.DefaultBusiness, time.Now), Browser{Client: client}
-	_ = shop.Recover(ctx)
-	token, err := browser.TypeCard(ctx, sandbox.CardAttempted)
-	if err != nil {
-		return
+func shopOf(t *testing.T, box *sandbox.Sandbox) *Shop {
+	shop, err := NewShop(t.Context(), sandboxtest.Client(t, box, facility()...), ":memory:", box.Now)
+	if err == nil {
+		_, err = shop.DB.Exec(`INSERT INTO orders VALUES ('ORDER-1', '49.95'), ('ORDER-2', '49.95')`)
 	}
-	params, err := shop.byCard(ctx, price(), token, browser.Visitor())
 	if err != nil {
-		return
+		t.Fatal(err)
 	}
-	row, err := shop.plan(ctx, order, params)
-	switch {
-	case err != nil, order[len(order)-1] == '1': // it is planned, and no more
-	case order[len(order)-1] == '2': // it is claimed, and not sent
-		_ = store.Claim(row.Key, time.Now())(ctx)
-	case order[len(order)-1] == '3': // it is sent, and the answer is not stored
-		_, _ = client.Transactions.Submit(ctx, row.State.Intent, store.Claim(row.Key, time.Now()))
-	default:
-		_, _ = shop.send(ctx, row)
+	t.Cleanup(func() { _ = shop.DB.Close() })
+	return shop
+}
+
+// lose makes the service lose answers to payments after it has taken them.
+func lose(t *testing.T, box *sandbox.Sandbox, kind sandbox.FaultKind, times int) {
+	if err := box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: kind, Times: times}); err != nil {
+		t.Fatal(err)
 	}
 }
 
-// word is what the shop says of an order: nil if it is paid.
-func word(store *Store, order string) error {
-	said := errors.New("not paid")
-	for _, row := range store.Rows() {
-		switch {
-		case row.Order != order || row.Status() == Failed:
-		case row.Status() == Open:
-			return quickstream.ErrOutcomeUnknown
-		case row.Kind == quickstream.TransactionTypePayment:
-			said = nil
-		default:
-			said = errors.New("given back")
-		}
+func tokenOf(t *testing.T, shop *Shop, card string) string {
+	token, err := sandboxtest.CardToken(t.Context(), shop.Client, card) // stands for the browser
+	if err != nil {
+		t.Fatal(err)
 	}
-	return said
+	return token
+}
+
+// check compares what the shop says with what the service has taken.
+func check(t *testing.T, box *sandbox.Sandbox, shop *Shop, order, state string, charges int) {
+	t.Helper()
+	if got, charged := shop.State(t.Context(), order), len(box.Ledger().Charged(order)); got != state || charged != charges {
+		t.Errorf("%s is %s with %d charges, and should be %s with %d", order, got, charged, state, charges)
+	}
+}
+
+func TestTheAnswerIsLost(t *testing.T) {
+	box, _, shop := open(t)
+	lose(t, box, sandbox.ResetAfterCommit(), 1)
+	press(t.Context(), shop, "ORDER-1", tokenOf(t, shop, "4242424242424242"))
+	check(t, box, shop, "ORDER-1", "paid", 1)
 }

@@ -28,7 +28,6 @@ type merchant struct {
 	table     table
 	policy    resolve.Policy
 	agreement string
-	seed      uint64
 	naive     bool
 	requests  atomic.Int64
 	noted     sync.Mutex
@@ -83,29 +82,32 @@ func (m *merchant) send(ctx context.Context, w *write, now time.Time) error {
 		}
 		return err
 	}))
-	var refused *quickstream.APIError
-	lost, unknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	_, unknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	result := resolve.After(tx, err, now)
 	switch {
 	case w.Intent == nil: // the request is wrong
 		return fmt.Errorf("%s: %w", w.Order.ID, err)
 	case errors.Is(err, errCrashed), m.crashes(w, "afterAnswer"):
 		return nil
-	case err == nil:
-		outcome, unknown := tx.Outcome()
-		if unknown != nil || tx.NextStep() == quickstream.NextStepCheckRetries {
-			return m.hold(w, resolve.BeginTransaction(tx, now))
-		}
-		return m.settle(w, outcome, tx.ReceiptNumber, now)
 	case unknown && m.naive: // what has no answer has failed, and is made again
 		return m.end(w, oracle.NotDone, "", m.instead(w, now, true)...)
-	case unknown:
-		w.Intent.Attempts, w.Intent.ReceiptNumber = lost.Attempts, lost.ReceiptNumber
-		return m.hold(w, resolve.Begin(*w.Intent, now))
-	case errors.Is(err, quickstream.ErrNotSent), errors.As(err, &refused):
-		return m.end(w, oracle.NotDone, "", m.instead(w, now.Add(pause), w.Kind == oracle.Payment)...) // nothing was done
-	default:
+	case result.Status == resolve.ResultEnded:
+		return m.settle(w, result.Outcome, receiptOf(tx, err), now)
+	case result.Status == resolve.ResultRefused:
+		return m.end(w, oracle.NotDone, "", m.instead(w, now.Add(pause), w.Kind == oracle.Payment)...) // this call took nothing
+	case result.Case == nil:
 		return fmt.Errorf("%s: %w", w.Order.ID, err)
+	default:
+		return m.hold(w, *result.Case)
 	}
+}
+
+// receiptOf returns the receipt of a transaction that has ended.
+func receiptOf(tx *quickstream.Transaction, err error) string {
+	if declined, ok := errors.AsType[*quickstream.DeclinedError](err); ok {
+		tx = declined.Transaction
+	}
+	return tx.ReceiptNumber
 }
 
 func (m *merchant) hold(w *write, pursued resolve.Case) error {

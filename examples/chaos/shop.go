@@ -20,7 +20,7 @@ import (
 
 // openShop makes a client, a PayTo agreement, and a row for each order.
 func openShop(ctx context.Context, r *oracle.Run, c config) (*merchant, error) {
-	m := &merchant{run: r, seed: c.Seed, naive: c.naive, table: table{receipts: make(map[string]int)}}
+	m := &merchant{run: r, naive: c.naive, table: table{receipts: make(map[string]int)}}
 	options := []quickstream.ClientOption{
 		quickstream.WithHTTPClient(&http.Client{Transport: r.Transport()}), quickstream.WithClock(r.Now),
 		quickstream.WithAttemptTimeout(time.Hour), // nothing hangs, and a slow machine is no fault
@@ -56,11 +56,11 @@ func openShop(ctx context.Context, r *oracle.Run, c config) (*merchant, error) {
 		return m, err
 	}
 	for _, o := range r.Orders {
-		first := oracle.Step{Kind: oracle.Payment, Amount: o.Amount}
+		step := oracle.Step{Kind: oracle.Payment, Amount: o.Amount}
 		if o.Method == oracle.Hold {
-			first.Kind = oracle.Preauth
+			step.Kind = oracle.Preauth
 		}
-		err = errors.Join(err, m.table.save(&write{Order: o, Step: first, Due: o.Placed}))
+		err = errors.Join(err, m.table.save(&write{Order: o, Step: step, Due: o.Placed}))
 	}
 	return m, err
 }
@@ -72,8 +72,9 @@ func (m *merchant) observer(c config) quickstream.Observer {
 		End: func(_ context.Context, call quickstream.CallInfo, end quickstream.EndInfo) {
 			unknown := end.Result == quickstream.CallResultUnknown && call.Method != http.MethodGet
 			formless := unknown && end.StatusCode >= 400 && end.StatusCode < 500 && m.run.Formless()
-			receiptOnly := call.Operation == quickstream.OperationVoid && c.World.Value("TransactionAnswers") == "receipt" // which does not say "voided"
-			if c.Faults == 0 && (unknown || end.Result == quickstream.CallResultUndecodable) && !formless && !receiptOnly {
+			lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](end.Err)
+			silent := lost != nil && lost.Transaction != nil // it was taken, and does not say how it ended
+			if c.Faults == 0 && (unknown || end.Result == quickstream.CallResultUndecodable) && !formless && !silent {
 				m.noted.Lock()
 				defer m.noted.Unlock()
 				m.notTaken = append(m.notTaken, fmt.Sprintf("%v: %v", end.Err, errors.Unwrap(end.Err)))
@@ -110,20 +111,24 @@ func (m *merchant) agree(ctx context.Context) error {
 	return m.run.AdvanceTo(ctx, m.run.Now().Add(time.Hour)) // the payer has confirmed it
 }
 
-// payFirst takes a payment while nothing fails: the merchant is no newcomer to the service.
+// first is the order of a payment while nothing fails: the merchant is no newcomer to the service.
+const first = "FIRST"
+
 func (m *merchant) payFirst(ctx context.Context) error {
-	w := &write{Order: oracle.Order{ID: "FIRST"}, Step: oracle.Step{Kind: oracle.Payment, Amount: decimal.New(1, 0)}}
+	w := &write{Order: oracle.Order{ID: first}, Step: oracle.Step{Kind: oracle.Payment, Amount: decimal.New(1, 0)}}
 	tx, err := m.call(ctx, w, quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) error { w.Intent = &intent; return nil }))
-	if err != nil {
+	switch result := resolve.After(tx, err, m.run.Now()); {
+	case result.Outcome == quickstream.OutcomeApproved:
+		return m.end(w, oracle.Done, tx.ReceiptNumber)
+	case result.Case != nil: // an answer that does not say so
+		return m.hold(w, *result.Case)
+	default:
 		return err
 	}
-	return m.end(w, oracle.Done, tx.ReceiptNumber)
 }
 
-// call sends a write. Its key comes from the seed, so that a run can be repeated: other programs
-// leave it to the client.
+// call sends a write, under a key that the client makes.
 func (m *merchant) call(ctx context.Context, w *write, opts ...quickstream.CallOption) (*quickstream.Transaction, error) {
-	opts = append(opts, quickstream.WithIdempotencyKey(fmt.Sprintf("%08x-0000-4000-8000-%012x", m.seed, w.ID)))
 	manual := &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual}
 	visa := quickstream.FromCard(sandboxtest.Card("4242424242424242"))
 	switch w.Kind {
@@ -131,7 +136,7 @@ func (m *merchant) call(ctx context.Context, w *write, opts ...quickstream.CallO
 		return m.client.Transactions.Preauthorise(ctx, quickstream.PreauthoriseParams{
 			SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: w.Amount, Currency: quickstream.CurrencyAUD,
 			CustomerReferenceNumber: w.Order.ID, PaymentReferenceNumber: w.Order.Reference,
-			ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.10"), StoredCredential: manual, Source: visa,
+			ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.10"), Source: visa,
 		}, opts...)
 	case oracle.TopUp:
 		return m.client.Transactions.TopUp(ctx, quickstream.TopUpParams{
@@ -164,9 +169,13 @@ func (m *merchant) call(ctx context.Context, w *write, opts ...quickstream.CallO
 			AccountName: "Ann Example", BSB: "032-002", AccountNumber: quickstream.NewSecret("123465"),
 		})
 	case oracle.PayTo:
-		p.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: m.agreement})
+		return m.client.PayTo.Collect(ctx, quickstream.CollectParams{
+			SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: w.Amount, Currency: quickstream.CurrencyAUD,
+			CustomerReferenceNumber: w.Order.ID, PaymentReferenceNumber: w.Order.Reference,
+			Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: m.agreement}),
+		}, opts...)
 	default:
-		p.StoredCredential, p.Source = manual, visa
+		p.Source = visa
 	}
 	return m.client.Transactions.Pay(ctx, p, opts...)
 }
@@ -191,7 +200,7 @@ func (m *merchant) end(w *write, ended, receipt string, next ...write) error {
 }
 
 func (m *merchant) crashes(w *write, where string) bool {
-	return m.run.Crashes(w.Order.ID, w.Intent.IdempotencyKey, where, w.Again) && !m.naive
+	return w.Order.ID != first && m.run.Crashes(w.Order.ID, w.Intent.IdempotencyKey, where, w.Again) && !m.naive
 }
 
 // words are what the merchant says of all writes in the end.

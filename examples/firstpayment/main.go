@@ -3,29 +3,37 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 	"github.com/shopspring/decimal"
 )
 
 func main() {
-	box := sandbox.New() // the service, simulated in this process
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()))
+	_, client, err := sandboxtest.Open() // the service, simulated in this process
+	if err == nil {
+		err = client.Check(context.Background())
+	}
 	if err != nil {
 		log.Fatal(err)
 	}
-	payment, err := quickstream.RequireApproved(client.Transactions.Pay(context.Background(), quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, CustomerReferenceNumber: "ORDER-1042", ECI: quickstream.ECIPhone,
+	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
 		Source:          quickstream.FromCard(sandboxtest.Card("4242424242424242")), // on the web: a token from the customer's browser
-		PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
-		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
-	}))
-	if err != nil {
-		log.Fatal(err) // not approved is not the same as not paid: see below
+		PrincipalAmount: decimal.RequireFromString("49.95"), ECI: quickstream.ECIPhone, CustomerReferenceNumber: "ORDER-1042",
+	}, quickstream.WithIdempotencyKey("c0ffee00-1042-4000-8000-000000000001")) // of this attempt, stored before it
+	switch {
+	case err == nil:
+		fmt.Println("approved:", payment.TotalAmount)
+	case errors.Is(err, quickstream.ErrDeclined):
+		fmt.Println("not paid: ask for another card, and make a new key:", err)
+	case errors.Is(err, quickstream.ErrPending):
+		fmt.Println("hold the order, store the receipt, and wait:", err)
+	case errors.Is(err, quickstream.ErrOutcomeUnknown):
+		fmt.Println("hold the order, and resolve:", err)
+	default:
+		fmt.Println("this call took nothing:", err)
 	}
-	fmt.Println("paid", payment.TotalAmount)
 }

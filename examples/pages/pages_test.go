@@ -47,7 +47,7 @@ func TestPrograms(t *testing.T) {
 		t.Fatal("pages were found:", pages, err)
 	}
 	files := map[string]string{} // program to path
-	for _, pattern := range []string{"*/*.go", "../firstpayment/*.go"} {
+	for _, pattern := range []string{"*/*.go", "../firstpayment/*.go", "../backend/[^c]*.go"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +57,7 @@ func TestPrograms(t *testing.T) {
 		}
 	}
 	programs := t.TempDir()
-	run(t, "go", "build", "-o", programs+string(filepath.Separator), "./...", "../firstpayment")
+	run(t, "go", "build", "-o", programs+string(filepath.Separator), "./...", "../firstpayment", "../backend")
 	shown := map[string]bool{}
 	for _, page := range append(pages, "../../README.md") {
 		all := blocks(t, page)

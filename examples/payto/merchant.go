@@ -106,14 +106,14 @@ func (m *merchant) confirmed(ctx context.Context, token string) (*quickstream.Ag
 	}
 }
 
-// pay takes the payment. The intent is stored right before it is sent: after a crash or an
-// unknown outcome it is all that is needed to find out what happened, as examples/backend does.
+// pay takes the payment, which is pending at first. The intent is stored right before it is sent: after a
+// crash or an unknown outcome it is all that is needed to find out what happened.
 func (m *merchant) pay(ctx context.Context, agreement *quickstream.Agreement, invoice string) (*quickstream.Transaction, error) {
 	store := func(_ context.Context, intent quickstream.Intent) error {
 		fmt.Printf("Intent       not sent yet, store the intent with reference %s\n", intent.Reference)
 		return nil
 	}
-	return m.client.Transactions.Pay(ctx, quickstream.PayParams{
+	return m.client.PayTo.Collect(ctx, quickstream.CollectParams{
 		SupplierBusinessCode:    sandbox.DefaultBusiness,
 		Source:                  quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken, RemittanceInformation1: invoice}),
 		PrincipalAmount:         decimal.RequireFromString("89.90"),
@@ -128,7 +128,13 @@ func (m *merchant) approved(ctx context.Context, receipt string) (*quickstream.T
 	payment := m.payments[receipt]
 	m.mu.Unlock()
 	if payment == nil {
-		return quickstream.RequireApproved(m.client.Transactions.Get(ctx, receipt))
+		var err error
+		if payment, err = m.client.Transactions.Get(ctx, receipt); err != nil {
+			return nil, err
+		}
 	}
-	return quickstream.RequireApproved(payment, nil)
+	if outcome := payment.Outcome(); outcome != quickstream.OutcomeApproved {
+		return nil, fmt.Errorf("it is %s", outcome)
+	}
+	return payment, nil
 }

@@ -1,4 +1,4 @@
-package wrongprograms
+package main
 
 import (
 	"context"
@@ -17,8 +17,8 @@ const (
 
 // right stores the intent, looks for what is lost, and pays nothing again.
 func right(ctx context.Context, s *shop, order string) error {
-	tx, err := s.client.Transactions.Pay(ctx, byCard(order, visa), s.storing(order))
-	return s.concluded(ctx, tx, err)
+	_, err := s.client.Transactions.Pay(ctx, byCard(order, visa), s.storing(order))
+	return s.concluded(ctx, err)
 }
 
 // An error is an error: what has failed is paid again. The intent is stored, or not, in
@@ -26,9 +26,9 @@ func right(ctx context.Context, s *shop, order string) error {
 func anyErrorPaysAgain(store func(s *shop, order string) quickstream.Option, end error) program {
 	return func(ctx context.Context, s *shop, order string) error {
 		for range tries {
-			tx, err := s.client.Transactions.Pay(ctx, byCard(order, visa), store(s, order))
+			_, err := s.client.Transactions.Pay(ctx, byCard(order, visa), store(s, order))
 			if err == nil {
-				return s.concluded(ctx, tx, nil)
+				return nil
 			}
 		}
 		return end
@@ -59,17 +59,14 @@ func (s *shop) insert(key string, intent quickstream.Intent) error {
 func notFoundPaysAgain(absent func(error) bool) program {
 	return func(ctx context.Context, s *shop, order string) error {
 		for range tries {
-			tx, err := s.client.Transactions.Pay(ctx, byCard(order, visa), s.storing(order))
+			_, err := s.client.Transactions.Pay(ctx, byCard(order, visa), s.storing(order))
 			if sent, unknown := lost(err); unknown {
-				tx, err = s.client.Transactions.Resume(ctx, sent)
-				if absent(err) {
+				if _, err = s.client.Transactions.Resume(ctx, sent); absent(err) {
 					continue // it is not there, so it did not arrive: pay again
 				}
-				if err != nil {
-					return s.lookFor(ctx, sent)
-				}
+				return s.lookFor(ctx, sent)
 			}
-			return s.concluded(ctx, tx, err)
+			return s.concluded(ctx, err)
 		}
 		return errNotPaid
 	}
@@ -82,12 +79,12 @@ func noCandidates(err error) bool {
 	return ok && open.Cause == nil && len(open.Candidates) == 0
 }
 
-// Every error of RequireApproved that is not an unknown outcome is taken for a
-// failure. What is unknown, the given function says.
-func requireApproved(unknown func(error) bool) program {
+// Every error that is not an unknown outcome is taken for a failure. What is unknown, the given
+// function says.
+func othersTakeAnotherCard(unknown func(error) bool) program {
 	return func(ctx context.Context, s *shop, order string) error {
 		for _, card := range []string{visa, another, another} {
-			_, err := quickstream.RequireApproved(s.client.Transactions.Pay(ctx, byCard(order, card), s.storing(order)))
+			_, err := s.client.Transactions.Pay(ctx, byCard(order, card), s.storing(order))
 			if err == nil {
 				return nil
 			}
@@ -106,30 +103,18 @@ func unknownByType(err error) bool {
 	return ok
 }
 
-// What is not approved is taken for declined: another card, please. What the outcome
-// is, the given function says; its error is dealt with like one of Pay.
-func notApprovedTakesAnotherCard(outcomeOf func(*quickstream.Transaction) (quickstream.Outcome, error)) program {
-	return func(ctx context.Context, s *shop, order string) error {
-		for _, card := range []string{visa, another} {
-			var outcome quickstream.Outcome
-			tx, err := s.client.Transactions.Pay(ctx, byCard(order, card), s.storing(order))
-			if err == nil {
-				outcome, err = outcomeOf(tx)
-			}
-			if err != nil {
-				return s.concluded(ctx, tx, err)
-			}
-			if outcome == quickstream.OutcomeApproved {
-				return nil
-			}
+// What is not approved is taken for declined, whatever the error says: another card, please.
+func anotherCardUnlessApproved(ctx context.Context, s *shop, order string) error {
+	for _, card := range []string{visa, another} {
+		tx, err := s.client.Transactions.Pay(ctx, byCard(order, card), s.storing(order))
+		if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
+			tx = lost.Transaction
 		}
-		return errNotPaid
+		if tx.Outcome() == quickstream.OutcomeApproved {
+			return nil
+		}
 	}
-}
-
-func outcomeWithoutItsError(tx *quickstream.Transaction) (quickstream.Outcome, error) {
-	outcome, _ := tx.Outcome()
-	return outcome, nil
+	return errNotPaid
 }
 
 // One key and one reference for all attempts, of the merchant's own: surely that is
@@ -140,9 +125,9 @@ func jobPaysAgainUnderItsKey(runs, perRun int) program {
 		params.PaymentReferenceNumber = order
 		for range runs {
 			for range perRun {
-				tx, err := s.client.Transactions.Pay(ctx, params, quickstream.WithIdempotencyKey("pay-"+order))
+				_, err := s.client.Transactions.Pay(ctx, params, quickstream.WithIdempotencyKey("pay-"+order))
 				if err == nil {
-					return s.concluded(ctx, tx, nil)
+					return nil
 				}
 			}
 			<-time.After(later)
@@ -159,9 +144,8 @@ func jobSubmitsAgain(claim func(*shop, quickstream.Intent) quickstream.Claim, ne
 		if err != nil {
 			return errNotPaid
 		}
-		var tx *quickstream.Transaction
 		for range tries {
-			if tx, err = s.client.Transactions.Submit(ctx, intent, claim(s, intent)); err == nil {
+			if _, err = s.client.Transactions.Submit(ctx, intent, claim(s, intent)); err == nil {
 				break
 			}
 			var over bool
@@ -170,7 +154,7 @@ func jobSubmitsAgain(claim func(*shop, quickstream.Intent) quickstream.Claim, ne
 			}
 			<-time.After(later)
 		}
-		return s.concluded(ctx, tx, err)
+		return s.concluded(ctx, err)
 	}
 }
 
@@ -218,11 +202,11 @@ func paysWhatWasNotPlanned(ctx context.Context, s *shop, order string) error {
 	if err != nil {
 		return errNotPaid
 	}
-	tx, err := s.client.Transactions.Pay(ctx, params)
+	_, err = s.client.Transactions.Pay(ctx, params)
 	if errors.Is(err, quickstream.ErrOutcomeUnknown) {
 		return s.lookFor(ctx, intent)
 	}
-	return s.concluded(ctx, tx, err)
+	return s.concluded(ctx, err)
 }
 
 // Each call has a time limit, and a time limit that was exceeded is a passing
@@ -231,11 +215,11 @@ func deadlineIsTemporary(exceeded func(context.Context, error) bool) program {
 	return func(ctx context.Context, s *shop, order string) error {
 		for range tries {
 			callCtx, cancel := context.WithTimeout(ctx, 1500*time.Millisecond)
-			tx, err := s.client.Transactions.Pay(callCtx, byCard(order, visa), s.storing(order))
+			_, err := s.client.Transactions.Pay(callCtx, byCard(order, visa), s.storing(order))
 			passing := err != nil && exceeded(callCtx, err)
 			cancel()
 			if !passing {
-				return s.concluded(ctx, tx, err)
+				return s.concluded(ctx, err)
 			}
 		}
 		return errNotPaid

@@ -1,11 +1,7 @@
-// Package wrongprograms shows what ordinary mistakes of merchants do: whether orders are
-// charged twice, or the merchant believes the wrong thing of them.
-//
-// Each mistake that does harm names the documentation where a reader decides. No client
-// can prevent it, or this one invites it.
-package wrongprograms
+package main
 
 import (
+	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,8 +9,28 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
+// TestShortestPrograms: the shortest programs are right where the service keeps keys.
+func TestShortestPrograms(t *testing.T) {
+	wrong, err := table(t.Context(), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ignored := 0
+	for _, text := range wrong {
+		if !strings.HasPrefix(text, "keys ignored") {
+			t.Error(text)
+		}
+		ignored++
+	}
+	if ignored != len(shortest())-1 {
+		t.Errorf("where keys are ignored %d programs charge twice, and only the one that resolves shows it: %q", ignored, wrong)
+	}
+}
+
 var chargedTwice = regexp.MustCompile(`was charged \d+ times`)
 
+// TestPrograms shows whether an ordinary mistake charges orders twice, or makes the merchant believe the
+// wrong thing. What does harm names the documentation where a reader decides.
 func TestPrograms(t *testing.T) {
 	for _, mistake := range []struct {
 		name    string
@@ -30,10 +46,9 @@ func TestPrograms(t *testing.T) {
 		{"2b inserted, one for each order", anyErrorPaysAgain((*shop).once, quickstream.ErrOutcomeUnknown), ""},
 		{"3a not found, by ErrNotFound", notFoundPaysAgain(notFoundError), ""},
 		{"3b not found, by no candidates", notFoundPaysAgain(noCandidates), "TransactionsService.Resume"},
-		{"4a RequireApproved, and errors.Is ErrOutcomeUnknown", requireApproved(unknownByIs), ""},
-		{"4b RequireApproved, and the type UnknownOutcomeError", requireApproved(unknownByType), ""},
-		{"5a not approved: another card", notApprovedTakesAnotherCard((*quickstream.Transaction).Outcome), ""},
-		{"5b the error of Outcome thrown away", notApprovedTakesAnotherCard(outcomeWithoutItsError), "Transaction.Outcome"},
+		{"4a all but ErrOutcomeUnknown: another card", othersTakeAnotherCard(unknownByIs), ""},
+		{"4b all but the type UnknownOutcomeError: another card", othersTakeAnotherCard(unknownByType), ""},
+		{"5 the transaction of an error: another card unless approved", anotherCardUnlessApproved, "Transaction.Outcome"},
 		// Under an own key no client can prevent it: that it was used hours ago, nobody here
 		// knows. A planned intent is safe with a claim, and without Renewed.
 		{"6a own key: loop, and the job once more", jobPaysAgainUnderItsKey(2, tries), "WithIdempotencyKey"},

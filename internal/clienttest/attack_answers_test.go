@@ -36,7 +36,7 @@ func neverApproved(t *testing.T, name, body string) {
 	assert.Nil(t, item)
 	var stored quickstream.Transaction
 	require.Error(t, json.Unmarshal([]byte(body), &stored), name)
-	assert.Equal(t, quickstream.OutcomeUnknown, outcomeOf(&stored), name)
+	assert.Equal(t, quickstream.OutcomeUnknown, stored.Outcome(), name)
 }
 
 // TestAttackRow05NamesInAnyValue: Do, which decodes as encoding/json does, does not let a name
@@ -83,7 +83,7 @@ func TestAttack37NoObject(t *testing.T) {
 	}
 	var holder struct{ Tx quickstream.Transaction }
 	require.Error(t, json.Unmarshal([]byte(`{"Tx":null}`), &holder))
-	assert.Equal(t, quickstream.OutcomeUnknown, outcomeOf(&holder.Tx))
+	assert.Equal(t, quickstream.OutcomeUnknown, holder.Tx.Outcome())
 }
 
 // TestAttack40Depth: the answer nests to the limit and beyond. It costs no more than its
@@ -142,7 +142,7 @@ func TestAttack42WrongTypes(t *testing.T) {
 	}
 	tx, err := clientOf(t, says(200, `{"receiptNumber":17,"status":"Approved","summaryCode":0}`)).Transactions.Get(t.Context(), "17")
 	require.NoError(t, err)
-	assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
+	assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
 }
 
 // TestAttack43Receipts: an identifier in an answer is a megabyte, a path, or several lines.
@@ -179,7 +179,7 @@ func TestAttackHugeNumbers(t *testing.T) {
 		allocated := allocatedBy(16*mebibyte, func() {
 			tx, err := clientOf(t, says(200, payment)).Transactions.Get(t.Context(), "R-1")
 			require.NoError(t, err, "%.20s", number)
-			assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
+			assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
 			assert.True(t, tx.TransactionTime.IsZero() && tx.SettlementDate.IsZero() && !tx.Refundable)
 			assert.Equal(t, number, tx.Metadata["a"])
 			terms, err := clientOf(t, says(200, agreement)).PayTo.Get(t.Context(), "A-1")

@@ -196,7 +196,7 @@ func TestAttackBrokenAnswers(t *testing.T) {
 		client, _ := server(t, raw(t, under("Content-Type: "+called, []byte(approvedBody))), plain)
 		tx, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithoutResend())
 		require.NoError(t, err, called)
-		assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx), called)
+		assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome(), called)
 	}
 }
 

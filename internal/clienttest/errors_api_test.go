@@ -154,9 +154,11 @@ func TestErrorsMadeByHand(t *testing.T) {
 		{&quickstream.UnknownOutcomeError{Cause: &quickstream.APIError{StatusCode: 404, Reason: quickstream.ReasonNotFound}}, set{quickstream.ErrOutcomeUnknown}},
 		{&quickstream.UnknownOutcomeError{Cause: &quickstream.APIError{StatusCode: 503, Reason: quickstream.ReasonThreeDSUnavailable}}, set{quickstream.ErrOutcomeUnknown}},
 		{&quickstream.UnknownOutcomeError{Cause: context.Canceled}, set{quickstream.ErrOutcomeUnknown}},
-		{&quickstream.NotSettledError{}, set{quickstream.ErrOutcomeUnknown}},
-		{&quickstream.NotSettledError{Transaction: &quickstream.Transaction{}}, set{quickstream.ErrOutcomeUnknown}},
-		{&quickstream.DeclinedError{}, nil},
+		{&quickstream.UnknownOutcomeError{Transaction: &quickstream.Transaction{Status: "Declined", SummaryCode: "1"}}, set{quickstream.ErrOutcomeUnknown}},
+		{&quickstream.PendingError{}, set{quickstream.ErrPending}},
+		{&quickstream.PendingError{Transaction: &quickstream.Transaction{Status: "Suspended"}}, set{quickstream.ErrPending}},
+		{&quickstream.DeclinedError{}, set{quickstream.ErrDeclined}},
+		{&quickstream.DeclinedError{Transaction: &quickstream.Transaction{Status: "Declined", SummaryCode: "3"}}, set{quickstream.ErrDeclined}},
 		{&quickstream.DecodeError{}, nil},
 	} {
 		all := sentinels()
@@ -164,6 +166,8 @@ func TestErrorsMadeByHand(t *testing.T) {
 		for name, sentinel := range all {
 			assert.Equal(t, slices.Contains(c.matches, sentinel), errors.Is(fmt.Errorf("wrapped: %w", c.err), sentinel), "%#v: %s", c.err, name)
 		}
+		held := errors.Is(c.err, quickstream.ErrPending) || errors.Is(c.err, quickstream.ErrOutcomeUnknown)
+		assert.Equal(t, held, strings.HasPrefix(c.err.Error(), "do not call again: "), "%s", c.err)
 		assert.NotContains(t, fmt.Sprint(c.err), "( )", "a call without names")
 	}
 }

@@ -73,13 +73,13 @@ func TestShapeOfAPayment(t *testing.T) {
 	sent := expect(t, replies(201, approvedBody))
 	params := payment()
 	params.PaymentReferenceNumber, params.Metadata, params.Comment = "REF-1", map[string]string{"b": "<2>", "a": "1"}, "5 > 4 & more"
-	tx, err := client.Transactions.Pay(t.Context(), params, quickstream.WithIdempotencyKey("key-1"), quickstream.WithHeader("X-Own", "1"), quickstream.WithIntentMetadata(""))
+	tx, err := client.Transactions.Pay(t.Context(), params, quickstream.WithHeader("X-Own", "1"), quickstream.WithIntentMetadata(""))
 	require.NoError(t, err)
-	assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
+	assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
 	assert.Equal(t, "POST "+baseURL+"/transactions", sent.method+" "+sent.address)
 	assert.Equal(t, http.Header{
 		"Authorization": {"Basic U0VDUkVUX0tFWV8xOg=="}, "Accept": {"application/json"}, "Content-Type": {"application/json"},
-		"idempotency-key": {"key-1"}, "X-Own": {"1"},
+		"idempotency-key": sent.header["idempotency-key"], "X-Own": {"1"}, //nolint:staticcheck // not canonical on purpose
 	}, sent.header)
 	assert.Equal(t, `{"transactionType":"PAYMENT","supplierBusinessCode":"SANDBOX01","principalAmount":10.50,"currency":"AUD","eci":"INTERNET",`+
 		`"ipAddress":"203.0.113.7","customerReferenceNumber":"ORDER-1","paymentReferenceNumber":"REF-1","comment":"5 > 4 & more",`+

@@ -40,12 +40,6 @@ func answer(status int, body string) *http.Response {
 	}
 }
 
-// outcomeOf returns the outcome alone.
-func outcomeOf(tx *quickstream.Transaction) quickstream.Outcome {
-	outcome, _ := tx.Outcome()
-	return outcome
-}
-
 func testKeys() quickstream.Keys {
 	return quickstream.Keys{Secret: quickstream.NewSecretKey("SECRET_KEY_1"), Publishable: quickstream.NewPublishableKey("PUBLISHABLE_KEY_1")}
 }
@@ -179,7 +173,7 @@ func validArguments(id string) map[reflect.Type]any {
 	values := []any{
 		id, quickstream.NewSecret("9999940"),
 		quickstream.Date{Year: 2026, Month: time.March, Day: 2},
-		agreement, pay,
+		agreement, pay, payToPayment("A-1", "10.50"),
 
 		quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Ann"},
 		quickstream.ListCustomersParams{},

@@ -122,15 +122,19 @@ func secretCalls() map[string]func(context.Context, *quickstream.Client) (any, e
 		"an NZ bank account": quickstream.FromNZBankAccount(quickstream.NZBankAccountDetails{
 			AccountName: "Ann", BankCode: "01", BranchCode: "0001", AccountNumber: account, AccountSuffix: "00",
 		}),
-		"a new agreement": quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{Payer: quickstream.PayToPayerParams{
-			BSB: "032999", AccountNumber: account, PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(callPayID),
-		}}),
 	} {
 		calls["Transactions.Pay from "+name] = func(ctx context.Context, c *quickstream.Client) (any, error) {
 			params := payment()
 			params.Source = source
 			return c.Transactions.Pay(ctx, params)
 		}
+	}
+	calls["PayTo.Collect with a new agreement"] = func(ctx context.Context, c *quickstream.Client) (any, error) {
+		params := payToPayment("", "10.50")
+		params.Source = quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{Payer: quickstream.PayToPayerParams{
+			BSB: "032999", AccountNumber: account, PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(callPayID),
+		}})
+		return c.PayTo.Collect(ctx, params)
 	}
 	calls["SingleUseTokens.Create"] = func(ctx context.Context, c *quickstream.Client) (any, error) {
 		return c.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: "SHOP", Account: card}, withoutRules)

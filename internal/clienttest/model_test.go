@@ -222,10 +222,10 @@ func TestExtraNamesPaths(t *testing.T) {
 func TestReuse(t *testing.T) {
 	tx := quickstream.Transaction{Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved}
 	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"1"}`), &tx))
-	assert.Equal(t, quickstream.OutcomeUnknown, outcomeOf(&tx))
+	assert.Equal(t, quickstream.OutcomeUnknown, tx.Outcome())
 	tx.Status, tx.SummaryCode = quickstream.TransactionStatusApproved, quickstream.SummaryCodeApproved
 	require.Error(t, json.Unmarshal([]byte(`{"receiptNumber":{}}`), &tx))
-	assert.Equal(t, quickstream.OutcomeUnknown, outcomeOf(&tx))
+	assert.Equal(t, quickstream.OutcomeUnknown, tx.Outcome())
 	for _, empty := range storedModels(t) {
 		model := empty()
 		require.NoError(t, json.Unmarshal([]byte(sample(reflect.TypeOf(model).Elem(), "x")), model))
@@ -273,8 +273,7 @@ func TestSealedParametersAreNotMarshalled(t *testing.T) {
 	bank, nzBank := quickstream.BankAccountDetails{AccountNumber: number}, quickstream.NZBankAccountDetails{AccountNumber: number}
 	for _, source := range []quickstream.AccountSource{
 		quickstream.FromSingleUseToken("TOKEN-1"), quickstream.FromCustomer("TOKEN-1"), quickstream.FromAccount("TOKEN-1"), quickstream.FromCard(approvedCard()),
-		quickstream.FromBankAccount(bank), quickstream.FromNZBankAccount(nzBank), quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "TOKEN-1"}),
-		quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{}),
+		quickstream.FromBankAccount(bank), quickstream.FromNZBankAccount(nzBank),
 	} {
 		cardSource, _ := source.(quickstream.CardSource)
 		notMarshalled(t, source, quickstream.PayParams{Source: source}, &quickstream.PayParams{Source: source}, struct{ quickstream.AccountSource }{source})
@@ -287,6 +286,11 @@ func TestSealedParametersAreNotMarshalled(t *testing.T) {
 		quickstream.RegistrationFromBankAccount(bank), quickstream.RegistrationFromNZBankAccount(nzBank),
 	} {
 		notMarshalled(t, quickstream.RegisterAccountParams{Source: source})
+	}
+	for _, source := range []quickstream.PayToSource{
+		quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "TOKEN-1"}), quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{}),
+	} {
+		notMarshalled(t, source, quickstream.CollectParams{Source: source}, &quickstream.CollectParams{Source: source}, struct{ quickstream.PayToSource }{source})
 	}
 	notMarshalled(t, quickstream.ChangingRecall("TOKEN-1"), quickstream.ChangingRecallAmendment("TOKEN-1"))
 	for _, account := range []quickstream.TokenAccount{approvedCard(), bank, nzBank} { // whose secrets fail by themselves

@@ -51,6 +51,9 @@ func TestPointersToZeroArrive(t *testing.T) {
 			changed := reflect.New(params).Elem()
 			changed.Set(reflect.ValueOf(value))
 			field := changed.FieldByIndex(path)
+			if _, ok := field.Interface().(*quickstream.StoredCredentialData); ok && changed.FieldByName("ECI").IsValid() {
+				changed.FieldByName("ECI").SetString(string(quickstream.ECIRecurring)) // without a default
+			}
 			field.SetZero()
 			without := send(changed)
 			field.Set(reflect.New(field.Type().Elem()))
@@ -135,14 +138,14 @@ func flat(tree map[string]any) map[string]bool {
 // too.
 func TestPayToPointersToZeroArrive(t *testing.T) {
 	for final, want := range map[*bool]string{nil: "", new(false): `"finalPayment":false`, new(true): `"finalPayment":true`} {
-		for _, source := range []quickstream.AccountSource{
+		for _, source := range []quickstream.PayToSource{
 			quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1", FinalPayment: final}),
 			quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{FinalPayment: final}),
 		} {
 			body, err := sentBody(t, func(c *quickstream.Client, opts ...quickstream.CallOption) error {
-				params := bankDebit("SHOP")
+				params := payToPayment("", "10.50")
 				params.Source = source
-				return second(c.Transactions.Pay(t.Context(), params, opts...))
+				return second(c.PayTo.Collect(t.Context(), params, opts...))
 			})
 			require.ErrorIs(t, err, quickstream.ErrInvalid)
 			assert.Contains(t, body, want)

@@ -378,11 +378,14 @@ func TestWithSupplierBusinessCode(t *testing.T) {
 	}
 	assert.Equal(t, map[string]bool{
 		"Transactions.Pay": true, "Transactions.Preauthorise": true, "Transactions.VerifyAccount": true,
-		"PayTo.Create": true, "SingleUseTokens.Create": true, "Customers.Create": true,
+		"PayTo.Create": true, "PayTo.Collect": true, "SingleUseTokens.Create": true, "Customers.Create": true,
 	}, filled)
-	for _, refused := range []string{"", "A B", "é"} {
-		_, err := quickstream.NewClient(quickstream.CustomURL(baseURL), testKeys(), quickstream.WithSupplierBusinessCode(refused))
-		assert.Error(t, err)
+	_, err := quickstream.NewClient(quickstream.CustomURL(baseURL), testKeys(), quickstream.WithSupplierBusinessCode(""))
+	assert.Error(t, err)
+	for _, code := range []string{"A B", "é"} { // as the parameters take it
+		_, err := client.Transactions.Pay(t.Context(), bankDebit(""), quickstream.WithSupplierBusinessCode(code))
+		require.ErrorIs(t, err, quickstream.ErrInvalid)
+		assert.Contains(t, string(body), `"supplierBusinessCode":"`+code+`"`)
 	}
 }
 
@@ -421,7 +424,7 @@ func TestWithSupplierBusinessCodeInIntents(t *testing.T) {
 	assert.JSONEq(t, string(intent.Request), string(body))
 
 	// The agreement that a payment brings along is for the payment's business.
-	params = bankDebit("OWN")
+	collect := quickstream.CollectParams{SupplierBusinessCode: "OWN", PrincipalAmount: params.PrincipalAmount, Currency: params.Currency}
 	agreement := quickstream.PayToPaymentWithAgreement{
 		Purpose: quickstream.PayToPurposeRetail, Description: "Order 1", Payer: quickstream.PayToPayerParams{
 			Type: quickstream.PayerTypePerson, ID: "P-1", Name: "Ann Example", BSB: "032999", AccountNumber: quickstream.NewSecret("999994"),
@@ -433,8 +436,8 @@ func TestWithSupplierBusinessCodeInIntents(t *testing.T) {
 	})} {
 		for own, want := range map[string]string{"": "OWN", "SHOP": "SHOP"} {
 			agreement.SupplierBusinessCode = own
-			params.Source = quickstream.FromPayToWithAgreement(agreement)
-			_, err = payer.Transactions.Pay(t.Context(), params)
+			collect.Source = quickstream.FromPayToWithAgreement(agreement)
+			_, err = payer.PayTo.Collect(t.Context(), collect)
 			require.NotErrorIs(t, err, quickstream.ErrNotSent)
 			assert.Contains(t, string(body), `"payToAgreement":{"supplierBusinessCode":"`+want+`"`)
 		}

@@ -286,7 +286,7 @@ func TestContentIsLeftAlone(t *testing.T) {
 		return 0, io.EOF
 	})
 	_, err := client.PaymentFiles.Upload(t.Context(), params)
-	require.NoError(t, err)
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 	n, err := io.Copy(io.Discard, body)
 	require.Error(t, err)
 	assert.Zero(t, n)

@@ -141,41 +141,50 @@ func TestTermsThatTheServiceFillsIn(t *testing.T) {
 	assert.Equal(t, []string{"payeeReference"}, bare.Differences())
 }
 
-// TestAgreementsThatAreOthers: the token that came back stays at hand, and no look-up takes the
-// agreement.
+// TestAgreementsThatAreOthers: in the answer the customer, amounts and type decide, and the token that
+// came back stays at hand. No look-up takes an agreement that differs in anything.
 func TestAgreementsThatAreOthers(t *testing.T) {
 	intent := lostMandate(t)
-	for _, c := range []struct{ old, changed, member string }{
-		{`"AG-1"`, `"AG-2"`, "payeeReference"},
-		{`"SANDBOX01"`, `"SANDBOX02"`, "payeeDetails.supplierBusinessCode"},
-		{`"UTIL"`, `"LOAN"`, "paymentDetails.purpose"},
-		{`"2098-01-01"`, `"2098-01-02"`, "paymentDetails.startDate"},
-		{`"2099-12-31"`, `"2099-12-30"`, "paymentDetails.endDate"},
-		{`"automaticRenewal":false`, `"automaticRenewal":true`, "paymentDetails.automaticRenewal"},
-		{`"MNTH"`, `"WEEK"`, "paymentTerms.frequency"},
-		{`"VARI"`, `"FIXE"`, "paymentTerms.agreementType"},
-		{`"amount":1.0`, `"amount":1.01`, "paymentTerms.firstPaymentAmount"},
-		{`"amount":2`, `"amount":20`, "paymentTerms.lastPaymentAmount"},
-		{`"amount":3`, `"amount":0`, "paymentTerms.paymentAmount"},
-		{`"amount":4`, `"amount":-4`, "paymentTerms.maximumPaymentAmount"},
-		{`"2098-01-15"`, `"2098-01-16"`, "paymentTerms.firstPaymentDue"},
-		{`"2099-12-15"`, `"2099-12-16"`, "paymentTerms.lastPaymentDue"},
-		{`"numberOfPaymentsPermitted":12`, `"numberOfPaymentsPermitted":13`, "paymentTerms.numberOfPaymentsPermitted"},
-		{`"pointInTime":15`, `"pointInTime":16`, "paymentTerms.pointInTime"},
-		{`"C-1"`, `"C-2"`, "payerDetails.customerId"},
-		{`"P-1"`, `"P-2"`, "payerDetails.payerId"},
-		{`"PAYER-1"`, `"PAYER-2"`, "payerDetails.paymentReference"},
+	for _, c := range []struct {
+		old, changed, member string
+		decides              bool
+	}{
+		{`"AG-1"`, `"AG-2"`, "payeeReference", false},
+		{`"SANDBOX01"`, `"SANDBOX02"`, "payeeDetails.supplierBusinessCode", false},
+		{`"UTIL"`, `"LOAN"`, "paymentDetails.purpose", false},
+		{`"2098-01-01"`, `"2098-01-02"`, "paymentDetails.startDate", false},
+		{`"2099-12-31"`, `"2099-12-30"`, "paymentDetails.endDate", false},
+		{`"automaticRenewal":false`, `"automaticRenewal":true`, "paymentDetails.automaticRenewal", false},
+		{`"MNTH"`, `"WEEK"`, "paymentTerms.frequency", false},
+		{`"VARI"`, `"FIXE"`, "paymentTerms.agreementType", true},
+		{`"amount":1.0`, `"amount":1.01`, "paymentTerms.firstPaymentAmount", true},
+		{`"amount":2`, `"amount":20`, "paymentTerms.lastPaymentAmount", true},
+		{`"amount":3`, `"amount":0`, "paymentTerms.paymentAmount", true},
+		{`"amount":4`, `"amount":-4`, "paymentTerms.maximumPaymentAmount", true},
+		{`"2098-01-15"`, `"2098-01-16"`, "paymentTerms.firstPaymentDue", false},
+		{`"2099-12-15"`, `"2099-12-16"`, "paymentTerms.lastPaymentDue", false},
+		{`"numberOfPaymentsPermitted":12`, `"numberOfPaymentsPermitted":13`, "paymentTerms.numberOfPaymentsPermitted", false},
+		{`"pointInTime":15`, `"pointInTime":16`, "paymentTerms.pointInTime", false},
+		{`"C-1"`, `"C-2"`, "payerDetails.customerId", true},
+		{`"P-1"`, `"P-2"`, "payerDetails.payerId", false},
+		{`"PAYER-1"`, `"PAYER-2"`, "payerDetails.paymentReference", false},
 	} {
 		body, reasons := changedMandate(t, c.old, c.changed), []string{"its " + c.member + " is another"}
 		made, err := clientOf(t, says(http.StatusCreated, body), quickstream.WithoutResend()).PayTo.Create(t.Context(), "C-1", mandate())
-		assert.Nil(t, made)
-		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
-		require.True(t, ok, "%s: %v", c.changed, err)
-		require.Len(t, lost.Candidates, 1, c.changed)
-		assert.Equal(t, "A-1", lost.Candidates[0].Agreement.AgreementToken)
-		assert.Equal(t, reasons, lost.Candidates[0].Reasons)
-		assert.False(t, lost.Candidates[0].Matches)
-		assert.NotContains(t, err.Error(), "A-1")
+		if c.decides {
+			assert.Nil(t, made)
+			lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
+			require.True(t, ok, "%s: %v", c.changed, err)
+			require.Len(t, lost.Candidates, 1, c.changed)
+			assert.Equal(t, "A-1", lost.Candidates[0].Agreement.AgreementToken)
+			assert.Equal(t, reasons, lost.Candidates[0].Reasons)
+			assert.False(t, lost.Candidates[0].Matches)
+			assert.NotContains(t, err.Error(), "A-1")
+		} else {
+			require.NoError(t, err, c.changed)
+			assert.Equal(t, "A-1", made.AgreementToken)
+			assert.Equal(t, []string{c.member}, made.Differences())
+		}
 
 		_, err = clientOf(t, says(http.StatusOK, `{"data":[`+body+`]}`)).PayTo.Resume(t.Context(), intent)
 		open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)

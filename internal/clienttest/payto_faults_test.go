@@ -215,8 +215,8 @@ func TestChangesArePlanned(t *testing.T) {
 	})
 }
 
-func payToPayment(agreementToken, amount string) quickstream.PayParams {
-	return quickstream.PayParams{
+func payToPayment(agreementToken, amount string) quickstream.CollectParams {
+	return quickstream.CollectParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreementToken}),
 		PrincipalAmount: decimal.RequireFromString(amount), Currency: quickstream.CurrencyAUD, CustomerReferenceNumber: order,
 	}
@@ -228,7 +228,7 @@ func TestPayToPaymentAnswerIsLost(t *testing.T) {
 	eachLoss(t, func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, loss sandbox.FaultKind, committed bool) {
 		_, agreement := active(t, box, client)
 		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: loss, Times: 1}))
-		_, err := client.Transactions.Pay(t.Context(), payToPayment(agreement.AgreementToken, "50"), quickstream.WithoutResend())
+		_, err := client.PayTo.Collect(t.Context(), payToPayment(agreement.AgreementToken, "50"), quickstream.WithoutResend())
 		unknownOnce(t, err)
 		lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
 		require.NotNil(t, lost.Intent)
@@ -242,7 +242,7 @@ func TestPayToPaymentAnswerIsLost(t *testing.T) {
 			return
 		}
 		require.NoError(t, err)
-		assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
+		assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
 		assert.Contains(t, string(lost.Intent.Request), tx.PayToData.EndToEndID)
 		assert.Len(t, box.Ledger().Charged(order), 1)
 	})

@@ -19,11 +19,11 @@ import (
 func TestWithReference(t *testing.T) {
 	_, client := sandboxtest.New(t)
 	const reference, own = "ABC234", "ORDER-1"
-	params := quickstream.PayParams{
+	params := quickstream.CollectParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.New(1234, -2), Currency: quickstream.CurrencyAUD,
 		Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "AGREEMENT"}),
 	}
-	planned := func(params quickstream.PayParams) (quickstream.Intent, string) {
+	planned := func(params quickstream.CollectParams) (quickstream.Intent, string) {
 		intent, err := client.Transactions.Plan(t.Context(), params, quickstream.WithReference(reference))
 		require.NoError(t, err)
 		var request struct {

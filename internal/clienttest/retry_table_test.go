@@ -26,6 +26,7 @@ import (
 // How a call may end, as the retry table words it.
 const (
 	succeeds = "success"
+	declines = "DeclinedError"
 	network  = "NetworkError"
 	unknown  = "UnknownOutcomeError"
 	answered = "APIError"
@@ -111,7 +112,7 @@ func tableRows() []row {
 	later := [4]cell{{answered, 3}, {answered, 1}, {answered, 1}, {answered, 1}}
 	redirected := [4]cell{{answered, 1}, {unknown, 1}, {unknown, 1}, {unknown, 1}}
 	forged := [4]cell{{answered, 1}, {unknown, 1}, {unknown, 1}, {unknown, 1}}
-	inFlight := [4]cell{{answered, 1}, {unknown, 1}, {answered, 1}, {answered, 1}}
+	inFlight := [4]cell{{answered, 1}, {unknown, 1}, {unknown, 1}, {answered, 1}}
 	rows := []row{
 		{when: "success", name: "slowly", fault: sandbox.DelayAfterCommit(time.Second), cells: all(cell{succeeds, 1})},
 
@@ -254,6 +255,8 @@ func ending(err error) string {
 	switch {
 	case err == nil:
 		return succeeds
+	case errors.Is(err, quickstream.ErrDeclined):
+		return declines
 	case errors.As(err, &unknownErr):
 		for _, other := range []error{
 			quickstream.ErrUnavailable, quickstream.ErrInvalid, quickstream.ErrNotFound, quickstream.ErrUnauthorized,

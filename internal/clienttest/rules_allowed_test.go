@@ -2,7 +2,6 @@ package clienttest_test
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"testing"
 
@@ -15,40 +14,34 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// TestRefundOfWhatDoesNotSayWhetherItMay: a member that is left out, or cannot be read,
-// refuses nothing, also in a payment that was stored.
-func TestRefundOfWhatDoesNotSayWhetherItMay(t *testing.T) {
-	for said, refused := range map[string]bool{
-		``: false, `,"refundable":null`: false, `,"refundable":"perhaps"`: false, `,"Refundable":false`: false,
-		`,"refundable":true`: false, `,"refundable":false`: true,
-	} {
-		var paid, stored quickstream.Transaction
-		require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"R-1"`+said+`}`), &paid), said)
-		text, err := json.Marshal(paid)
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(text, &stored))
-		assert.Equal(t, refused, refusesRefund(t, &paid), said)
-		assert.False(t, refusesRefund(t, &stored), "false is not stored: %s", said)
-	}
-	assert.True(t, refusesRefund(t, &quickstream.Transaction{ReceiptNumber: "R-1"}), "its field says so")
-}
-
-func refusesRefund(t *testing.T, paid *quickstream.Transaction) bool {
-	t.Helper()
-	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+// TestWhatWasReadMayBeOld: a payment that was not refundable, and an agreement that was pending or has
+// terms that a new one could not have, are judged by the service as they are now.
+func TestWhatWasReadMayBeOld(t *testing.T) {
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodPatch {
+			return answer(http.StatusNoContent, ""), nil
+		}
 		return answer(http.StatusCreated, `{"receiptNumber":"R-2","status":"Approved","summaryCode":"0","transactionType":"REFUND"}`), nil
 	})
-	_, err := client.Transactions.Refund(t.Context(), quickstream.RefundParams{
-		Original: paid, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
-	})
-	invalid, ok := errors.AsType[*quickstream.ValidationError](err)
-	if !ok {
+	var paid quickstream.Transaction
+	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"R-1","refundable":false,"voidable":false}`), &paid))
+	for _, original := range []*quickstream.Transaction{&paid, {ReceiptNumber: "R-1"}} {
+		_, err := client.Transactions.Refund(t.Context(), quickstream.RefundParams{
+			Original: original, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
+		})
 		require.NoError(t, err)
-		return false
 	}
-	require.Len(t, invalid.Findings, 1)
-	assert.Equal(t, "refund.refundable", invalid.Findings[0].Rule)
-	return true
+	for _, status := range []string{"CREATED", "REJECTED", "PENDING", "CANCELLED", "ACTIVE"} {
+		var agreement quickstream.Agreement
+		require.NoError(t, json.Unmarshal([]byte(`{"agreementToken":"A-1","status":"`+status+`","payeeDetails":{"supplierBusinessCode":"B"},
+			"paymentDetails":{"automaticRenewal":true},"paymentTerms":{"frequency":"ADHO","numberOfPaymentsPermitted":null,"agreementType":"VARI"}}`), &agreement))
+		details, err := agreement.Details()
+		require.NoError(t, err)
+		require.NoError(t, client.PayTo.AmendUnilaterally(t.Context(), details), status)
+		terms, err := agreement.Terms()
+		require.NoError(t, err)
+		require.NoError(t, client.PayTo.AmendBilaterally(t.Context(), terms), status)
+	}
 }
 
 // TestBSBs: either form of a BSB is sent in the one that the request wants.

@@ -23,22 +23,12 @@ const oddAgreement = `{"agreementToken":"A-1","status":"ACTIVE","payeeReference"
 		"maximumPaymentAmount":{"currency":"AUD","amount":100.5}},
 	"payeeDetails":{"supplierBusinessCode":"SHOP"}}`
 
-// allPlans returns a planned intent of every operation that can be planned, by its name.
-func allPlans(t *testing.T, client *quickstream.Client) map[string]quickstream.Intent {
-	t.Helper()
-	found := map[string]quickstream.Intent{}
-	keep := func(intent quickstream.Intent, err error) {
-		require.NoError(t, err)
-		name := string(intent.Operation)
-		if _, taken := found[name]; taken {
-			name += " by PayTo"
-		}
-		found[name] = intent
-	}
+// plannable are valid parameters of every transaction, without a secret.
+func plannable() []quickstream.TransactionParams {
 	amount, token := decimal.RequireFromString("10.50"), quickstream.FromSingleUseToken("S-1")
 	pay := payment()
 	pay.Source, pay.Comment, pay.Metadata = token, textsThatDiffer, map[string]string{"B": "1", "b": "2", "": textsThatDiffer}
-	for _, params := range []quickstream.TransactionParams{
+	return []quickstream.TransactionParams{
 		pay,
 		quickstream.RefundParams{OriginalReceiptNumber: "R-1", PrincipalAmount: amount, Currency: pay.Currency, CardExpiry: quickstream.YearMonth{Year: 2035, Month: time.May}},
 		quickstream.PreauthoriseParams{
@@ -50,11 +40,22 @@ func allPlans(t *testing.T, client *quickstream.Client) map[string]quickstream.I
 		quickstream.ExtendParams{OriginalReceiptNumber: "R-1", Currency: pay.Currency},
 		quickstream.CaptureParams{OriginalReceiptNumber: "R-1", PrincipalAmount: amount, Currency: pay.Currency, StoredCredential: pay.StoredCredential},
 		quickstream.CancelPreauthorisationParams{OriginalReceiptNumber: "R-1", Type: quickstream.CancellationTypePartial, PrincipalAmount: amount, Currency: pay.Currency},
-		quickstream.PayParams{
+		quickstream.CollectParams{
 			SupplierBusinessCode: "SHOP", PrincipalAmount: amount, Currency: pay.Currency,
 			Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1", RemittanceInformation1: "a b"}),
 		},
-	} {
+	}
+}
+
+// allPlans returns a planned intent of every operation that can be planned, by its name.
+func allPlans(t *testing.T, client *quickstream.Client) map[string]quickstream.Intent {
+	t.Helper()
+	found := map[string]quickstream.Intent{}
+	keep := func(intent quickstream.Intent, err error) {
+		require.NoError(t, err)
+		found[string(intent.Operation)] = intent
+	}
+	for _, params := range plannable() {
 		keep(client.Transactions.Plan(t.Context(), params))
 	}
 	keep(client.Transactions.PlanVoid(t.Context(), "R-1"))
@@ -84,7 +85,7 @@ func submit(t *testing.T, client *quickstream.Client, intent quickstream.Intent,
 	switch {
 	case intent.Operation == quickstream.OperationRegisterAccount:
 		return second(client.Accounts.Submit(t.Context(), intent, claim, opts...))
-	case strings.HasPrefix(string(intent.Operation), "PayTo."):
+	case strings.HasPrefix(string(intent.Operation), "PayTo.") && !intent.Operation.IsTransaction():
 		return client.PayTo.Submit(t.Context(), intent, claim, opts...)
 	}
 	return second(client.Transactions.Submit(t.Context(), intent, claim, opts...))
@@ -219,7 +220,7 @@ func TestStoredKeysAndOptions(t *testing.T) {
 		refusedUnread(t, name, intent, "4242", quickstream.WithIdempotencyKey(intent.IdempotencyKey))
 		refusedUnread(t, name, intent, "4242", quickstream.WithExtraField("newMember", "4242"))
 		posted := intent.IdempotencyKey != ""
-		assert.Equal(t, !strings.HasPrefix(name, "PayTo."), posted, name)
+		assert.Equal(t, name == "PayTo.Collect" || !strings.HasPrefix(name, "PayTo."), posted, name)
 		for key, fine := range map[string]bool{
 			"": !posted, "k": posted, strings.Repeat("k", 255): posted, strings.Repeat("k", 256): false, "a b": false, "a\r\nb: c": false, "4242\u00e9": false,
 		} {

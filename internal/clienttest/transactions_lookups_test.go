@@ -28,7 +28,7 @@ func TestVoidsThatAreLookedUp(t *testing.T) {
 		tx, err := clientOf(t, says(http.StatusOK, `{"receiptNumber":"R-1",`+state+`}`)).Transactions.Resume(t.Context(), intent)
 		if settles {
 			require.NoError(t, err, state)
-			assert.Equal(t, quickstream.OutcomeVoided, outcomeOf(tx))
+			assert.Equal(t, quickstream.OutcomeVoided, tx.Outcome())
 			continue
 		}
 		open := still(t, tx, err)

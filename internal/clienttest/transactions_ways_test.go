@@ -208,7 +208,7 @@ func TestScansThatListOneTwice(t *testing.T) {
 	day := quickstream.WithScan(client.Transactions.BySettlementDate(quickstream.NewDate(2026, time.March, 2)).All(t.Context()))
 	tx, err := client.Transactions.Resume(t.Context(), intent, day)
 	require.NoError(t, err)
-	assert.Equal(t, quickstream.OutcomeApproved, outcomeOf(tx))
+	assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
 
 	e.refuses = func(path string) *http.Response {
 		if strings.HasSuffix(path, "/R-1") {
@@ -291,7 +291,7 @@ func TestCustomerReferencesFindTheReference(t *testing.T) {
 	tx, err := client.Transactions.Resume(t.Context(), intent)
 	candidates := still(t, tx, err).Candidates
 	require.Len(t, candidates, 1)
-	assert.Equal(t, []string{"its amount is another"}, candidates[0].Reasons)
+	assert.Equal(t, []string{"its principalAmount is another"}, candidates[0].Reasons)
 
 	params.CustomerReferenceNumber = " "
 	blank := e.loses(client, params)
@@ -323,7 +323,7 @@ func TestScansOfRefunds(t *testing.T) {
 		candidates := still(t, tx, err).Candidates
 		require.Len(t, candidates, 3)
 		for _, candidate := range candidates {
-			assert.Equal(t, quickstream.OutcomeDeclined, outcomeOf(candidate.Transaction), candidate.Transaction.ReceiptNumber)
+			assert.Equal(t, quickstream.OutcomeDeclined, candidate.Transaction.Outcome(), candidate.Transaction.ReceiptNumber)
 		}
 
 		e.refuses = func(path string) *http.Response {

@@ -68,7 +68,7 @@ func TestVoidThatShowsNone(t *testing.T) {
 			assert.Equal(t, []string{"Transactions.Void", "R-1"}, []string{string(lost.Intent.Operation), lost.Intent.Target})
 			tx, err = client.Transactions.Resume(t.Context(), *lost.Intent)
 			require.NoError(t, err)
-			assert.Equal(t, quickstream.OutcomeVoided, outcomeOf(tx))
+			assert.Equal(t, quickstream.OutcomeVoided, tx.Outcome())
 		}
 	}
 }

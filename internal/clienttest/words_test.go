@@ -40,7 +40,7 @@ func TestRefusalsAreAboutTheCall(t *testing.T) {
 			continue
 		}
 		assert.Equal(t, unknown, ending(err), "%s: %v", members, err)
-		assert.ErrorContains(t, err, "answered 422 Unprocessable Entity: not in the service's own words", members)
+		assert.ErrorContains(t, err, "answered 422 Unprocessable Entity: not the service's error body", members)
 		_, err = clientOf(t, says(422, body)).Transactions.Get(t.Context(), "R-1")
 		assert.ErrorIs(t, err, quickstream.ErrInvalid, "a read changes nothing: %s", members)
 	}
@@ -56,22 +56,22 @@ func TestForeignAnswersSayWhatToCheck(t *testing.T) {
 		_, err := clientOf(t, says(401, body)).Transactions.Pay(t.Context(), payment())
 		assert.Equal(t, unknown, ending(err))
 		assert.ErrorContains(t, err, "answered 401 Unauthorized: ")
-		assert.ErrorContains(t, err, "check what stands in front of the service and the keys with Client.Check")
+		assert.ErrorContains(t, err, "with Client.Check, which tries the keys too")
 		assert.Equal(t, 401, answerIn(err).StatusCode)
 		assert.Equal(t, quickstream.ReasonInconclusive, answerIn(err).Reason)
 	}
 	for _, status := range []int{400, 403, 499} {
 		_, err := clientOf(t, says(status, "")).Transactions.Pay(t.Context(), payment())
-		assert.ErrorContains(t, err, "check what stands in front of the service", status)
+		assert.ErrorContains(t, err, "see WithRefusal if the service answers your facility so, or find what stands in front of it with Client.Check", status)
 		assert.NotContains(t, err.Error(), "keys", status)
 	}
 	for status, body := range map[int]string{101: "", 200: "", 500: "", 408: errorBody} {
 		_, err := clientOf(t, says(status, body)).Transactions.Pay(t.Context(), payment())
-		assert.NotContains(t, err.Error(), "own words", status)
+		assert.NotContains(t, err.Error(), "WithRefusal", status)
 	}
 	for _, status := range []int{401, 402} {
 		_, err := clientOf(t, says(status, "")).Transactions.Get(t.Context(), "R-1", quickstream.WithMaxAttempts(1))
-		assert.NotContains(t, err.Error(), "own words", status)
+		assert.NotContains(t, err.Error(), "WithRefusal", status)
 	}
 }
 

@@ -51,7 +51,7 @@ func TestMembers(t *testing.T) {
 		{payment, contract.Member{Path: "principalAmount", Types: []string{"number"}, Required: true}},
 		{payment, contract.Member{Path: "creditCard", Types: []string{"object"}}},
 		{payment, contract.Member{Path: "creditCard.cardNumber", Types: []string{"string"}, Required: true}},
-		{payment, contract.Member{Path: "nzBankAccount.nzBankCode", Types: []string{"string"}, Required: true}},
+		{payment, contract.Member{Path: "nzBankAccount.nzBankCode", Types: []string{"string"}}},
 		{payment, contract.Member{Path: "storedCredentialData.usage", Types: []string{"string"}, Values: []string{"RECURRING", "STANDING_ORDER", "UNSCHEDULED_MIT"}}},
 		{payment, contract.Member{Path: "payToData.payToAgreement.payerDetails.payIdType", Types: []string{"string"}, Values: []string{"EMAL", "TELI", "AUBN", "ORGN"}}},
 		{payment, contract.Member{Path: "metadata.*", Types: []string{"string"}}},

@@ -301,6 +301,7 @@ func (j *judge) charges(complain func(class, text string)) {
 		}
 	}
 	for order, receipts := range charged {
+		slices.Sort(receipts) // the keys are random
 		if len(receipts) > 1 && !risky[order] {
 			complain(ChargedTwice, fmt.Sprintf("%s was charged %d times: %s", order, len(receipts), strings.Join(receipts, ", ")))
 		}

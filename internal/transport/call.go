@@ -30,9 +30,7 @@ type Call struct {
 	Method    string
 	Route     string // path with the contract's parameter names
 	Class     Class
-	// ThreeDS: a 503 means "not enabled". Named: the write has a unique name of the caller's, so a
-	// 409 refuses it.
-	ThreeDS, Named bool
+	ThreeDS   bool // a 503 means "not enabled"
 
 	// Reference is the caller's name of the write. Optional.
 	Reference string

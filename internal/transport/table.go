@@ -139,8 +139,8 @@ func (x *exchange) judge(status int, own bool) Reason {
 		return Forbidden
 	case http.StatusNotFound:
 		return NotFound
-	case http.StatusConflict: // a key in flight is no refusal
-		if call.Class != Read && call.Key != "" && !call.Named {
+	case http.StatusConflict: // of a POST it may mean a key that is in use
+		if call.Class != Read && call.Key != "" {
 			return Inconclusive
 		}
 		return Conflict

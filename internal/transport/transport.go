@@ -244,7 +244,8 @@ func (x *exchange) answered(ctx context.Context, resp *http.Response, a *attempt
 				r.Problem.Fields[i].FieldName = ""
 			}
 		}
-		r.Problem.Own = r.Problem.Own && err == nil && wire.IsAbout(body, resp.StatusCode, x.call.Method, x.call.place())
+		lists := resp.StatusCode == http.StatusUnprocessableEntity && r.Problem.Lists(x.call.Body)
+		r.Problem.Own = (r.Problem.Own || lists) && err == nil && wire.IsAbout(body, resp.StatusCode, x.call.Method, x.call.place())
 		r.Reason = x.judge(resp.StatusCode, r.Problem.Own)
 		if r.Reason == Inconclusive && err == nil && a.wrote.Load() <= 1 && x.refused(resp, body) {
 			if r.Reason = x.judge(resp.StatusCode, true); r.Reason == Inconclusive {

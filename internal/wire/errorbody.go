@@ -32,6 +32,8 @@ type ErrorBody struct {
 	// or a list with an error that names a field. Gateways answer in other shapes, and their
 	// answers prove nothing about a payment. Nor does one that has a transaction of its own.
 	Own bool
+	// errors is the member of that name, if the object decodes strictly and has no transaction.
+	errors Span
 }
 
 // ErrOwn is what the error of an answer matches whose body is Own, for the packages of this
@@ -81,9 +83,49 @@ func ParseErrorBody(data []byte) ErrorBody {
 	if body.Fields == nil && json.Unmarshal(members["data"], &items) == nil { // a sister product's form, for people only
 		body.Fields = fieldErrors(members["data"])
 	}
-	body.Own = Decode(data, &strict) == nil && strict.ReceiptNumber+strict.SummaryCode == "" &&
-		(strings.TrimSpace(body.CustomerMessage+body.DeveloperMessage) != "" || namesField(strict.Errors))
+	if Decode(data, &strict) != nil || strict.ReceiptNumber+strict.SummaryCode != "" {
+		return body
+	}
+	body.errors = strict.Errors
+	body.Own = strings.TrimSpace(body.CustomerMessage+body.DeveloperMessage) != "" || namesField(strict.Errors)
 	return body
+}
+
+// Lists reports whether the body lists errors with a text that is not empty: in a list, or by the
+// name of a member of the request. By the contract a 422 lists the errors, in a form that is not
+// shown.
+func (b ErrorBody) Lists(request []byte) bool {
+	var items []json.RawMessage
+	if json.Unmarshal(b.errors, &items) == nil {
+		return slices.ContainsFunc(items, func(item json.RawMessage) bool { return strings.TrimSpace(text(item, maxMessage)) != "" })
+	}
+	var byName map[string]json.RawMessage
+	var sent any
+	if json.Unmarshal(b.errors, &byName) != nil || json.Unmarshal(request, &sent) != nil {
+		return false
+	}
+	for name, messages := range byName {
+		first, _, _ := strings.Cut(name, ".")
+		if hasMember(sent, first) && slices.ContainsFunc(texts(messages), func(text string) bool { return strings.TrimSpace(text) != "" }) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasMember reports whether an object of the request has a member of this name. The names in
+// metadata are the merchant's.
+func hasMember(tree any, name string) bool {
+	object, _ := tree.(map[string]any)
+	if _, has := object[name]; has {
+		return true
+	}
+	for member, value := range object {
+		if member != "metadata" && hasMember(value, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // namesField reports whether errs is a list with an object that has a field name.

@@ -13,7 +13,7 @@ import (
 func TestParseErrorBody(t *testing.T) {
 	for body, want := range map[string]ErrorBody{
 		`{"customerMessage":"c","developerMessage":"d","traceCode":"t","errors":[{"fieldName":"f","fieldValue":"4111111111111111","messages":["m","n"]}]}`: {
-			"c", "d", "t", []FieldError{{"f", []string{"m", "n"}}}, true,
+			CustomerMessage: "c", DeveloperMessage: "d", TraceCode: "t", Fields: []FieldError{{"f", []string{"m", "n"}}}, Own: true,
 		},
 		`{"customerMessage":"c","errors":null}`:                                 {CustomerMessage: "c", Own: true},
 		`{"developerMessage":"d","errors":{"fieldName":"f"}}`:                   {DeveloperMessage: "d", Own: true, Fields: []FieldError{{"f", nil}}},
@@ -37,8 +37,26 @@ func TestParseErrorBody(t *testing.T) {
 		`{"errors":[{"fieldName":"f","messages":"m"}],"data":[{"fieldName":"g"}]}`: {Own: true, Fields: []FieldError{{"f", []string{"m"}}}},
 		`{"data":{"cardNumber":"m"}}`:                                              {}, `{"data":"m"}`: {}, `{"data":7}`: {},
 	} {
-		assert.Equal(t, want, ParseErrorBody([]byte(body)), body)
+		read := ParseErrorBody([]byte(body))
+		read.errors = nil
+		assert.Equal(t, want, read, body)
 	}
+}
+
+// TestLists: a 422 lists errors if there is a text, in a list or by the name of a member of the request.
+func TestLists(t *testing.T) {
+	request := `{"principalAmount":1,"creditCard":{"cvn":"1"},"metadata":{"message":"m"}}`
+	for body, lists := range map[string]bool{
+		`{"errors":["Amount is invalid"]}`: true, `{"errors":["", "bad"]}`: true, `{"errors":{"principalAmount":["bad"]}}`: true,
+		`{"errors":{"principalAmount":"bad"}}`: true, `{"errors":{"creditCard.cvn":["bad"]}}`: true, `{"errors":{"cvn":["bad"]}}`: true,
+		`{"errors":[]}`: false, `{"errors":[" "]}`: false, `{"errors":[{"code":1015}]}`: false, `[{"code":1015}]`: false, `["bad"]`: false,
+		`{"errors":{"message":["upstream timeout"]}}`: false, `{"errors":{"principalAmount":[]}}`: false, `{"errors":"bad"}`: false,
+		`{"errors":["bad"],"receiptNumber":"1"}`: false, `{"errors":["bad"],"summaryCode":"0"}`: false, `{"errors":["bad"],"Errors":[]}`: false,
+		``: false, `<html>`: false, `{}`: false,
+	} {
+		assert.Equal(t, lists, ParseErrorBody([]byte(body)).Lists([]byte(request)), body)
+	}
+	assert.False(t, ParseErrorBody([]byte(`{"errors":{"principalAmount":["bad"]}}`)).Lists(nil), "a request without a body has no member")
 }
 
 // TestNotTheServicesOwnWords: only the service's own error body says "not
@@ -49,7 +67,9 @@ func TestNotTheServicesOwnWords(t *testing.T) {
 		`{"message":"Service Unavailable"}`, `{"customerMessage":null,"traceCode":""}`, `{"customerMessage":7}`, `[{"customerMessage":"c"}]`,
 		`{"error":{"customerMessage":"c"}}`, `{"customerMessage":"c"} trailing`,
 	} {
-		assert.Empty(t, ParseErrorBody([]byte(body)), body)
+		read := ParseErrorBody([]byte(body))
+		read.errors = nil
+		assert.Empty(t, read, body)
 	}
 }
 

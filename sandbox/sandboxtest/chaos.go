@@ -2,7 +2,6 @@ package sandboxtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -51,8 +50,8 @@ type ChaosOptions struct {
 
 // Chaos shows whether a merchant's code charges an order twice or loses a payment: see the
 // package documentation for what it does. pay returns nil if the order is paid, an error that
-// matches [quickstream.ErrOutcomeUnknown] if the outcome is unknown, and any other error if
-// the order is not paid. Every payment must have the order as its CustomerReferenceNumber.
+// matches [quickstream.ErrOutcomeUnknown] or [quickstream.ErrPending] if the outcome is unknown,
+// and any other error if the order is not paid. Every payment must have the order as its CustomerReferenceNumber.
 //
 // t fails if an order was charged more than once, if it was charged and pay or Settle
 // returned that it is not paid, or if it was not charged and they returned that it is.
@@ -173,7 +172,7 @@ func (c *chaos) settle() (asked int) {
 			continue
 		}
 		c.each(func(i int) {
-			if !errors.Is(c.words[i], quickstream.ErrOutcomeUnknown) {
+			if !isUnknown(c.words[i]) {
 				return
 			}
 			c.words[i] = c.opts.Settle(c.ctx, c.client, order(i), c.opts.World.MerchantTime(c.box.Now(), begun))

@@ -37,7 +37,7 @@ func (c *chaos) judge(t testing.TB, asked int) {
 		switch {
 		case word == nil:
 			paid++
-		case errors.Is(word, quickstream.ErrOutcomeUnknown):
+		case isUnknown(word):
 			unknown++
 		default:
 			unpaid++
@@ -69,13 +69,13 @@ func (c *chaos) withoutPayment(ledger map[string]sandbox.Ledger) (missing []int)
 
 // fault returns what is wrong with an order, or "".
 func (c *chaos) fault(word error, charged int) string {
-	isUnknown := errors.Is(word, quickstream.ErrOutcomeUnknown)
+	unknown := isUnknown(word)
 	switch {
 	case charged > 1:
 		return fmt.Sprintf("was charged %d times", charged)
-	case charged == 1 && isUnknown && c.opts.Settle != nil && c.opts.inDefaultWorld():
+	case charged == 1 && unknown && c.opts.Settle != nil && c.opts.inDefaultWorld():
 		return "was charged and is lost: the merchant still does not know after a week without faults"
-	case charged == 1 && word != nil && !isUnknown:
+	case charged == 1 && word != nil && !unknown:
 		return "was charged, and the merchant said that it was not"
 	case charged == 0 && word == nil:
 		return "was not charged, and the merchant said that it was"
@@ -160,11 +160,16 @@ func report(order, wrong string, word error, entries sandbox.Ledger, requests []
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// isUnknown reports whether a word holds the order.
+func isUnknown(word error) bool {
+	return errors.Is(word, quickstream.ErrOutcomeUnknown) || errors.Is(word, quickstream.ErrPending)
+}
+
 func wording(word error) string {
 	switch {
 	case word == nil:
 		return "paid"
-	case errors.Is(word, quickstream.ErrOutcomeUnknown):
+	case isUnknown(word):
 		return "unknown: " + word.Error()
 	default:
 		return "not paid: " + word.Error()

@@ -28,6 +28,15 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
+// Open starts a sandbox and returns it with a client, for programs: tests use [New]. The client goes by
+// the sandbox's clock, and pays to its default business in Australian dollars unless a call says
+// otherwise. Close the sandbox at the end.
+func Open(opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Client, error) {
+	box := sandbox.New(opts...)
+	client, err := newClient(box, quickstream.WithSupplierBusinessCode(sandbox.DefaultBusiness), quickstream.WithCurrency(quickstream.CurrencyAUD))
+	return box, client, err
+}
+
 // New starts a sandbox that ends with the test, and returns it with a client. Nothing leaves
 // the process. It works inside a testing/synctest bubble too.
 func New(t testing.TB, opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Client) {
@@ -42,12 +51,16 @@ func New(t testing.TB, opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.C
 // HTTP client or an observer of your own.
 func Client(t testing.TB, box *sandbox.Sandbox, opts ...quickstream.ClientOption) *quickstream.Client {
 	t.Helper()
-	opts = append(append(holding(box), quickstream.WithClock(box.Now)), opts...)
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), Keys(box), opts...)
+	client, err := newClient(box, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return client
+}
+
+func newClient(box *sandbox.Sandbox, opts ...quickstream.ClientOption) (*quickstream.Client, error) {
+	opts = append(append(holding(box), quickstream.WithClock(box.Now)), opts...)
+	return quickstream.NewClient(quickstream.CustomURL(box.URL()), Keys(box), opts...)
 }
 
 // Keys returns the sandbox's keys in the type of the client.

@@ -79,12 +79,12 @@ func TestWorldsOfASisterProduct(t *testing.T) {
 				}
 				sandboxtest.Worlds(t, opts, func(t *testing.T, run sandboxtest.Run) {
 					ran++
-					_, err := quickstream.RequireApproved(run.Client.Transactions.Pay(t.Context(), quickstream.PayParams{
+					_, err := run.Client.Transactions.Pay(t.Context(), quickstream.PayParams{
 						SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
 						Source: quickstream.FromBankAccount(quickstream.BankAccountDetails{
 							AccountName: "Kim Lee", BSB: "650-000", AccountNumber: quickstream.NewSecret("123465"),
 						}),
-					}))
+					})
 					require.NoError(t, err)
 					_, err = run.Client.Transactions.Get(t.Context(), "1")
 					require.ErrorIs(t, err, quickstream.ErrNotFound)

@@ -91,7 +91,8 @@ func TestSendBelievesItsOwnAnswerOnly(t *testing.T) {
 		},
 		"nothing was sent": func() (*quickstream.Transaction, error) { return nil, errors.Join(quickstream.ErrNotSent) },
 		"another's answer": func() (*quickstream.Transaction, error) {
-			return &quickstream.Transaction{PaymentReferenceNumber: "OTHER", Status: quickstream.TransactionStatusDeclined, SummaryCode: quickstream.SummaryCodeDeclined}, nil
+			other := &quickstream.Transaction{PaymentReferenceNumber: "OTHER", Status: quickstream.TransactionStatusDeclined, SummaryCode: quickstream.SummaryCodeDeclined}
+			return nil, &quickstream.DeclinedError{CallInfo: quickstream.CallInfo{Operation: quickstream.OperationPay}, Transaction: other}
 		},
 	} {
 		_, _ = durable.Send(t.Context(), s.engine, s.newWrite(order), func(stored quickstream.CallOption) (*quickstream.Transaction, error) {

@@ -118,6 +118,9 @@ func testSend[TTx any](t *testing.T, db store[TTx]) {
 		assert.Equal(t, []string{approved}, s.states(name), name)
 		assert.Equal(t, []string{kind.found}, s.states(name+" lost"), name)
 	}
+	s.box.NextTransaction(sandbox.Declined(""))
+	require.ErrorIs(t, s.sendCard("declined"), quickstream.ErrDeclined)
+	assert.Equal(t, declined, s.writeOf("declined").Text(), "by the answer")
 	err := s.send("card", s.tracked()["card"].call)
 	require.ErrorIs(t, err, quickstream.ErrNotSent, "the order is paid")
 	require.ErrorIs(t, err, durable.ErrOrderOpen)

@@ -17,7 +17,7 @@ import (
 )
 
 // asked commits a payment under an id, and reports whether it was stored now.
-func (s *shop[TTx]) asked(w durable.NewWrite, params quickstream.PayParams) (payment durable.Payment, created bool, err error) {
+func (s *shop[TTx]) asked(w durable.NewWrite, params quickstream.TransactionParams) (payment durable.Payment, created bool, err error) {
 	err = s.commit(func(tx TTx) (err error) {
 		payment, created, err = s.engine.Pay(s.Context(), tx, w, params)
 		return err

@@ -43,14 +43,14 @@ func (s *shop[TTx]) listen(wraps ...func(http.Handler) http.Handler) {
 }
 
 // mandate returns the parameters of a payment under an active PayTo agreement.
-func (s *shop[TTx]) mandate() quickstream.PayParams {
+func (s *shop[TTx]) mandate() quickstream.CollectParams {
 	s.Helper()
 	customer, err := s.client.Customers.Create(s.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Alex Example"})
 	require.NoError(s, err)
 	agreement, err := s.client.PayTo.Create(s.Context(), customer.CustomerID, s.agreementParams())
 	require.NoError(s, err)
 	require.NoError(s, s.box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement))
-	return quickstream.PayParams{
+	return quickstream.CollectParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, Currency: quickstream.CurrencyAUD, PrincipalAmount: decimal.New(1234, -2),
 		Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken}),
 	}

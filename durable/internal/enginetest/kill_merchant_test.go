@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -27,26 +28,28 @@ func (o order) write() durable.NewWrite {
 }
 
 // params are those of an order's attempt.
-func (m *merchant[TTx]) params(o order) quickstream.PayParams {
+func (m *merchant[TTx]) params(o order) quickstream.TransactionParams {
 	p := quickstream.PayParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.New(o.amount, -2), Currency: quickstream.CurrencyAUD,
-		CustomerReferenceNumber: o.id,
+		CustomerReferenceNumber: o.id, ECI: quickstream.ECIInternet,
+		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
 	}
 	if o.reference != "" { // each attempt has one of its own
 		p.PaymentReferenceNumber = fmt.Sprint(o.reference, "-", o.attempt)
 	}
 	switch o.kind {
 	case "mandate":
-		p.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: m.Agreement})
-		return p
+		return quickstream.CollectParams{
+			SupplierBusinessCode: p.SupplierBusinessCode, PrincipalAmount: p.PrincipalAmount, Currency: p.Currency,
+			CustomerReferenceNumber: o.id, PaymentReferenceNumber: p.PaymentReferenceNumber,
+			Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: m.Agreement}),
+		}
 	case "details":
 		p.Source = quickstream.FromCard(sandboxtest.Card("4242424242424242"))
 		p.IPAddress = netip.MustParseAddr("203.0.113.7")
 	default:
 		p.Source = quickstream.FromAccount(m.Account)
 	}
-	p.ECI = quickstream.ECIInternet
-	p.StoredCredential = &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual}
 	return p
 }
 
@@ -66,12 +69,13 @@ func (m *merchant[TTx]) pay(ctx context.Context, tx database.Tx, o order) error 
 
 // send pays an order by a card whose details are not to be stored.
 func (m *merchant[TTx]) send(ctx context.Context, o order) error {
+	params, _ := m.params(o).(quickstream.PayParams)
 	_, err := durable.Send(ctx, m.engine, o.write(), func(stored quickstream.CallOption) (*quickstream.Transaction, error) {
-		return m.client.Transactions.Pay(ctx, m.params(o), stored)
+		return m.client.Transactions.Pay(ctx, params, stored)
 	})
-	var unknown *quickstream.UnknownOutcomeError
-	var api *quickstream.APIError
-	if errors.As(err, &unknown) || errors.As(err, &api) || errors.Is(err, quickstream.ErrNotSent) {
+	known := func(sentinel error) bool { return errors.Is(err, sentinel) }
+	ended := []error{quickstream.ErrDeclined, quickstream.ErrPending, quickstream.ErrOutcomeUnknown, quickstream.ErrNotSent}
+	if errors.As(err, new(*quickstream.APIError)) || slices.ContainsFunc(ended, known) {
 		return nil // OnOutcome is notified, or was
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 const transactions = "POST /transactions"
@@ -115,14 +117,46 @@ func testUnavailable[TTx any](t *testing.T, db store[TTx]) {
 
 func TestRefusal(t *testing.T) { everywhere(t, testRefusal[*sql.Tx], testRefusal[pgx.Tx]) }
 
-// What the service refuses ends, and frees the order.
+// A payment that the service refuses took nothing: a fresh token pays its order.
 func testRefusal[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
-	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.Status(422, sandbox.ServiceError), Times: 1}))
-	p := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
+	expired := s.card(sandbox.CardAttempted)
+	s.clock.Advance(10 * time.Minute)
+	p := s.settled(s.pay("A", expired))
 	assert.Equal(t, refused, p.Text(), p.Problem)
-	assert.Equal(t, []string{refused}, s.states("A"))
 	assert.Equal(t, approved, s.settled(s.pay("A", s.card(sandbox.CardAttempted))).Text())
+	assert.Equal(t, []string{refused, approved}, s.states("A"))
+	assert.Equal(t, 1, s.charged())
+}
+
+func TestRefusedAsUsed(t *testing.T) {
+	everywhere(t, testRefusedAsUsed[*sql.Tx], testRefusedAsUsed[pgx.Tx])
+}
+
+// Two requests with one token, and the first hangs or its answer is lost: that the second is refused as used says
+// nothing of the first, which holds the order until it has ended.
+func testRefusedAsUsed[TTx any](t *testing.T, db store[TTx]) {
+	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
+	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+		a.TokenQuota, a.KeyLifetime = 0, 0 // the client's second attempt is refused, too
+	}))
+	s.engine = s.start()
+	for i, kind := range []sandbox.FaultKind{sandbox.DelayAfterCommit(time.Minute), sandbox.ResetAfterCommit()} {
+		order, params := strconv.Itoa(i), s.card(sandbox.CardAttempted)
+		s.hides()
+		require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: kind, Times: 1}))
+		first := s.pay(order, params)
+		require.Eventually(t, func() bool { return s.charged() == i+1 }, time.Minute, 10*time.Millisecond)
+		assert.Equal(t, first, s.blocked(order, params), "another click")
+		_, err := s.client.Transactions.Pay(t.Context(), params) // another program
+		require.ErrorIs(t, err, quickstream.ErrInvalid)
+		assert.Equal(t, first, s.blocked(order, s.card(sandbox.CardAttempted)), "a fresh token")
+		s.box.ClearFaults()
+		s.clock.Advance(time.Minute)
+		s.reaches(first, approved, time.Minute)
+		assert.Equal(t, []string{approved}, s.states(order))
+	}
+	assert.Equal(t, 2, s.charged())
 }
 
 func TestOnOutcomeFails(t *testing.T) {

@@ -27,11 +27,11 @@ func TestRestored(t *testing.T) { everywhere(t, testRestored[*sql.Tx], testResto
 // the backup, which it does not know at all, is not paid again.
 func testRestored[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
-	ids := map[string]string{}
-	for i := range 3 {
+	ids, collected := map[string]string{}, s.mandate()
+	for i, params := range []quickstream.TransactionParams{s.stored(), collected, s.stored()} {
 		order := fmt.Sprint("order ", i)
-		ids[order] = s.pay(order, s.card(sandbox.CardAttempted))
-		s.settled(ids[order])
+		ids[order] = s.pay(order, params)
+		s.reaches(ids[order], approved, time.Minute)
 	}
 	require.NoError(t, s.engine.Stop(t.Context()))
 	// What a backup from before the payments holds: one not claimed yet, one unknown to it.
@@ -46,8 +46,10 @@ func testRestored[TTx any](t *testing.T, db store[TTx]) {
 		s.clock.Advance(10 * time.Second)
 		return err == nil && p.Text() == approved
 	}, 2*time.Minute, 20*time.Millisecond)
-	p := s.paymentOf("order 1")
-	assert.Equal(t, p.ID, s.blocked("order 1", s.card(sandbox.CardAttempted)), "the order is paid")
+	assert.Equal(t, ids["order 1"], s.blocked("order 1", s.card(sandbox.CardAttempted)), "the order is paid")
+	_, created, err := s.asked(durable.NewWrite{ID: ids["order 1"], Order: "order 1"}, collected)
+	require.NoError(t, err, "it is known by its id")
+	assert.False(t, created)
 	s.restored()
 	s.settled(s.pay("order 3", s.card(sandbox.CardAttempted)))
 	assert.Equal(t, 4, s.charged())

@@ -22,20 +22,17 @@ func main() {
 
 func run(ctx context.Context) error {
 	clock := sandbox.NewClock(time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC)) // 10:00 in Sydney
-	box := sandbox.New(sandbox.WithClock(clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag, a.AgreementLookupLag = 0, 0 }))
-	defer box.Close()
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box),
-		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithClock(clock.Now))
+	box, client, err := sandboxtest.Open(sandbox.WithClock(clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag, a.AgreementLookupLag = 0, 0 }))
 	if err != nil {
 		return err
 	}
+	defer box.Close()
 	customer, err := client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: "C-1001", CustomerName: "Ann Example"})
 	if err != nil {
 		return err
 	}
 	agreement, err := client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness,
-		PayeeReference:       "BROADBAND-1001", // unique: a lost agreement is found by it
+		PayeeReference: "BROADBAND-1001", // unique: a lost agreement is found by it
 		Payment: quickstream.AgreementPaymentParams{
 			Purpose: quickstream.PayToPurposeUtility, Description: "Broadband, monthly",
 			StartDate: quickstream.NewDate(2026, time.July, 1), AutomaticRenewal: true,
@@ -62,10 +59,10 @@ func run(ctx context.Context) error {
 		return err
 	}
 	fmt.Println("the agreement is", agreement.Status)
-	payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, CustomerReferenceNumber: "INVOICE-4711",
-		Source:          quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken, RemittanceInformation1: "Invoice 4711"}),
-		PrincipalAmount: decimal.RequireFromString("89.90"), Currency: quickstream.CurrencyAUD,
+	payment, err := client.PayTo.Collect(ctx, quickstream.CollectParams{
+		CustomerReferenceNumber: "INVOICE-4711",
+		Source:                  quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken, RemittanceInformation1: "Invoice 4711"}),
+		PrincipalAmount:         decimal.RequireFromString("89.90"),
 	})
 	if err != nil {
 		return err
@@ -77,7 +74,6 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	outcome, err := payment.Outcome()
-	fmt.Println("the payment is", outcome)
-	return err
+	fmt.Println("the payment is", payment.Outcome())
+	return nil
 }

@@ -46,12 +46,11 @@ func byHand(ctx context.Context, box *sandbox.Sandbox) error {
 }
 
 func run(ctx context.Context) error {
-	box := sandbox.New()
-	defer box.Close()
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()))
+	box, client, err := sandboxtest.Open()
 	if err != nil {
 		return err
 	}
+	defer box.Close()
 	lost := sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 1}
 	if err := box.Inject(lost); err != nil {
 		return err
@@ -63,12 +62,11 @@ func run(ctx context.Context) error {
 	if err := box.Inject(lost); err != nil {
 		return err
 	}
-	payment, err := quickstream.RequireApproved(client.Transactions.Pay(ctx, quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, CustomerReferenceNumber: "BY-CLIENT", ECI: quickstream.ECIPhone,
+	payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
+		CustomerReferenceNumber: "BY-CLIENT", ECI: quickstream.ECIPhone,
 		Source:          quickstream.FromCard(sandboxtest.Card("4242424242424242")),
-		PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
-		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
-	}))
+		PrincipalAmount: decimal.RequireFromString("49.95"),
+	})
 	if err != nil {
 		return err
 	}

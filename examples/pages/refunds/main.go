@@ -23,19 +23,16 @@ func main() {
 
 func run(ctx context.Context) error {
 	clock := sandbox.NewClock(time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC)) // 10:00 in Sydney
-	box := sandbox.New(sandbox.WithClock(clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag = 0 }))
-	defer box.Close()
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box),
-		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithClock(clock.Now))
+	box, client, err := sandboxtest.Open(sandbox.WithClock(clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag = 0 }))
 	if err != nil {
 		return err
 	}
-	payment, err := quickstream.RequireApproved(client.Transactions.Pay(ctx, quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, CustomerReferenceNumber: "ORDER-1042", ECI: quickstream.ECIPhone,
+	defer box.Close()
+	payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
+		CustomerReferenceNumber: "ORDER-1042", ECI: quickstream.ECIPhone,
 		Source:          quickstream.FromCard(sandboxtest.Card("4242424242424242")),
-		PrincipalAmount: decimal.RequireFromString("80.00"), Currency: quickstream.CurrencyAUD,
-		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
-	}))
+		PrincipalAmount: decimal.RequireFromString("80.00"),
+	})
 	if err != nil {
 		return err
 	}
@@ -51,10 +48,10 @@ func run(ctx context.Context) error {
 		fmt.Println("store", intent.Reference) // INSERT, before the first byte
 		return nil
 	}
-	refund, err := quickstream.RequireApproved(client.Transactions.Refund(ctx, quickstream.RefundParams{
+	refund, err := client.Transactions.Refund(ctx, quickstream.RefundParams{
 		Original: payment, PaymentReferenceNumber: "RETURN-77", // unique for each refund
-		PrincipalAmount: decimal.RequireFromString("5.00"), Currency: quickstream.CurrencyAUD,
-	}, quickstream.WithBeforeSend(keep)))
+		PrincipalAmount: decimal.RequireFromString("5.00"), // in the payment's currency
+	}, quickstream.WithBeforeSend(keep))
 	if err != nil {
 		return err
 	}
@@ -65,14 +62,11 @@ func run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		outcome, err := refund.Outcome()
-		switch {
-		case err != nil:
-			return err
-		case outcome == quickstream.OutcomeDeclined:
+		switch outcome := refund.Outcome(); {
+		case outcome.Final() && outcome != quickstream.OutcomeApproved:
 		case refund.PrincipalAmount == nil:
 			return errors.New("a refund shows no amount")
-		default: // also one whose money is not back yet
+		default: // also one that has not ended
 			left = left.Sub(refund.PrincipalAmount.Amount)
 		}
 	}

@@ -36,23 +36,20 @@ func pay(ctx context.Context, client *quickstream.Client, token string) (quickst
 	if step != quickstream.ThreeDSStepProceed {
 		return step, nil
 	}
-	_, err = quickstream.RequireApproved(client.Transactions.Pay(ctx, quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, CustomerReferenceNumber: "ORDER-1042", ThreeDS2: new(true),
+	_, err = client.Transactions.Pay(ctx, quickstream.PayParams{
+		CustomerReferenceNumber: "ORDER-1042", ThreeDS2: new(true),
 		Source:          quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard),
-		PrincipalAmount: amount, Currency: quickstream.CurrencyAUD,
-		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.10"),
-		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
-	}))
+		PrincipalAmount: amount, ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.10"),
+	})
 	return step, err
 }
 
 func run(ctx context.Context) error {
-	box := sandbox.New()
-	defer box.Close()
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()))
+	box, client, err := sandboxtest.Open()
 	if err != nil {
 		return err
 	}
+	defer box.Close()
 	token, err := sandboxtest.CardToken(ctx, client, sandbox.CardChallenge, sandboxtest.ThreeDS) // the browser's, with its profile
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log"
 	"time"
@@ -25,36 +24,39 @@ func main() {
 
 func run(ctx context.Context) error {
 	clock := sandbox.NewClock(time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC)) // 10:00 in Sydney
-	box := sandbox.New(sandbox.WithClock(clock))
-	defer box.Close()
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box),
-		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithClock(clock.Now))
+	box, client, err := sandboxtest.Open(sandbox.WithClock(clock))
 	if err != nil {
 		return err
 	}
+	defer box.Close()
 	if err := box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit()}); err != nil {
 		return err
 	}
 
-	var intent []byte // a column of your table, inserted before the first byte is sent
-	_, err = client.Transactions.Pay(ctx, quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, CustomerReferenceNumber: "ORDER-1042", ECI: quickstream.ECIPhone,
+	var row []byte // a column of your table
+	payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
+		CustomerReferenceNumber: "ORDER-1042", ECI: quickstream.ECIPhone,
 		Source:          quickstream.FromCard(sandboxtest.Card("4242424242424242")),
-		PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
-		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
-	}, quickstream.WithoutResend(), quickstream.WithBeforeSend(func(_ context.Context, i quickstream.Intent) (err error) {
-		intent, err = json.Marshal(i)
+		PrincipalAmount: decimal.RequireFromString("49.95"),
+	}, quickstream.WithoutResend(), quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) (err error) {
+		row, err = json.Marshal(resolve.Begin(intent, clock.Now())) // INSERT: all that is left after a crash
 		return err
 	}))
-	fmt.Println("unknown:", errors.Is(err, quickstream.ErrOutcomeUnknown))
+	result := resolve.After(payment, err, clock.Now())
+	fmt.Println("the call:", result.Status)
+	if result.Case != nil {
+		if row, err = json.Marshal(result.Case); err != nil { // UPDATE
+			return err
+		}
+	}
 
-	// Another process, after a crash or as a job: only the row is left.
-	var sent quickstream.Intent
-	if err := json.Unmarshal(intent, &sent); err != nil {
+	// A job, in this process or another: only the row is left.
+	var c resolve.Case
+	if err := json.Unmarshal(row, &c); err != nil {
 		return err
 	}
 	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff()) // a setting of your facility: ask for it
-	for c := resolve.Begin(sent, clock.Now()); ; {
+	for {
 		clock.Advance(c.NextLook.Sub(clock.Now())) // in your program a queue waits until NextLook
 		c = policy.Next(c, policy.LookUp(ctx, client.Transactions, c), clock.Now())
 		fmt.Println("the case:", c.Status, c.Outcome) // and store c, which is JSON

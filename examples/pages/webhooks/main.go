@@ -48,12 +48,11 @@ func act(_ context.Context, n *webhooks.Notification) error {
 }
 
 func run(ctx context.Context) error {
-	box := sandbox.New(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.AgreementLookupLag, a.UnknownEvents = 0, false }))
-	defer box.Close()
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()))
+	box, client, err := sandboxtest.Open(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.AgreementLookupLag, a.UnknownEvents = 0, false }))
 	if err != nil {
 		return err
 	}
+	defer box.Close()
 	const secret = "the subscription's secret" // from the portal
 	scheme := signature.AssumedHMAC{}          // an assumption: see below
 	verifier, err := webhooks.NewVerifier(scheme, []webhooks.Secret{webhooks.NewSecret(secret)})
@@ -73,7 +72,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	agreement, err := client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, PayeeReference: "BROADBAND-1001",
+		PayeeReference: "BROADBAND-1001",
 		Payment: quickstream.AgreementPaymentParams{
 			Purpose: quickstream.PayToPurposeUtility, Description: "Broadband", StartDate: quickstream.DateOf(time.Now().Add(48 * time.Hour)), AutomaticRenewal: true,
 		},

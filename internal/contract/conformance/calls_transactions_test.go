@@ -26,10 +26,15 @@ func otherSources() []choice[quickstream.AccountSource] {
 		{"FromNZBankAccount", func(r *run) quickstream.AccountSource {
 			return quickstream.FromNZBankAccount(fill[quickstream.NZBankAccountDetails](r.values))
 		}},
-		{"FromPayTo", func(r *run) quickstream.AccountSource {
+	}
+}
+
+func payToSources() []choice[quickstream.PayToSource] {
+	return []choice[quickstream.PayToSource]{
+		{"FromPayTo", func(r *run) quickstream.PayToSource {
 			return quickstream.FromPayTo(fill[quickstream.PayToPayment](r.values))
 		}},
-		{"FromPayToWithAgreement", func(r *run) quickstream.AccountSource {
+		{"FromPayToWithAgreement", func(r *run) quickstream.PayToSource {
 			return quickstream.FromPayToWithAgreement(fill[quickstream.PayToPaymentWithAgreement](r.values))
 		}},
 	}
@@ -49,6 +54,11 @@ func paymentCalls() []clientCall {
 			return r.client.Transactions.Pay(r.ctx, fill(r.values, func(p *quickstream.PayParams) {
 				p.Source, p.ThreeDS2 = source.value(r), authenticated(source.maker)
 			}))
+		}})
+	}
+	for _, source := range payToSources() {
+		calls = append(calls, clientCall{"PayTo.Collect", "POST /transactions", source.maker, func(r *run) (any, error) {
+			return r.client.PayTo.Collect(r.ctx, fill(r.values, func(p *quickstream.CollectParams) { p.Source = source.value(r) }))
 		}})
 	}
 	return calls

@@ -140,7 +140,21 @@ func (s *stage) pay(order string, source quickstream.AccountSource, edits ...fun
 	for _, edit := range edits {
 		edit(&params)
 	}
-	return must(s.client.Transactions.Pay(s.Context(), params))(s)
+	return answered(s.client.Transactions.Pay(s.Context(), params))(s)
+}
+
+// answered returns the transaction of an answer, however it ended.
+func answered(tx *quickstream.Transaction, err error) func(*stage) *quickstream.Transaction {
+	if declined, ok := errors.AsType[*quickstream.DeclinedError](err); ok {
+		return must(declined.Transaction, nil)
+	}
+	if pending, ok := errors.AsType[*quickstream.PendingError](err); ok {
+		return must(pending.Transaction, nil)
+	}
+	if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok && lost.Transaction != nil {
+		return must(lost.Transaction, nil)
+	}
+	return must(tx, err)
 }
 
 func noCard(p *quickstream.PayParams) { p.ECI, p.StoredCredential = "", nil }

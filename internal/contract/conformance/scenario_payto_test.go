@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -114,7 +113,7 @@ func (s *stage) amendments(customer *quickstream.Customer) {
 func (s *stage) agreementPayments(customer *quickstream.Customer) {
 	made := s.agreement(customer, unrestricted)
 	s.check(s.box.Payer(made.AgreementToken, sandbox.ConfirmAgreement))
-	once := func(bsb string) quickstream.AccountSource {
+	once := func(bsb string) quickstream.PayToSource {
 		return quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{
 			SupplierBusinessCode: shop, Purpose: quickstream.PayToPurposeRetail, Description: "An order", RemittanceInformation1: "INV-1",
 			Payer: quickstream.PayToPayerParams{
@@ -128,12 +127,20 @@ func (s *stage) agreementPayments(customer *quickstream.Customer) {
 	byPayIDs := quickstream.FromPayTo(quickstream.PayToPayment{
 		AgreementToken: s.agreement(customer, unrestricted, byPayID(sandbox.ConfirmingPayID)).AgreementToken,
 	})
-	for _, source := range []quickstream.AccountSource{byAgreement, byPayIDs, once("032004"), once("032001"), once("650000")} {
-		payment := s.pay("payto", source, noCard, func(p *quickstream.PayParams) { p.IPAddress = netip.Addr{} })
+	for _, source := range []quickstream.PayToSource{byAgreement, byPayIDs, once("032004"), once("032001"), once("650000")} {
+		payment := s.collect(source)
 		s.wait(5 * time.Minute)
 		must(s.client.Transactions.Get(s.Context(), payment.ReceiptNumber))(s)
 	}
 	s.box.NextTransaction(sandbox.Declined("AM04"))
-	s.pay("payto", byAgreement, noCard, func(p *quickstream.PayParams) { p.IPAddress = netip.Addr{} })
+	s.collect(byAgreement)
 	s.wait(5 * time.Minute)
+}
+
+func (s *stage) collect(source quickstream.PayToSource) *quickstream.Transaction {
+	s.Helper()
+	return answered(s.client.PayTo.Collect(s.Context(), quickstream.CollectParams{
+		SupplierBusinessCode: shop, Source: source, PrincipalAmount: decimal.New(1050, -2), Currency: quickstream.CurrencyAUD,
+		CustomerReferenceNumber: "C-1", PaymentReferenceNumber: "payto", Comment: "a comment", Metadata: map[string]string{"order": "payto"},
+	}))(s)
 }

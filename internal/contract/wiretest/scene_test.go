@@ -224,7 +224,7 @@ func (x *scene) play(f fault, between func()) result {
 		tx, res.err = client.Transactions.Pay(ctx, payment(order), quickstream.WithResponseInto(&resp))
 	}
 	client.CloseIdleConnections()
-	res.outcome, _ = tx.Outcome() // judged beside the error of the call; there may be no transaction
+	res.outcome = tx.Outcome() // judged beside the error of the call; there may be no transaction
 	res.tally, res.attempts = x.server.finish(), resp.Attempts
 	for _, e := range x.box.Ledger().Order(order) {
 		if wanted := map[bool]string{false: "approved", true: "voided"}[x.void]; e.Outcome == wanted {

@@ -233,22 +233,17 @@ func (m *merchant) send(t *testing.T, p *process, r record) record {
 
 // judge decides what the end of a call means.
 func (m *merchant) judge(r record, tx *quickstream.Transaction, err error) record {
-	open, unknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
-	switch {
-	case unknown:
-		r.Step, r.State = resolving, resolve.Begin(*open.Intent, r.Intent.NotBefore)
+	switch result := resolve.After(tx, err, time.Now()); result.Status {
+	case resolve.ResultOpen:
+		r.Step, r.State = resolving, *result.Case
 		r.State.NextLook = time.Now().Add(m.way.sleep).Round(0)
-	case errors.Is(err, quickstream.ErrNotSent):
-		r.Step, r.Word = over, isNotSent
-	case err != nil:
+	case resolve.ResultEnded:
+		r.Step, r.Word = over, m.way.wordFor(result.Outcome)
+	case resolve.ResultRefused:
 		r.Step, r.Word = over, isRefused
-	default:
-		outcome, open := tx.Outcome()
-		if open != nil {
-			r.Step, r.State = resolving, resolve.BeginTransaction(tx, time.Now())
-			return r
+		if errors.Is(err, quickstream.ErrNotSent) {
+			r.Word = isNotSent
 		}
-		r.Step, r.Word = over, m.way.wordFor(outcome)
 	}
 	return r
 }

@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
@@ -28,7 +30,7 @@ func TestSandbox(t *testing.T) {
 		params := payment(quickstream.FromCard(sandboxtest.Card(card)))
 		params.CustomerReferenceNumber = fmt.Sprintf("ORDER-%d", 1042+i)
 		_, err := client.Transactions.Pay(t.Context(), params)
-		require.NoError(t, err)
+		assert.Equal(t, card == noFunds, errors.Is(err, quickstream.ErrDeclined), card)
 	}
 	p.click("form:has(#event) button")
 	p.waitFor(`document.querySelector('a[href*="inspect?delivery="]')`)

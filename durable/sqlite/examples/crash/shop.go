@@ -102,7 +102,6 @@ func place(ctx context.Context, db *sql.DB, client *quickstream.Client, engine *
 	_, _, err = engine.Pay(ctx, tx, attempt, quickstream.PayParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(token), PrincipalAmount: decimal.New(cents, -2),
 		Currency: quickstream.CurrencyAUD, ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"),
-		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
 	})
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	payment, err := quickstream.RequireApproved(client.Transactions.Pay(context.Background(), quickstream.PayParams{
+	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
 		Source:                  quickstream.FromSingleUseToken(token.SingleUseTokenID, quickstream.AccountTypeCreditCard),
 		PrincipalAmount:         decimal.RequireFromString("49.95"),
 		Currency:                quickstream.CurrencyAUD,
@@ -43,7 +43,7 @@ func main() {
 		StoredCredential:        &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
 		CustomerReferenceNumber: "ORDER-1",
 		PaymentReferenceNumber:  "ORDER-1-1",
-	}))
+	})
 	if err != nil {
 		log.Fatal(err)
 	}

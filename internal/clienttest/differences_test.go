@@ -1,0 +1,89 @@
+package clienttest_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// TestAnswersInAnotherForm: what differs beside the facts is named, if our id agrees, or no id is shown
+// and the reference or the end-to-end identifier as sent does. Otherwise the outcome is unknown.
+func TestAnswersInAnotherForm(t *testing.T) {
+	const payment, customer, business, endToEnd = "paymentReferenceNumber", "customerReferenceNumber", "supplierBusinessCode", "payToData.endToEndId"
+	data := func(pairs ...any) object {
+		return changedBy(object{"agreementToken": "A-1", "endToEndId": "E-1"}, pairs...)
+	}
+	for name, c := range map[string]struct {
+		change      []any // of an answer that shows our id and all that was sent
+		differences []string
+		unknown     bool
+	}{
+		"as sent":                   {},
+		"shortened reference":       {change: []any{payment, "REF"}, differences: []string{payment}},
+		"another customer":          {change: []any{customer, "ORD"}, differences: []string{customer}},
+		"a business by name":        {change: []any{business, "The Shop Pty Ltd"}, differences: []string{business}},
+		"another end-to-end id":     {change: []any{"payToData", data("endToEndId", "E-9")}, differences: []string{endToEnd}},
+		"all of them":               {change: []any{payment, "REF", customer, "ORD", business, "The Shop", "payToData", data("endToEndId", "E-9")}, differences: []string{payment, customer, business, endToEnd}},
+		"no id, by its reference":   {change: []any{"metadata", nil, business, "The Shop", "payToData", data("endToEndId", "E-9")}, differences: []string{business, endToEnd}},
+		"no id, by the end-to-end":  {change: []any{"metadata", nil, payment, "REF", business, "The Shop"}, differences: []string{payment, business}},
+		"no id, nothing that names": {change: []any{"metadata", nil, payment, nil, "payToData", data("endToEndId", nil)}},
+
+		"no id, shortened":            {change: []any{"metadata", nil, payment, "REF", "payToData", data("endToEndId", "E-9")}, unknown: true},
+		"no id, agreement and amount": {change: []any{"metadata", nil, payment, nil, business, "The Shop", "payToData", data("endToEndId", nil)}, unknown: true},
+		"no id, agreement is shown":   {change: []any{"metadata", nil, payment, "REF", "payToData", data("endToEndId", nil)}, unknown: true},
+		"another id":                  {change: []any{"metadata", object{"intentId": "ANOTHER"}}, unknown: true},
+		"another agreement":           {change: []any{"payToData", data("agreementToken", "A-2")}, unknown: true},
+		"another amount":              {change: []any{"principalAmount", money("49.94")}, unknown: true},
+		"another currency":            {change: []any{"principalAmount", object{"currency": "NZD", "amount": 49.95}}, unknown: true},
+		"another type":                {change: []any{"transactionType", "REFUND"}, unknown: true},
+	} {
+		params := payToPayment("A-1", "49.95")
+		params.SupplierBusinessCode, params.PaymentReferenceNumber, params.CustomerReferenceNumber = "SHOP", "REFERENCE-1", "ORDER-1"
+		params.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1", EndToEndID: "E-1"})
+		client := clientOf(t, echoing(t, func(t object) {
+			maps.Copy(t, object{customer: "ORDER-1", business: "SHOP", "payToData": data()})
+			maps.Copy(t, changedBy(t, c.change...))
+		}))
+		made, err := client.PayTo.Collect(t.Context(), params)
+		if c.unknown {
+			assert.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		assert.ElementsMatch(t, c.differences, made.Differences(), name)
+		stored, err := json.Marshal(made)
+		require.NoError(t, err)
+		var read quickstream.Transaction
+		require.NoError(t, json.Unmarshal(stored, &read))
+		assert.Nil(t, read.Differences(), "they are not stored")
+	}
+	assert.Nil(t, (*quickstream.Transaction)(nil).Differences())
+}
+
+// TestRefundsAnsweredUnderAnotherOriginal are unknown, whatever else agrees.
+func TestRefundsAnsweredUnderAnotherOriginal(t *testing.T) {
+	for original, fits := range map[string]bool{"R-0": true, "R-9": false} {
+		client := clientOf(t, echoing(t, func(t object) { t["originalReceiptNumber"], t["paymentReferenceNumber"] = original, "ORDER" }))
+		made, err := client.Transactions.Refund(t.Context(), quickstream.RefundParams{
+			OriginalReceiptNumber: "R-0", PrincipalAmount: payment().PrincipalAmount, Currency: quickstream.CurrencyAUD, PaymentReferenceNumber: "REFUND-1",
+		})
+		if assert.Equal(t, fits, err == nil, "%s: %v", original, err); fits {
+			assert.Equal(t, []string{"paymentReferenceNumber"}, made.Differences())
+		}
+	}
+}
+
+// changedBy returns an object with other members; nil removes one.
+func changedBy(o object, pairs ...any) object {
+	changed := maps.Clone(o)
+	for pair := range slices.Chunk(pairs, 2) {
+		changed[pair[0].(string)] = pair[1]
+	}
+	return changed
+}

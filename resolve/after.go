@@ -1,0 +1,126 @@
+package resolve
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// ResultStatus says what a call came to.
+type ResultStatus string
+
+// What a call came to.
+const (
+	// ResultEnded: Outcome says how the transaction ended.
+	ResultEnded ResultStatus = "ended"
+	// ResultRefused: this call took nothing. The order is free if every other call for it has ended
+	// without taking money.
+	ResultRefused ResultStatus = "refused"
+	// ResultOpen: the transaction may still take the money. Hold the order, and look up the Case.
+	ResultOpen ResultStatus = "open"
+)
+
+// Result is what a call came to: see [After].
+type Result struct {
+	Status ResultStatus
+	// Outcome is set with [ResultEnded].
+	Outcome quickstream.Outcome
+	// Case is to be stored, and looked up at its NextLook; nil if there is nothing to look up. An
+	// approval that was sent again after a lost answer has one, because the customer may have paid
+	// twice.
+	Case *Case
+}
+
+// After returns what a call came to, from its two results: those of Pay, Submit, Void and the other
+// methods that make a transaction, or of Get. An error that proves nothing, as any of Get, is open,
+// without a Case if it has no intent to look up.
+//
+// A decline that the service may retry is open, unless the client was told that it retries nothing:
+// see [quickstream.WithServiceRetries].
+func After(t *quickstream.Transaction, err error, now time.Time) Result {
+	declined, isDeclined := errors.AsType[*quickstream.DeclinedError](err)
+	pending, isPending := errors.AsType[*quickstream.PendingError](err)
+	lost, isUnknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	switch {
+	case isUnknown && lost.Intent == nil:
+		return Result{Status: ResultOpen}
+	case isUnknown:
+		c := Begin(*lost.Intent, now)
+		if lost.Transaction != nil && c.Intent.ReceiptNumber != "" {
+			c.Step = stepHeld
+			c.Intent.Request = nil // its receipt came in our own answer: what a look-up shows of it need not agree
+		}
+		return Result{Status: ResultOpen, Case: &c}
+	case isDeclined:
+		t = declined.Transaction
+	case isPending:
+		t = pending.Transaction
+	case tookNothing(err):
+		return Result{Status: ResultRefused}
+	case err != nil:
+		return Result{Status: ResultOpen}
+	}
+	if t == nil {
+		return Result{Status: ResultOpen}
+	}
+	outcome := t.Outcome()
+	switch {
+	case outcome.Final() && t.NextStep() != quickstream.NextStepCheckRetries:
+		return Result{Status: ResultEnded, Outcome: outcome, Case: resent(t, now)}
+	default:
+		c := ofTransaction(t, now)
+		return Result{Status: ResultOpen, Case: &c}
+	}
+}
+
+// tookNothing reports whether an error proves that a write took nothing. That of a read proves nothing
+// about the transaction that was to be read.
+func tookNothing(err error) bool {
+	if api, ok := errors.AsType[*quickstream.APIError](err); ok {
+		return api.Method != http.MethodGet
+	}
+	if network, ok := errors.AsType[*quickstream.NetworkError](err); ok && network.Method == http.MethodGet {
+		return false
+	}
+	return errors.Is(err, quickstream.ErrNotSent)
+}
+
+// ofTransaction returns the case of a transaction whose receipt is known.
+func ofTransaction(t *quickstream.Transaction, now time.Time) Case {
+	sent := t.TransactionTime.Time
+	if sent.IsZero() || sent.After(now) {
+		sent = now
+	}
+	intent := quickstream.Intent{
+		Version: quickstream.IntentVersion, Operation: quickstream.OperationPay, Reference: t.PaymentReferenceNumber,
+		ReceiptNumber: t.ReceiptNumber, NotBefore: sent,
+	}
+	if made := t.Intent(); made != nil {
+		intent = *made
+	}
+	c := Begin(intent, now)
+	c.Step = stepHeld
+	return c
+}
+
+// resentAgain is when a payment that was sent again is looked up for the second time.
+const resentAgain = 15 * time.Minute
+
+// resent returns the case of an approved transaction that was sent again after a lost answer; nil for
+// any other. It is settled, and is looked up by reference immediately and after 15 minutes. A second
+// approval makes it [StatusDoubleCharged]. A failed look-up changes nothing. Another transaction under a
+// reference that the merchant chose counts only if it carries the intent's id.
+func resent(t *quickstream.Transaction, now time.Time) *Case {
+	intent := t.Intent()
+	if intent == nil || !intent.Resent {
+		return nil
+	}
+	c := Begin(*intent, now)
+	c.Intent.ReceiptNumber = ""
+	c.Resent, c.Until, c.Status = true, now.Round(0).Add(resentAgain), StatusSettled
+	c.Seen = ObserveTransaction(t)
+	c.Outcome = c.Seen.Outcome
+	return &c
+}
