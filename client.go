@@ -37,7 +37,7 @@ type Client struct {
 }
 
 // NewClient returns a client and sends nothing: call [Client.Check] for that. It fails if the
-// environment is not an absolute https URL (http on this machine) or holds credentials, if a key is
+// environment is not an absolute https URL (http for localhost) or holds credentials, if a key is
 // malformed or none is given, or if options contradict each other.
 func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error) {
 	base, err := env.base()
@@ -65,6 +65,7 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	if err != nil {
 		return nil, err
 	}
+	config.http.Loopback = base.Scheme == "http"
 	observer := config.observer.logging(config.logger)
 	sender := transport.New(config.http, observer.attempts())
 	c := &Client{

@@ -43,7 +43,7 @@ func ExampleNewClient() {
 func ExampleNewClient_refused() {
 	_, err := quickstream.NewClient(quickstream.CustomURL("http://payments.example.com/rest/v1"), quickstream.KeysFromEnv())
 	fmt.Println(err)
-	// Output: quickstream: the environment's URL has to begin with https://; http:// is accepted on this machine only
+	// Output: quickstream: the environment's URL has to begin with https://; http:// is for localhost and loopback addresses only
 }
 
 // If the environment comes from a variable, a missing or unknown one stops the program: there is no

@@ -5,12 +5,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net/netip"
 	"net/url"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/quickstream-go/quickstream/internal/loopback"
 	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
@@ -28,7 +28,9 @@ const (
 )
 
 // CustomURL returns the environment at a base address that ends with the version, such as a
-// sandbox's. [NewClient] checks it.
+// sandbox's. [NewClient] checks it. Plain http is for localhost and loopback addresses only: the
+// client connects to no other address, and uses no proxy. Of a Transport of [WithHTTPClient] that
+// cannot be known: there only the text of the host is checked.
 func CustomURL(baseURL string) Environment { return Environment(baseURL) }
 
 // EnvironmentFromEnv reads QUICKSTREAM_ENVIRONMENT: TestAU, ProductionAU, TestNZ or ProductionNZ in
@@ -89,21 +91,12 @@ func (e Environment) base() (*url.URL, error) {
 	case u.Path == "" && isHostOf(u, ProductionAU, TestAU, ProductionNZ, TestNZ):
 		return nil, errors.New("the environment's URL does not end with the version; the service's own end with /rest/v1")
 	case u.Scheme == "https":
-	case u.Scheme == "http" && isLoopback(u.Hostname()):
+	case u.Scheme == "http" && loopback.IsHost(u.Hostname()):
 	default:
-		return nil, errors.New("the environment's URL has to begin with https://; http:// is accepted on this machine only")
+		return nil, errors.New("the environment's URL has to begin with https://; http:// is for localhost and loopback addresses only")
 	}
 	u.Host = strings.ToLower(u.Host)
 	return u, nil
-}
-
-func isLoopback(host string) bool {
-	host = strings.ToLower(host)
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback()
 }
 
 // Keys holds the API keys. An operation whose key is missing returns [ErrKeyRequired] and sends

@@ -91,7 +91,8 @@ func defaultLimits() transport.Limits {
 // With your Transport a write counts as never sent only if net/http reports no connection for it to
 // httptrace; a second request that it reports counts as an attempt without an answer. A
 // RoundTripper that repeats requests, reads bodies in advance or drops the context can charge
-// twice, and makes "nothing was sent" wrong.
+// twice, and makes "nothing was sent" wrong. If the environment is plain http, your Transport must
+// connect to this machine: the client checks the text of the host alone.
 func WithHTTPClient(client *http.Client) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if client == nil {
@@ -116,7 +117,8 @@ func WithClock(now func() time.Time) ClientOption {
 }
 
 // WithProxy chooses the proxy for each request. By default no proxy is used;
-// WithProxy(http.ProxyFromEnvironment) uses the environment variables.
+// WithProxy(http.ProxyFromEnvironment) uses the environment variables. An environment of plain http
+// uses none either.
 func WithProxy(proxy func(*http.Request) (*url.URL, error)) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		c.http.Proxy = proxy

@@ -23,7 +23,7 @@ const (
 	approved = "4242424242424242"
 	declined = "4111111111444496"
 
-	server = " server.address=quickstream.localhost server.port=80"
+	server = " server.address=localhost server.port=80"
 	post   = "POST /transactions, client, "
 )
 

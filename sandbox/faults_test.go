@@ -84,7 +84,7 @@ func TestEveryFaultKind(t *testing.T) {
 			assert.Len(t, o.raw, 100)
 			require.ErrorIs(t, o.err, io.ErrUnexpectedEOF)
 		}, 1, 201},
-		{Redirect(307, "http://quickstream.localhost/rest/v1/elsewhere"), func(t *testing.T, o outcome) {
+		{Redirect(307, "http://localhost/rest/v1/elsewhere"), func(t *testing.T, o outcome) {
 			sees(307)(t, o)
 			assert.Contains(t, o.header.Get("Location"), "elsewhere")
 		}, 0, 307},

@@ -74,7 +74,7 @@ func TestKeysExpireAndAreRenewed(t *testing.T) {
 
 func TestRouting(t *testing.T) {
 	bubble(t, func(c *caller) {
-		for _, path := range []string{"/nothing", "/customers/1/2/3/4", "/customers/", "http://quickstream.localhost/rest/v10/customers", "http://quickstream.localhost/"} {
+		for _, path := range []string{"/nothing", "/customers/1/2/3/4", "/customers/", "http://localhost/rest/v10/customers", "http://localhost/"} {
 			body := c.must(404, c.get(path))
 			assert.Equal(t, "404", body["status"], path)
 		}
@@ -261,7 +261,7 @@ func TestRequestCutOffWhileSending(t *testing.T) {
 	bubble(t, func(c *caller) {
 		conn, err := c.box.listener.Dial(context.Background())
 		require.NoError(t, err)
-		_, err = conn.Write([]byte("POST /rest/v1/customers HTTP/1.1\r\nHost: quickstream.localhost\r\nContent-Length: 100\r\n\r\n{"))
+		_, err = conn.Write([]byte("POST /rest/v1/customers HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"))
 		require.NoError(t, err)
 		require.NoError(t, conn.Close())
 		c.sleep(time.Second)

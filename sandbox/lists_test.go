@@ -89,12 +89,12 @@ func TestPromisedOrders(t *testing.T) {
 
 func TestNextLinks(t *testing.T) {
 	for form, want := range map[string]string{
-		"absolute":      "http://quickstream.localhost/rest/v1/transactions/for-reference-number?page=",
-		"defaultPort":   "http://quickstream.localhost:80/rest/v1/transactions/for-reference-number?page=",
+		"absolute":      "http://localhost/rest/v1/transactions/for-reference-number?page=",
+		"defaultPort":   "http://localhost:80/rest/v1/transactions/for-reference-number?page=",
 		"rootRelative":  "/rest/v1/transactions/for-reference-number?page=",
 		"queryOnly":     "?page=",
-		"otherScheme":   "https://quickstream.localhost/rest/v1/transactions/for-reference-number?page=",
-		"versionPrefix": "http://quickstream.localhost/v1/transactions/for-reference-number?page=",
+		"otherScheme":   "https://localhost/rest/v1/transactions/for-reference-number?page=",
+		"versionPrefix": "http://localhost/v1/transactions/for-reference-number?page=",
 	} {
 		inWorld(t, "PageSize=1"+otherThan("NextLinks", form, "absolute"), func(c *caller) {
 			c.payMany(2)

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/quickstream-go/quickstream/internal/loopback"
 	"github.com/quickstream-go/quickstream/sandbox/internal/form"
 	"github.com/quickstream-go/quickstream/sandbox/internal/memnet"
 )
@@ -155,7 +156,7 @@ func (b *Sandbox) Listen(addr string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("sandbox: listen address: %w", err)
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if !loopback.IsHost(host) {
 		return "", fmt.Errorf("sandbox: %q is not a loopback address", addr)
 	}
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", addr)

@@ -9,9 +9,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"syscall"
 	"time"
 
+	"github.com/quickstream-go/quickstream/internal/loopback"
 	"github.com/quickstream-go/quickstream/sandbox/internal/memnet"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
@@ -93,7 +93,7 @@ func (b *Sandbox) Subscribe(s Subscription) error {
 		if err := b.checkTarget(s.URL); err != nil {
 			return fmt.Errorf("sandbox: subscription: %w", err)
 		}
-		dialer := &net.Dialer{Control: b.checkAddress}
+		dialer := &net.Dialer{Control: loopback.Control}
 		if b.namedHost(s.URL) {
 			dialer.Control = nil // wherever the name leads
 		}
@@ -145,18 +145,8 @@ func (b *Sandbox) checkTarget(target string) error {
 	case u.User != nil:
 		return errors.New("credentials belong in BasicUser and BasicPassword")
 	}
-	if ip := net.ParseIP(u.Hostname()); ip != nil && !ip.IsLoopback() && !b.namedHost(target) {
-		return errNotLoopback
-	}
-	return nil
-}
-
-var errNotLoopback = errors.New("the URL is not on a loopback address, nor on a host that was named for webhooks")
-
-func (b *Sandbox) checkAddress(_, address string, _ syscall.RawConn) error {
-	host, _, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
-		return errNotLoopback
+	if net.ParseIP(u.Hostname()) != nil && !loopback.IsHost(u.Hostname()) && !b.namedHost(target) {
+		return errors.New("the URL is not on a loopback address, nor on a host that was named for webhooks")
 	}
 	return nil
 }

@@ -42,15 +42,6 @@ func TestSubscribeRefuses(t *testing.T) {
 	require.ErrorIs(t, box.Redeliver("x"), errClosed)
 }
 
-func TestNamesMustResolveToLoopback(t *testing.T) {
-	box := New()
-	defer box.Close()
-	require.ErrorIs(t, box.checkAddress("tcp", "203.0.113.7:80", nil), errNotLoopback)
-	require.ErrorIs(t, box.checkAddress("tcp", "nonsense", nil), errNotLoopback)
-	require.NoError(t, box.checkAddress("tcp", "127.0.0.1:80", nil))
-	require.NoError(t, box.checkAddress("tcp", "[::1]:80", nil))
-}
-
 func TestEventsByType(t *testing.T) {
 	bubble(t, func(c *caller) {
 		all, some := c.subscribe(), c.receiver()

@@ -162,7 +162,7 @@ func newAPI(t testing.TB, status int, body string) (*quickstream.Client, *api) {
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	}}
-	client, err := quickstream.NewClient(quickstream.CustomURL("http://api.localhost/rest/v1"),
+	client, err := quickstream.NewClient(quickstream.CustomURL("http://localhost/rest/v1"),
 		quickstream.Keys{Secret: quickstream.NewSecretKey("secret-key")},
 		quickstream.WithHTTPClient(&http.Client{Transport: a}), quickstream.WithMaxAttempts(1))
 	require.NoError(t, err)

@@ -5,12 +5,11 @@ import (
 	"crypto/subtle"
 	"log/slog"
 	"net/http"
-	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/quickstream-go/quickstream/internal/loopback"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -112,19 +111,9 @@ func hostOf(hostport string) string {
 	return strings.ToLower(host)
 }
 
-// localName is localhost, or a name below it, which browsers resolve by themselves.
-var localName = regexp.MustCompile(`^(([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*localhost)$`)
-
-// isLoopback judges a host by its text.
+// isLoopback judges a host by its text, as a Host header has it: an IPv6 address in brackets.
 func isLoopback(host string) bool {
 	inner, bracketed := strings.CutPrefix(host, "[")
 	inner, closed := strings.CutSuffix(inner, "]")
-	if bracketed != closed {
-		return false
-	}
-	ip, err := netip.ParseAddr(inner)
-	if err != nil {
-		return !bracketed && localName.MatchString(host)
-	}
-	return ip.IsLoopback() && ip.Is6() == bracketed && ip.Zone() == ""
+	return bracketed == closed && bracketed == strings.Contains(inner, ":") && loopback.IsHost(inner)
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/quickstream-go/quickstream/internal/loopback"
 )
 
 // HTTPConfig is the caller's choice of connections.
@@ -15,6 +17,8 @@ type HTTPConfig struct {
 	Client  *http.Client
 	Proxy   func(*http.Request) (*url.URL, error)
 	RootCAs *x509.CertPool
+	// Loopback keeps connections of our own on this machine, and away from proxies.
+	Loopback bool
 }
 
 // maxIdlePerHost keeps connections of many concurrent callers open: net/http's default of two makes
@@ -45,6 +49,9 @@ func newTransport(config HTTPConfig) *http.Transport {
 		NextProtos:         []string{"http/1.1"},
 	}
 	dialer := net.Dialer{Timeout: 10 * time.Second}
+	if config.Loopback {
+		dialer.Control, config.Proxy = loopback.Control, nil
+	}
 	held := func(conn net.Conn, err error) (net.Conn, error) {
 		if err != nil {
 			return nil, err

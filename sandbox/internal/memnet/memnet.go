@@ -14,7 +14,7 @@ import (
 )
 
 // Host is the one host of the network. It answers on port 80.
-const Host = "quickstream.localhost"
+const Host = "localhost"
 
 // Listener accepts connections that exist in memory only. They are made of channels,
 // so that a testing/synctest bubble sees when all goroutines wait.

@@ -4,13 +4,14 @@ import (
 	"crypto/rand"
 	"encoding/base32"
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/loopback"
 )
 
 // Keys are the API keys of a test facility.
@@ -57,7 +58,11 @@ func (c Config) filled() (Config, *url.URL, error) {
 		c.Progress = func(int) {}
 	}
 	if c.HTTPClient == nil {
-		c.HTTPClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}}
+		transport := &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}
+		if loopback.IsHost(base.Hostname()) {
+			transport.Proxy, transport.DialContext = nil, (&net.Dialer{Control: loopback.Control}).DialContext
+		}
+		c.HTTPClient = &http.Client{Transport: transport}
 	}
 	return c, base, nil
 }
@@ -65,13 +70,9 @@ func (c Config) filled() (Config, *url.URL, error) {
 // allowed returns the address of an environment that may be asked.
 func allowed(env quickstream.Environment) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSuffix(string(env), "/"))
-	host := ""
-	if err == nil {
-		host = strings.ToLower(u.Hostname())
-	}
 	test := env == quickstream.TestAU || env == quickstream.TestNZ
-	loopback := slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, host) || strings.HasSuffix(host, ".localhost")
-	if err != nil || u.User != nil || u.RawQuery != "" || !test && !loopback || u.Scheme != "https" && !(u.Scheme == "http" && loopback) {
+	local := err == nil && loopback.IsHost(u.Hostname())
+	if err != nil || u.User != nil || u.RawQuery != "" || !test && !local || u.Scheme != "https" && !(u.Scheme == "http" && local) {
 		return nil, errors.New("conform: only TestAU, TestNZ and addresses on this machine are asked")
 	}
 	return u, nil

@@ -28,7 +28,7 @@ func TestOnlyTestFacilities(t *testing.T) {
 	never := &http.Client{Transport: handled{http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("asked") })}}
 	for _, env := range []quickstream.Environment{
 		"", quickstream.ProductionAU, quickstream.ProductionNZ, "https://example.com/rest/v1", "http://127.0.0.1.example.com/rest/v1",
-		"http://user@127.0.0.1/rest/v1", "ftp://127.0.0.1/rest/v1", "http://127.0.0.1/rest/v1?x=1", "//127.0.0.1", "://",
+		"http://box.localhost/rest/v1", "http://user@127.0.0.1/rest/v1", "ftp://127.0.0.1/rest/v1", "http://127.0.0.1/rest/v1?x=1", "//127.0.0.1", "://",
 		quickstream.TestAU + "/..", "http://api.quickstream.support.qvalent.com/rest/v1",
 	} {
 		_, err := conform.Run(t.Context(), conform.Config{Environment: env, Keys: conform.Keys{Secret: "s", Publishable: "p"}, HTTPClient: never})
@@ -146,7 +146,7 @@ func TestAsksWhatIsOpen(t *testing.T) {
 			assert.Equal(t, want, findings(second)[name].Value, name)
 		}
 		undone(t, box, second.Left)
-		cfg.Environment = "http://localhost/rest/v1"
+		cfg.Environment = "http://127.0.0.1/rest/v1"
 		_, err = conform.Run(t.Context(), cfg)
 		assert.ErrorContains(t, err, "another host")
 	})
