@@ -215,9 +215,10 @@ func (p UploadPaymentFileParams) check(f *findings) {
 // service.
 //
 // POST /payment-files. Nothing is sent again after the first byte was read. A file name in use
-// matches [ErrInvalid]. A lost answer, and Content that fails or does not have Size bytes, is an
-// [UnknownOutcomeError]: use Resume or the service's portal. Upload under a new name only if the
-// status is [PaymentFileStatusError] and no batch was processed.
+// matches [ErrInvalid]. A lost answer, a success before the whole file was sent, and Content that
+// fails or does not have Size bytes, is an [UnknownOutcomeError]: use Resume or the service's
+// portal. Upload under a new name only if the status is [PaymentFileStatusError] and no batch was
+// processed.
 func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFileParams, opts ...CallOption) (*PaymentFile, error) {
 	call := s.client.begin(OperationUploadPaymentFile, opts)
 	call.check(params.check)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream/internal/loopback"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
@@ -40,6 +41,15 @@ func TestSubscribeRefuses(t *testing.T) {
 	box.Close()
 	require.ErrorIs(t, box.Subscribe(Subscription{Secret: "s", Scheme: hmac, Handler: handler}), errClosed)
 	require.ErrorIs(t, box.Redeliver("x"), errClosed)
+}
+
+// TestNamesMustResolveToLoopback: a name is judged by the address that is dialled.
+func TestNamesMustResolveToLoopback(t *testing.T) {
+	box := New()
+	defer box.Close()
+	require.NoError(t, box.Subscribe(Subscription{Secret: "s", Scheme: signature.AssumedHMAC{}, URL: "http://merchant.invalid/hook"}))
+	_, err := box.webhooks.subscriptions[0].transport.DialContext(t.Context(), "tcp", "192.0.2.1:80")
+	require.ErrorIs(t, err, loopback.ErrElsewhere)
 }
 
 func TestEventsByType(t *testing.T) {

@@ -313,3 +313,15 @@ func TestUploadTakesConstantMemory(t *testing.T) {
 	assert.Greater(t, got, int64(size))
 	assert.LessOrEqual(t, allocated, uint64(mebibyte))
 }
+
+// TestUploadIsTakenWhole: a success before the whole file was sent says nothing about the rest.
+func TestUploadIsTakenWhole(t *testing.T) {
+	content := fileOf("10.50", approvedLine("A"))
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+		_, err := io.CopyN(io.Discard, r.Body, r.ContentLength-1)
+		return uploadedFile(r), err
+	})
+	file, err := client.PaymentFiles.Upload(t.Context(), upload("a.csv", content))
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	assert.Nil(t, file)
+}

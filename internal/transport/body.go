@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,6 +25,7 @@ var (
 	errOver     = errors.New("the attempt is over")
 	errUnasked  = errors.New("the server answered before it was asked")
 
+	errPartly       = errors.New("the service answered before the whole file was sent")
 	errUndocumented = errors.New("the status is no documented success")
 )
 
@@ -42,6 +44,7 @@ type outgoing struct {
 	attempt  *attempt
 	streamed bool
 	gate     gate
+	read     atomic.Int64 // of a streamed body
 }
 
 // Read returns the body once. Its first call is the moment at which sending begins, however long
@@ -59,6 +62,7 @@ func (o *outgoing) Read(p []byte) (int, error) {
 	// Time that the caller's reader takes does not count.
 	o.attempt.timer.Stop()
 	n, err := o.content.Read(p)
+	o.read.Add(int64(n))
 	o.attempt.patience()
 	return n, err
 }

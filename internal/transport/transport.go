@@ -255,6 +255,8 @@ func (x *exchange) answered(ctx context.Context, resp *http.Response, a *attempt
 		r.RetryAfter = retryAfter(resp.Header)
 	case !x.call.documents(resp.StatusCode):
 		r.Reason, r.Err = Inconclusive, errUndocumented
+	case x.call.Upload != nil && a.body.read.Load() < x.call.Upload.Length:
+		r.Reason, r.Err = Inconclusive, errPartly
 	case err == nil:
 		err = x.call.Decode(resp.StatusCode, body)
 		if unsettled, ok := errors.AsType[Unsettled](err); ok {
