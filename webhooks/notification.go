@@ -217,6 +217,12 @@ var errMarshal = errors.New("webhooks: a notification cannot be marshalled: stor
 // MarshalJSON returns an error, because logs are written in JSON too. Store [Notification.Raw].
 func (n Notification) MarshalJSON() ([]byte, error) { return nil, errMarshal }
 
+// MarshalText returns an error. Encoders of XML and YAML call it.
+func (n Notification) MarshalText() ([]byte, error) { return nil, errMarshal }
+
+// GobEncode returns an error.
+func (n Notification) GobEncode() ([]byte, error) { return nil, errMarshal }
+
 // String returns the ID, and the event type if it is known.
 func (n Notification) String() string {
 	return fmt.Sprintf("webhooks.Notification(%q, %s)", n.ID, n.EventType.label())

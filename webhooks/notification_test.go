@@ -1,8 +1,12 @@
 package webhooks_test
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding"
+	"encoding/gob"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"slices"
@@ -188,6 +192,22 @@ func TestNotificationPrints(t *testing.T) {
 		n := parse(t, body)
 		assert.Equal(t, strings.Repeat(want+" ", 3)+want, fmt.Sprintf("%v %#v %d %s", n, *n, n, n.LogValue()), "printed as")
 	}
+}
+
+// TestNotificationIsNotEncoded: an encoder writes nothing of it, alone or inside something else.
+func TestNotificationIsNotEncoded(t *testing.T) {
+	t.Parallel()
+	n, err := webhooks.Parse([]byte(`{"id":"canary-id","eventType":"canary-type","data":{"a":"canary-data"}}`))
+	require.NoError(t, err)
+	for _, v := range []any{n, *n, &n, struct{ N any }{*n}, []*webhooks.Notification{n}} {
+		var out bytes.Buffer
+		assert.Error(t, json.NewEncoder(&out).Encode(v))
+		assert.Error(t, xml.NewEncoder(&out).Encode(v), "%T", v)
+		assert.Error(t, gob.NewEncoder(&out).Encode(v))
+		assert.NotContains(t, out.String(), "canary", "%T", v)
+	}
+	_, err = encoding.TextMarshaler(n).MarshalText() // which encoders of YAML call
+	assert.Error(t, err)
 }
 
 func TestNewNotification(t *testing.T) {
