@@ -22,7 +22,8 @@ var (
 //
 // It has to remember each notification for eight days or more, longer than [StoreTolerance]: after
 // that the signature is refused. A notification that is forgotten earlier can be replayed and
-// handled twice.
+// handled twice. If the [signature.Scheme] does not sign the time, it has to remember for ever, and a
+// [MemoryStore] is not enough.
 type Store interface {
 	// Once calls handle and returns its error, unless handle has succeeded before for the same ID
 	// and Digest: then it returns nil. Both are remembered only after handle has returned nil.

@@ -63,7 +63,7 @@ type VerifierOption func(*verifierConfig) error
 // WithTolerance sets how old a signature may be. It must be positive. The default is
 // [StoreTolerance] for handlers that remember notifications, and [signature.DefaultTolerance]
 // otherwise, as in [Verifier.Verify]. A signature may lie [signature.DefaultTolerance] in the
-// future.
+// future. It protects from replays only if the [signature.Scheme] signs the time.
 func WithTolerance(d time.Duration) VerifierOption {
 	return func(c *verifierConfig) error {
 		c.signature, c.tolerance = append(c.signature, signature.WithTolerance(d)), d

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/quickstream-go/quickstream/cmd/quickstream-conform/internal/scheme"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -48,6 +49,9 @@ func (r Report) WriteMarkdown(w io.Writer) error {
 	section(&b, "What stays open", "", "| assumption | why | how |", open)
 	if r.SignatureScheme != "" {
 		fmt.Fprintf(&b, "\n## Webhooks\n\nNotifications are signed by: %s.\n", r.SignatureScheme)
+		if strings.HasSuffix(r.SignatureScheme, scheme.WithoutTime) {
+			b.WriteString("A recorded notification can be sent again under a new time, which no tolerance detects. Remember ID and digest for ever, as an inbox does, and act only on what the API says.\n")
+		}
 	}
 	b.WriteString("\nThe file sets the world of a sandbox, and never a client: one observation must not widen a window or drop a check.\n" +
 		"A duration was seen once, and may be longer at another time.\n")

@@ -270,4 +270,8 @@ func TestReport(t *testing.T) {
 		assert.Contains(t, out.String(), line)
 	}
 	assert.NotContains(t, out.String(), "paymentReferenceNumber")
+	assert.NotContains(t, out.String(), "under a new time")
+	report.SignatureScheme = "sha256 body text hex, without the time"
+	require.NoError(t, report.WriteMarkdown(&out))
+	assert.Contains(t, out.String(), "can be sent again under a new time")
 }

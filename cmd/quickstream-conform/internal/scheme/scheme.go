@@ -49,9 +49,17 @@ func All() iter.Seq[HMAC] {
 	}
 }
 
+// WithoutTime ends the name of a scheme that does not sign the time of the header. Whoever has seen a
+// notification of such a scheme can send it again under any time.
+const WithoutTime = ", without the time"
+
 // String names the scheme, such as "sha256 t.body text hex".
 func (s HMAC) String() string {
-	return strings.Join([]string{s.hash, s.message, s.secret, s.encoding}, " ")
+	name := strings.Join([]string{s.hash, s.message, s.secret, s.encoding}, " ")
+	if s.message == "body" {
+		name += WithoutTime
+	}
+	return name
 }
 
 // Find returns the first scheme that explains a notification: the value of its signature header,

@@ -38,6 +38,22 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// The name of a scheme ends with WithoutTime if another time makes the same signature, and only then.
+func TestWithoutTime(t *testing.T) {
+	t.Parallel()
+	without := 0
+	for s := range scheme.All() {
+		first, _ := s.Sign("00ff10abcdef", "1707312770123", []byte(body))
+		second, ok := s.Sign("00ff10abcdef", "1707312770124", []byte(body))
+		require.True(t, ok)
+		assert.Equal(t, first == second, strings.HasSuffix(s.String(), scheme.WithoutTime), s)
+		if first == second {
+			without++
+		}
+	}
+	assert.Equal(t, 18, without)
+}
+
 // The scheme that package webhooks assumes is one of them.
 func TestAssumed(t *testing.T) {
 	t.Parallel()
