@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -44,8 +45,17 @@ type Request struct {
 // The JSON of a success replaces the value that into points to; an error leaves it unchanged. It is
 // decoded like encoding/json, but an object with a member twice and text that is not UTF-8 are
 // errors. An answer without content (204) makes it zero. If into is nil the body is ignored.
+//
+// If into is an [io.Writer], such as a file for a report, the request must be a GET. The body of a
+// success is written to it as it arrives, in any form but HTML, which is a proxy's. No Accept header
+// is sent. Nothing is repeated after the first byte: discard what was written if there is an error.
+// An answer of 202 writes nothing and matches [ErrReportNotReady].
 func (c *Client) Do(ctx context.Context, request Request, into any, opts ...CallOption) error {
 	call := c.beginRequest(request, into, opts)
+	if to, ok := into.(io.Writer); ok {
+		_, err := call.fetch(ctx, &download{to: to, any: true})
+		return err
+	}
 	var decoded reflect.Value
 	if err := call.do(ctx, func(status int, body []byte) error {
 		if into == nil {
@@ -105,7 +115,10 @@ func (r Request) check(f *findings, into any) {
 	f.require(strings.Count(r.Route, "{") == len(r.Path), "request.path", "(path)", "must have an identifier for each name in the route")
 	f.require(r.Body == nil || r.Method != http.MethodGet, "request.body", "(body)", "must be nil for a GET")
 	target := reflect.ValueOf(into)
-	f.require(into == nil || target.Kind() == reflect.Pointer && !target.IsNil(), "request.into", "(into)", "must be a pointer to a value, or nil")
+	pointer := target.Kind() == reflect.Pointer
+	_, writer := into.(io.Writer)
+	f.require(into == nil || pointer && !target.IsNil() || writer && !pointer, "request.into", "(into)", "must be a pointer to a value, an io.Writer or nil")
+	f.require(!writer || r.Method == http.MethodGet, "request.into", "(into)", "must be no io.Writer unless it is a GET")
 }
 
 // decodeAny decodes into a caller's type. Its errors, unlike other decoders', show nothing of the

@@ -123,6 +123,7 @@ type download struct {
 	accept  string
 	to      io.Writer
 	headed  bool                // it has a header record
+	any     bool                // it may be JSON, or nothing
 	arrived func(written int64) // may be nil
 	written int64
 	pending bool  // the service is still making it
@@ -132,7 +133,7 @@ type download struct {
 // sink takes a report. HTML or JSON is no report, whatever the status says.
 func (d *download) sink(status int, header http.Header) io.Writer {
 	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
-	if status != http.StatusOK || kind == "text/html" || kind == "application/json" {
+	if status != http.StatusOK || kind == "text/html" || kind == "application/json" && !d.any {
 		return nil
 	}
 	return d
@@ -162,7 +163,7 @@ func (c *call) fetch(ctx context.Context, d *download) (int64, error) {
 	}
 	d.pending, c.report = false, d
 	err := c.do(ctx, func(status int, _ []byte) error {
-		if d.pending = status == http.StatusAccepted; d.pending {
+		if d.pending = status == http.StatusAccepted; d.pending || d.any && status == http.StatusNoContent {
 			return nil
 		}
 		return errNotReport

@@ -52,7 +52,10 @@ func (a *attempt) request(ctx context.Context, loop *http.Request, agent string)
 	if mine := call.Header.Get("Cookie"); mine != "" && jar != "" {
 		header["Cookie"] = []string{mine + "; " + jar}
 	}
-	header["Authorization"], header["Accept"] = values[0:1:1], values[1:2:2]
+	header["Authorization"] = values[0:1:1]
+	if call.Accept != "" {
+		header["Accept"] = values[1:2:2]
+	}
 	if call.Key != "" {
 		header[keyHeader] = values[2:3:3]
 	}

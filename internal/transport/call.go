@@ -39,7 +39,7 @@ type Call struct {
 	Body   []byte
 	Upload *Upload     // takes the place of Body
 	Header http.Header // extra members; may be nil
-	Accept string
+	Accept string      // empty for no header
 	Key    string
 	Limits *Limits
 	// Authorise returns the value of the Authorization header.
