@@ -184,7 +184,7 @@ func (c *call) prepare() []byte {
 		return nil
 	}
 	if c.intent != nil { // now: what the caller has passed in may change while it is sent
-		c.intent.Version, c.intent.Operation = IntentVersion, c.op.name
+		c.intent.Version, c.intent.Operation, c.intent.Environment = IntentVersion, c.op.name, c.client.base.Host
 		c.intent.Complete = c.intent.Complete && len(c.config.extra) == 0
 		if c.kept != nil {
 			c.intent.Request = requestOf(c.kept)
@@ -244,7 +244,7 @@ func (c *call) conclude() error {
 	case err == nil && c.answer != nil:
 		c.answer.intent = c.sent(c.result)
 		if c.op.name != OperationVoid {
-			c.answer.intent.ReceiptNumber = c.answer.ReceiptNumber
+			c.answer.intent.ReceiptNumber, c.answer.intent.Answered = c.answer.ReceiptNumber, true
 		}
 		return c.settles(c.answer)
 	}
@@ -298,9 +298,11 @@ func (c *call) errorOf(r *transport.Result) error {
 		return c.notSent(r.Err)
 	case transport.Unknown:
 		lost := c.lost(r)
-		lost.ReceiptNumber, lost.Cause = c.receiptIn(r), c.cause(r)
-		if c.intent != nil {
+		if lost.Cause = c.cause(r); c.intent != nil {
 			lost.Intent = c.sent(r)
+		}
+		if c.answer != nil && !r.Unanswered && c.op.name != OperationVoid { // it could be read, and is about something else
+			lost.ReceiptNumber = c.answer.ReceiptNumber
 			lost.Intent.ReceiptNumber = lost.ReceiptNumber
 		}
 		return lost

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"sync/atomic"
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
@@ -33,7 +32,6 @@ type Client struct {
 	// A function, because dumps in test output would follow a pointer to the buffers of open
 	// connections.
 	transport func() *transport.Transport
-	showsIDs  *atomic.Bool // true once an answer has shown an intent's id
 }
 
 // NewClient returns a client and sends nothing: call [Client.Check] for that. It fails if the
@@ -66,11 +64,12 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 		return nil, err
 	}
 	config.http.Loopback = base.Scheme == "http"
+	config.environment = base.Host
 	observer := config.observer.logging(config.logger)
 	sender := transport.New(config.http, observer.attempts())
 	c := &Client{
 		base: base, observer: observer, config: config.callConfig, authorise: authorise,
-		transport: func() *transport.Transport { return sender }, showsIDs: new(atomic.Bool),
+		transport: func() *transport.Transport { return sender },
 	}
 	c.Customers = &CustomersService{c}
 	c.Accounts = &AccountsService{c}

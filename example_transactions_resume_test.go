@@ -36,35 +36,6 @@ func ExampleTransactionsService_Resume() {
 	// Output: not found yet, and 0 candidates; look again within a minute: true
 }
 
-// Two refunds of the same amount look alike if the service echoes neither references nor ids. The
-// merchant's records distinguish them.
-func ExampleWithForeignReceipts() {
-	ctx := context.Background()
-	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
-	defer box.Close()
-	records := map[string]string{} // order by receipt
-	intent := must(client.Transactions.Plan(ctx, orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard))))
-	_, err := client.Transactions.Resume(ctx, intent, quickstream.WithForeignReceipts(func(receiptNumber string) bool {
-		order, known := records[receiptNumber]
-		return known && order != "ORDER-1"
-	}))
-	fmt.Println(errors.Is(err, quickstream.ErrOutcomeUnknown)) // nothing was sent yet
-	// Output: true
-}
-
-// No search by reference found the payment. The complete list of a settlement date may still have
-// it. Package resolve reads these lists for all cases.
-func ExampleWithScan() {
-	ctx := context.Background()
-	box, client := exampleSandbox()
-	defer box.Close()
-	intent := must(client.Transactions.Plan(ctx, orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard))))
-	day := client.Transactions.BySettlementDate(quickstream.NewDate(2026, time.March, 2))
-	_, err := client.Transactions.Resume(ctx, intent, quickstream.WithScan(day.All(ctx)))
-	fmt.Println(errors.Is(err, quickstream.ErrOutcomeUnknown)) // nothing was sent yet
-	// Output: true
-}
-
 // The first answer was lost and the payment was sent again. If the service ignores the idempotency
 // key, the customer has paid twice: After of package resolve has a case to look at.
 func ExampleTransaction_Intent() {

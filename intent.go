@@ -28,6 +28,8 @@ type Intent struct {
 	Version int `json:"version"`
 	// Operation is the method that made it.
 	Operation Operation `json:"operation"`
+	// Environment is the host that it is sent to. A client of another one refuses it.
+	Environment string `json:"environment,omitempty"`
 	// Target is the receipt of a void, the agreement of an amendment, the customer of a
 	// registration; "" otherwise.
 	Target string `json:"target,omitempty"`
@@ -46,9 +48,6 @@ type Intent struct {
 	// Both are "" for other writes and without [WithIntentMetadata].
 	ID           string `json:"id,omitempty"`
 	MetadataName string `json:"metadataName,omitempty"`
-	// IDsShown means that an answer had shown an id when the intent was made. Then a transaction
-	// without one is not taken for the intent's if another may have its reference.
-	IDsShown bool `json:"idsShown,omitempty"`
 	// NotBefore is when the intent was made, by this machine's clock.
 	NotBefore time.Time `json:"notBefore"`
 	// Attempts counts the requests; 0 if unknown, as after a crash.
@@ -58,6 +57,9 @@ type Intent struct {
 	Resent bool `json:"resent,omitempty"`
 	// ReceiptNumber is set once known. Look it up first.
 	ReceiptNumber string `json:"receiptNumber,omitempty"`
+	// Answered means that the answer to it has this receipt number: of what a look-up shows under it, only
+	// the facts have to agree.
+	Answered bool `json:"answered,omitempty"`
 	// Request is what is sent, without secrets.
 	Request json.RawMessage `json:"request,omitempty"`
 	// Complete means that Request has every member, so that Submit can send it.
@@ -71,7 +73,7 @@ type Intent struct {
 // an error of the call that sent the first matches [ErrNotSent]. A 401, 429 or 503 proves nothing,
 // because a gateway may have repeated the request: look the intent up first.
 func (i Intent) Renewed() Intent {
-	i.NotBefore, i.Attempts, i.Resent, i.ReceiptNumber = time.Now(), 0, false, ""
+	i.NotBefore, i.Attempts, i.Resent, i.ReceiptNumber, i.Answered = time.Now(), 0, false, "", false
 	if i.OwnKey = false; i.IdempotencyKey != "" {
 		i.IdempotencyKey = transport.NewKey()
 	}
@@ -119,7 +121,16 @@ func (i Intent) of(operations ...Operation) error {
 	return errIntentForeign
 }
 
+// from refuses the intent of another environment.
+func (i Intent) from(c *Client) error {
+	if i.Environment != "" && i.Environment != c.base.Host {
+		return errIntentElsewhere
+	}
+	return nil
+}
+
 var (
+	errIntentElsewhere  = errors.New("the intent is that of another environment")
 	errIntentForeign    = errors.New("the intent is that of another method")
 	errIntentIncomplete = errors.New("the intent does not hold the whole request, which has secrets or members of WithExtraField")
 	errIntentClaimed    = errors.New("the intent was sent before")
@@ -155,7 +166,7 @@ const ClaimLife = 30 * time.Second
 // then the call's.
 func (c *call) callHooks(ctx context.Context, key string) (err error) {
 	if c.planned != nil {
-		c.intent.Carrier, c.intent.IDsShown = c.planned.Carrier, c.intent.IDsShown || c.planned.IDsShown
+		c.intent.Carrier = c.planned.Carrier
 	}
 	if c.intent.Carrier, err = c.client.observer.carry(ctx, c.intent.Carrier); err != nil {
 		return err

@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/internal/wire"
@@ -137,9 +136,8 @@ type List[T any] struct {
 	item  func(body []byte) (*T, error)
 	id    func(*T) string
 	start Cursor
-	ahead bool       // one page
-	items []*T       // of ListOf, which has no begin
-	pages *pagesRead // of a look-up
+	ahead bool // one page
+	items []*T // of ListOf, which has no begin
 }
 
 // ListOf returns a list of these items, as one page without a request, for tests.
@@ -185,9 +183,6 @@ func (l List[T]) read(ctx context.Context, call *call, yield func(*Page[T], erro
 		}
 		page := new(Page[T])
 		err := at.do(ctx, func(status int, body []byte) error { return page.decode(at, status, body, l.item) })
-		if l.pages != nil && at.result.Status != 0 {
-			l.pages.note(at.result.Header)
-		}
 		if err != nil {
 			yield(nil, err)
 			return
@@ -299,26 +294,45 @@ func (l List[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 // times, until the list has one page or two readings agree. Otherwise, or if an item cannot be
 // read, it returns an error and no items.
 func (l List[T]) ReadAll(ctx context.Context) ([]*T, error) {
-	var items []*T
-	unstable := readWhole(func() (seen []string, whole bool, err error) {
-		pages := newPages(time.Now)
-		items = nil
-		for item, unread := range l.noting(pages).All(ctx) {
-			if unread != nil {
-				err = cmp.Or(err, unread)
-				continue
-			}
-			if items = append(items, item); l.id != nil {
-				seen = append(seen, l.id(item))
+	var before []string
+	last := errShifts
+	for range 4 {
+		items, pages, err := l.readOnce(ctx)
+		var ids []string
+		for _, item := range items {
+			if l.id != nil {
+				ids = append(ids, l.id(item))
 			}
 		}
-		slices.Sort(seen)
-		return seen, pages.count <= 1, err
-	})
-	if unstable != nil {
-		return nil, unstable
+		slices.Sort(ids)
+		switch {
+		case err != nil && len(items) == 0:
+			return nil, err
+		case err != nil:
+			last = err
+		case pages <= 1 || before != nil && slices.Equal(ids, before):
+			return items, nil
+		default:
+			before, last = ids, errShifts
+		}
 	}
-	return items, nil
+	return nil, last
+}
+
+var errShifts = errors.New("quickstream: the list changes from one reading to the next, so that nothing can be said about what is not in it")
+
+// readOnce returns what one reading shows, and the first error.
+func (l List[T]) readOnce(ctx context.Context) (items []*T, pages int, err error) {
+	for page, failed := range l.Pages(ctx) {
+		if failed != nil {
+			return items, pages, cmp.Or(err, failed)
+		}
+		items, pages = append(items, page.Data...), pages+1
+		if len(page.Unreadable) > 0 {
+			err = cmp.Or(err, error(page.Unreadable[0]))
+		}
+	}
+	return items, pages, err
 }
 
 // First returns the first item, or its error if it cannot be read. For an empty list the error

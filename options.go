@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -53,14 +52,13 @@ type callConfig struct {
 	metadata    map[string]string
 	operation   Operation // of the call; "" for a client's options
 	plainBSB    bool
-	foreign     func(receiptNumber string) bool
 	statuses    statuses
 	retries     serviceRetries
 	currency    Currency // for requests without one
 	refusal     func(status int, header http.Header, body []byte) bool
-	scan        iter.Seq2[*Transaction, error]
 	now         func() time.Time // for intents, and for what is compared with the service's times
 	development bool
+	environment string // the client's, for the intents of what it reads
 }
 
 type (
@@ -336,21 +334,6 @@ func WithRefusal(refused func(status int, header http.Header, body []byte) bool)
 			return errors.New("WithRefusal: the function is nil")
 		}
 		c.refusal = refused
-		return nil
-	})
-}
-
-// WithForeignReceipts makes Resume ignore receipts of the merchant's other intents, which known
-// looks up, concurrently. One that carries this intent's reference or id too stays a candidate. If
-// the service echoes neither, the only other refund of the same payment and amount, or capture of
-// the pre-authorisation, is then taken for the intent's. So resume the refunds of a payment one
-// after the other, and store each receipt before the next.
-func WithForeignReceipts(known func(receiptNumber string) bool) CallOption {
-	return callOption(func(c *callConfig) error {
-		if known == nil {
-			return errors.New("WithForeignReceipts: the function is nil")
-		}
-		c.foreign = known
 		return nil
 	})
 }

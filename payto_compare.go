@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"strings"
 
 	"github.com/quickstream-go/quickstream/internal/wire"
@@ -150,9 +149,6 @@ func (c *call) create(ctx context.Context, body agreementJSON, customerID string
 	}
 	if lost, is := errors.AsType[*UnknownOutcomeError](err); is {
 		lost.Candidates = seen
-		if token := textIn(c.result.Body, "agreementToken"); len(seen) == 0 && token != "" && c.result.Status/100 == http.StatusOK/100 {
-			lost.Candidates = []Candidate{{Agreement: &Agreement{AgreementToken: token}, Reasons: []string{"only its token could be read"}}}
-		}
 	}
 	return nil, err
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
-	"time"
 )
 
 // kept leaves out the payer's account and PayID.
@@ -35,7 +33,7 @@ func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOp
 		return nil, intent.open(name.info(), cause, candidates)
 	}
 	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
-	if err = cmp.Or(err, intent.of(OperationCreateAgreement)); err != nil {
+	if err = cmp.Or(err, intent.of(OperationCreateAgreement), intent.from(s.client)); err != nil {
 		return nil, s.client.refusedLookUp(ctx, name, intent, err)
 	}
 	wanted, err := requested[agreementJSON](intent)
@@ -43,33 +41,23 @@ func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOp
 		err := errors.New("the intent has no payee reference, without which agreements cannot be distinguished")
 		return nil, s.client.refusedLookUp(ctx, name, intent, err)
 	}
-	var matches, others []Candidate
-	read := func() (tokens []string, whole bool, err error) {
-		matches, others = nil, nil
-		pages := newPages(time.Now)
-		for agreement, unread := range s.all(intent.Target, ListAgreementsParams{}, opts).noting(pages).All(ctx) {
-			if unread != nil {
-				err = cmp.Or(err, unread)
-				continue
-			}
-			tokens = append(tokens, agreement.AgreementToken)
-			found := wanted.compare(agreement, intent.Target)
-			agreement.differences = found.changed
-			reasons := reasonsFor(append(found.another, found.unlike...))
-			switch {
-			case len(reasons) == 0 && agreement.PayeeReference != "":
-				matches = append(matches, Candidate{Agreement: agreement, Matches: true, Reasons: []string{"it is not the only one"}})
-			case len(reasons) == 0:
-				others = append(others, Candidate{Agreement: agreement, Reasons: []string{"it carries no payee reference"}})
-			case sameWords(agreement.PayeeReference, wanted.PayeeReference):
-				others = append(others, Candidate{Agreement: agreement, Reasons: reasons})
-			}
-		}
-		slices.Sort(tokens)
-		return tokens, pages.count <= 1, err
+	agreements, err := s.all(intent.Target, ListAgreementsParams{}, opts).ReadAll(ctx)
+	if err != nil && !isAbsent(err) {
+		return open(err)
 	}
-	if err := readWhole(read); err != nil && !isAbsent(err) {
-		return open(err, append(matches, others...)...)
+	var matches, others []Candidate
+	for _, agreement := range agreements {
+		found := wanted.compare(agreement, intent.Target)
+		agreement.differences = found.changed
+		reasons := reasonsFor(append(found.another, found.unlike...))
+		switch {
+		case len(reasons) == 0 && agreement.PayeeReference != "":
+			matches = append(matches, Candidate{Agreement: agreement, Matches: true, Reasons: []string{"it is not the only one"}})
+		case len(reasons) == 0:
+			others = append(others, Candidate{Agreement: agreement, Reasons: []string{"it carries no payee reference"}})
+		case sameWords(agreement.PayeeReference, wanted.PayeeReference):
+			others = append(others, Candidate{Agreement: agreement, Reasons: reasons})
+		}
 	}
 	if len(matches) == 1 {
 		return matches[0].Agreement, nil
@@ -96,7 +84,7 @@ func (s *PayToService) ResumeChange(ctx context.Context, intent Intent, opts ...
 	const name Operation = "PayTo.ResumeChange"
 	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
 	wanted, unread := intent.change()
-	if err = cmp.Or(err, intent.known(), unread); err != nil {
+	if err = cmp.Or(err, intent.known(), intent.from(s.client), unread); err != nil {
 		return nil, s.client.refusedLookUp(ctx, name, intent, err)
 	}
 	agreement, err := s.Get(ctx, intent.Target, opts...)

@@ -132,19 +132,43 @@ type Transaction struct {
 
 	meaning     Outcome // of a status that this package does not know
 	retries     serviceRetries
+	environment string  // of the client that read it
 	intent      *Intent // of the call that was answered with it
 	differences []string
+	candidates  []Candidate // what the Resume that returned it found beside it
 
 	envelope
 }
 
-// Intent returns the intent of the call that was answered with the transaction, with its Attempts; nil
-// for one that was read.
+// Intent returns the intent of the call that was answered with the transaction, with its Attempts. That
+// of a transaction that was read has its type, reference, amount and receipt.
 func (t *Transaction) Intent() *Intent {
 	if t == nil {
 		return nil
 	}
-	return t.intent
+	if t.intent != nil {
+		return t.intent
+	}
+	body := transactionJSON{
+		TransactionType: t.TransactionType, AuthorisationType: t.AuthorisationType, OriginalReceiptNumber: t.OriginalReceiptNumber,
+		PaymentReferenceNumber: t.PaymentReferenceNumber, CustomerReferenceNumber: t.CustomerReferenceNumber,
+	}
+	if p := t.PrincipalAmount; p != nil {
+		body.PrincipalAmount, body.Currency = wire.OptionalNumber(&p.Amount), p.Currency
+	}
+	return &Intent{
+		Version: IntentVersion, Environment: t.environment, Operation: operationOf(body), Reference: t.PaymentReferenceNumber, OwnReference: true,
+		ReceiptNumber: t.ReceiptNumber, Answered: true, NotBefore: t.TransactionTime.Time, Request: requestOf(body),
+	}
+}
+
+// Candidates returns what the Resume that returned the transaction found beside it, such as an approved one
+// without the intent's id; nil for any other transaction.
+func (t *Transaction) Candidates() []Candidate {
+	if t == nil {
+		return nil
+	}
+	return t.candidates
 }
 
 // Differences names the members that the answer to a call shows in another form than they were sent,

@@ -105,7 +105,7 @@ type statuses map[string]Outcome
 // explain tells a transaction what the client knows of its facility.
 func (c *callConfig) explain(object any) {
 	if t, ok := object.(*Transaction); ok {
-		t.meaning, t.retries = c.statuses[strings.ToLower(string(t.Status))], c.retries
+		t.meaning, t.retries, t.environment = c.statuses[strings.ToLower(string(t.Status))], c.retries, c.environment
 	}
 }
 

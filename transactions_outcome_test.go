@@ -93,7 +93,7 @@ func TestNothingIsApprovedByDefault(t *testing.T) {
 	for _, tx := range []*quickstream.Transaction{none, {}} {
 		assert.Equal(t, quickstream.OutcomeUnknown, tx.Outcome())
 		assert.Equal(t, quickstream.NextStepResolve, tx.NextStep())
-		assert.Nil(t, tx.Intent())
+		assert.Empty(t, tx.Candidates())
 	}
 	assert.False(t, none.MayBeReturned())
 	assert.False(t, quickstream.Outcome("").Final())

@@ -173,7 +173,7 @@ func (c *call) transaction(body transactionBody) {
 	c.reference, c.body, c.kept = body.PaymentReferenceNumber, body.transactionJSON, kept
 	c.intent = &Intent{
 		Reference: body.PaymentReferenceNumber, OwnReference: body.ownReference, OwnKey: body.ownKey,
-		ID: body.Metadata[body.intentName], MetadataName: body.intentName, IDsShown: c.client.showsIDs.Load(),
+		ID: body.Metadata[body.intentName], MetadataName: body.intentName,
 		Complete: complete,
 	}
 }
@@ -188,7 +188,6 @@ func (s *TransactionsService) post(ctx context.Context, call *call, body transac
 			return err
 		}
 		_, call.answer.differences = body.compare(call.answer)
-		s.client.seeID(call.answer, body.intentName)
 		return unsettledBy(call.answer)
 	})
 	if err != nil {
@@ -292,7 +291,7 @@ func (c *call) submits(ctx context.Context, intent Intent, claim Claim, operatio
 	if c.ended != nil {
 		c.ended = c.unclaimed(c.ended)
 	}
-	c.refuse(intent.unsent())
+	c.refuse(cmp.Or(intent.unsent(), intent.from(c.client)))
 	switch {
 	case err != nil:
 	case intent.Operation != operation:

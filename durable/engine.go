@@ -175,7 +175,7 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 	if core.logger == nil {
 		core.logger = slog.New(slog.DiscardHandler)
 	}
-	core.policy.Calendar, core.policy.Agreements = opts.Calendar, client.PayTo
+	core.policy.Calendar = opts.Calendar
 	if opts.Policy != nil {
 		opts.Policy(&core.policy)
 	}

@@ -262,7 +262,7 @@ func (r *row) mayHaveRun() int {
 		return r.Sends
 	case slices.Contains(unknown(), r.State):
 		return max(r.Sends, 1)
-	case r.lookups.Resent && !r.lookups.NextLook.IsZero(): // approved, and looked up once more
+	case r.lookups.Intent.Resent && !r.lookups.NextLook.IsZero(): // approved, and looked up once more
 		return max(r.Sends, 2)
 	default:
 		return 1

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
@@ -142,7 +143,7 @@ func (e *engine) effect(ctx context.Context, tx tx, n *webhooks.Notification, at
 			return err
 		}
 		if r != nil {
-			seen := ofTransaction(t, at)
+			seen := r.shownBy(t, at)
 			return e.apply(ctx, tx, r.ID, &seen)
 		}
 	}
@@ -150,6 +151,21 @@ func (e *engine) effect(ctx context.Context, tx tx, n *webhooks.Notification, at
 		return nil
 	}
 	return guard("OnEvent", func() error { return e.onEvent(ctx, tx, n) })
+}
+
+// shownBy is the observation of an event's transaction, which settles only if it is what was asked for, as one that a
+// look-up finds.
+func (r *row) shownBy(t *quickstream.Transaction, at time.Time) observed {
+	seen := ofTransaction(t, at)
+	if r.adopted() || r.emptied() || !r.intent.Operation.IsTransaction() {
+		return seen
+	}
+	intent := r.sentIntent()
+	intent.ReceiptNumber = r.ReceiptNumber
+	if seen.Seen = resolve.Observe(intent.Found(t)); seen.Seen.ReceiptNumber == "" { // a candidate at most
+		return observed{Kind: sawTransaction, At: at, Seen: seen.Seen}
+	}
+	return seen
 }
 
 // about returns the payment that a transaction is: by its receipt, and where the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync/atomic"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/resolve"
@@ -69,28 +68,12 @@ type lookupService struct {
 }
 
 func (s lookupService) Resume(ctx context.Context, i quickstream.Intent, opts ...quickstream.CallOption) (*quickstream.Transaction, error) {
-	var unread atomic.Bool
-	if i.Operation != quickstream.OperationVoid {
-		foreign := func(receipt string) bool {
-			other, err := s.e.isOther(ctx, s.id, receipt)
-			if err != nil {
-				unread.Store(true)
-			}
-			return other
-		}
-		opts = append(opts, quickstream.WithForeignReceipts(foreign))
-	}
 	answer, keepTime := s.e.serviceTime()
 	defer keepTime()
 	t, err := s.e.client.Transactions.Resume(ctx, i, append(opts, answer)...)
 	answered(ctx, err, false)
-	if unread.Load() { // what was found may be another write's
-		return nil, errUnread
-	}
 	return t, err
 }
-
-var errUnread = errors.New("the database could not say whose receipt was found")
 
 func (s lookupService) Retries(receipt string, opts ...quickstream.CallOption) quickstream.List[quickstream.Transaction] {
 	return s.e.client.Transactions.Retries(receipt, opts...)
@@ -105,6 +88,21 @@ func (e *engine) isOther(ctx context.Context, id, receipt string) (other bool, e
 		}, "SELECT id FROM quickstream.write WHERE receipt <> '' AND receipt = $1 AND id <> $2 LIMIT 1", receipt, id)
 	})
 	return other, err
+}
+
+// candidatesOf are the candidates of tokens.
+func candidatesOf(tokens []string) (all []resolve.Candidate) {
+	for _, token := range tokens {
+		all = append(all, resolve.Candidate{ReceiptNumber: token})
+	}
+	return all
+}
+
+func tokensSeen(o resolve.Observation) (tokens []string) {
+	for _, c := range o.Candidates {
+		tokens = append(tokens, c.ReceiptNumber)
+	}
+	return tokens
 }
 
 // lookUpOther looks for an agreement, an account, an amendment or an upload. What is found
@@ -124,9 +122,9 @@ func (e *engine) lookUpOther(ctx context.Context, r *row) error {
 	switch {
 	case errors.Is(err, errNotYet):
 	case errors.As(err, &lost) && lost.Cause == nil:
-		o.Seen.Candidates = e.unclaimed(ctx, r.ID, tokensOf(lost.Candidates))
+		o.Seen.Candidates = candidatesOf(e.unclaimed(ctx, r.ID, tokensOf(lost.Candidates)))
 	case errors.As(err, &accounts):
-		o.Seen.Candidates = e.unclaimed(ctx, r.ID, accounts)
+		o.Seen.Candidates = candidatesOf(e.unclaimed(ctx, r.ID, accounts))
 	default: // the look-up failed, which says nothing
 		o.Seen.Result = resolve.LookupFailed
 	}

@@ -59,7 +59,7 @@ type observed struct {
 
 // ofTransaction is the observation of a transaction that was read.
 func ofTransaction(t *quickstream.Transaction, at time.Time) observed {
-	o := observed{Kind: sawTransaction, At: at, Seen: resolve.ObserveTransaction(t), Receipt: t.ReceiptNumber, SettlesOn: t.SettlementDate}
+	o := observed{Kind: sawTransaction, At: at, Seen: resolve.Observe(t, nil), Receipt: t.ReceiptNumber, SettlesOn: t.SettlementDate}
 	if t.TotalAmount != nil {
 		o.Total = decimal.NewNullDecimal(t.TotalAmount.Amount)
 	}

@@ -87,7 +87,7 @@ func (r row) missed(seen resolve.Observation, now time.Time) row {
 			return r.ended(standing(StateEscalated))
 		}
 	case len(seen.Candidates) > 0 && age > time.Hour:
-		r.Problem = "it may be one of these: " + strings.Join(seen.Candidates, ", ")
+		r.Problem = "it may be one of these: " + strings.Join(tokensSeen(seen), ", ")
 		return r.ended(standing(StateEscalated))
 	case age > 48*time.Hour:
 		return r.ended(standing(StateNotFound))
@@ -123,7 +123,7 @@ func (r row) queuedAgain(p permit, now time.Time) row {
 // ended is a write that has ended. A second approval of it is looked for all the same, if there can be one.
 func (r row) ended(s Standing) row {
 	r.Standing, r.Due = s, time.Time{}
-	if r.lookups.Resent {
+	if r.lookups.Intent.Resent {
 		r.Due = r.lookups.NextLook
 	}
 	return r
@@ -187,8 +187,12 @@ func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
 
 // lookedOn is a write whose money is back, after a look-up for a second approval has not found one.
 func (r row) lookedOn(o observed, policy resolve.Policy, now time.Time) row {
-	if r.lookups.Resent && !r.lookups.NextLook.IsZero() {
-		r.lookups = policy.Next(r.lookups, o.Seen, now)
+	if r.lookups.Intent.Resent && !r.lookups.NextLook.IsZero() {
+		seen := o.Seen
+		if seen.ReceiptNumber == r.lookups.Seen.ReceiptNumber { // that this one is back is known
+			seen = resolve.Observation{Result: resolve.LookupNone}
+		}
+		r.lookups = policy.Next(r.lookups, seen, now)
 		r.Due = r.lookups.NextLook
 	}
 	return r
@@ -272,14 +276,16 @@ func (r row) begun(o observed, now time.Time) resolve.Case {
 		return resolve.Begin(intent, now)
 	}
 	intent.Attempts, intent.ReceiptNumber = max(o.Attempts, r.Sends), o.Receipt
-	return resolve.Begin(intent, now)
+	c := resolve.Begin(intent, now)
+	c.Unanswered = o.Receipt == ""
+	return c
 }
 
 // sentAgain reports whether an observation is the first approval of a write that was sent more than once. A look-up or an
 // event may have come before the answer.
 func (r row) sentAgain(o observed) bool {
 	approved := o.Seen.Result == resolve.LookupSettled && o.Seen.Outcome == quickstream.OutcomeApproved
-	if !approved || r.lookups.Resent || r.Sends < 2 && !o.Resent {
+	if !approved || r.lookups.Intent.Resent || r.Sends < 2 && !o.Resent {
 		return false
 	}
 	known := r.Standing == settledAs(quickstream.OutcomeApproved) && o.Seen.ReceiptNumber == r.ReceiptNumber
@@ -291,7 +297,7 @@ func (r row) resent(o observed, now time.Time) resolve.Case {
 	intent := r.sentIntent()
 	intent.Attempts = max(o.Attempts, r.Sends)
 	c := resolve.Begin(intent, now)
-	c.Resent, c.Until, c.Status, c.Lookups = true, now.Round(0).Add(lookupLag), resolve.StatusSettled, r.lookups.Lookups
+	c.Intent.Resent, c.Until, c.Status, c.Lookups = true, now.Round(0).Add(lookupLag), resolve.StatusSettled, r.lookups.Lookups
 	c.Seen, c.Outcome = o.Seen, o.Seen.Outcome
 	return c
 }

@@ -158,7 +158,7 @@ func TestSecondSend(t *testing.T) {
 		assert.Equal(t, r.lookups.Until, again.lookups.Until, "the answer is stored twice")
 	}
 	assert.False(t, second.after(saw(quickstream.OutcomeApproved), policy, now).Due.IsZero(), "a look-up has found one of two sends")
-	twice := observed{Kind: sawTransaction, Seen: resolve.Observation{Result: resolve.LookupDoubleCharged, Candidates: []string{receipt, "1002"}}}
+	twice := observed{Kind: sawTransaction, Seen: resolve.Observation{Result: resolve.LookupDoubleCharged, Candidates: []resolve.Candidate{{ReceiptNumber: receipt}, {ReceiptNumber: "1002"}}}}
 	assert.Equal(t, StateDoubleCharged, approved.after(twice, policy, now.Add(time.Minute)).State)
 	earlier := observed{Kind: sawTransaction, Sends: 1, Seen: resolve.Observation{Result: resolve.LookupNone}}
 	assert.Equal(t, second, second.after(earlier, policy, now))
@@ -377,7 +377,7 @@ func TestLookedUpMeanwhile(t *testing.T) {
 			for _, kind := range []observation{sawTransaction, sawNothing} {
 				found := observed{Kind: kind, Sends: 1, Seen: resolve.Observation{Result: result}}
 				assert.Equal(t, waits, waits.after(found, policy, now.Add(time.Second)), "%s, %s, %s", result, p, kind)
-				found.Seen.Candidates = []string{receipt}
+				found.Seen.Candidates = []resolve.Candidate{{ReceiptNumber: receipt}}
 				assert.Equal(t, "resolving", waits.after(found, policy, now.Add(time.Second)).Text(), "it may be the write")
 			}
 		}

@@ -48,9 +48,8 @@ func After(t *quickstream.Transaction, err error, now time.Time) Result {
 		return Result{Status: ResultOpen}
 	case isUnknown:
 		c := Begin(*lost.Intent, now)
-		if lost.Transaction != nil && c.Intent.ReceiptNumber != "" {
+		if c.Intent.Answered {
 			c.Step = stepHeld
-			c.Intent.Request = nil // its receipt came in our own answer: what a look-up shows of it need not agree
 		}
 		return Result{Status: ResultOpen, Case: &c}
 	case isDeclined:
@@ -89,38 +88,27 @@ func tookNothing(err error) bool {
 
 // ofTransaction returns the case of a transaction whose receipt is known.
 func ofTransaction(t *quickstream.Transaction, now time.Time) Case {
-	sent := t.TransactionTime.Time
-	if sent.IsZero() || sent.After(now) {
-		sent = now
-	}
-	intent := quickstream.Intent{
-		Version: quickstream.IntentVersion, Operation: quickstream.OperationPay, Reference: t.PaymentReferenceNumber,
-		ReceiptNumber: t.ReceiptNumber, NotBefore: sent,
-	}
-	if made := t.Intent(); made != nil {
-		intent = *made
+	intent := *t.Intent()
+	if intent.NotBefore.After(now) {
+		intent.NotBefore = now
 	}
 	c := Begin(intent, now)
-	c.Step = stepHeld
+	c.Step, c.Unanswered = stepHeld, false
 	return c
 }
 
-// resentAgain is when a payment that was sent again is looked up for the second time.
-const resentAgain = 15 * time.Minute
-
 // resent returns the case of an approved transaction that was sent again after a lost answer; nil for
-// any other. It is settled, and is looked up by reference immediately and after 15 minutes. A second
-// approval makes it [StatusDoubleCharged]. A failed look-up changes nothing. Another transaction under a
-// reference that the merchant chose counts only if it carries the intent's id.
+// any other. It is settled, and is looked up by reference after 15 minutes and after the cut-off. A
+// second approval makes it [StatusDoubleCharged].
 func resent(t *quickstream.Transaction, now time.Time) *Case {
 	intent := t.Intent()
-	if intent == nil || !intent.Resent {
+	if !intent.Resent || t.Outcome() != quickstream.OutcomeApproved {
 		return nil
 	}
 	c := Begin(*intent, now)
-	c.Intent.ReceiptNumber = ""
-	c.Resent, c.Until, c.Status = true, now.Round(0).Add(resentAgain), StatusSettled
-	c.Seen = ObserveTransaction(t)
+	c.Intent.ReceiptNumber, c.Intent.Answered = "", false
+	c.Status, c.Seen = StatusSettled, observed(t)
 	c.Outcome = c.Seen.Outcome
+	c.NextLook = c.NextLook.Add(again)
 	return &c
 }

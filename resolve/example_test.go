@@ -3,7 +3,6 @@ package resolve_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -38,35 +37,6 @@ func exampleOrder() quickstream.PayParams {
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
 		Source:           quickstream.FromCard(sandboxtest.Card("4242424242424242")),
 	}
-}
-
-// The answer to a payment is lost. Run looks it up, and saves every case. Use it for one process
-// and few payments; the other examples show a job.
-func ExampleRun() {
-	ctx := context.Background()
-	box, client := exampleShop()
-	defer box.Close()
-	if err := box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 1}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err := client.Transactions.Pay(ctx, exampleOrder(), quickstream.WithoutResend())
-	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
-	if !ok {
-		fmt.Println(err)
-		return
-	}
-
-	save := func(s resolve.Case) error {
-		fmt.Println("saved:", s.Status)
-		return nil
-	}
-	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
-	state, err := resolve.Run(ctx, client.Transactions, policy, resolve.Begin(*lost.Intent, time.Now()), save)
-	fmt.Println(state.Status, state.Outcome, err)
-	// Output:
-	// saved: settled
-	// settled approved <nil>
 }
 
 // A job runs at NextLook: it reads the case, looks up once, and stores the case as JSON.
@@ -125,17 +95,19 @@ func ExamplePolicy_Next() {
 	// after 12m35s: open, step 0
 	// after 1h12m35s: open, step 1
 	// after 8h30m0s: open, step 2
-	// after 32h30m0s: open, step 3
-	// after 56h30m0s: open, step 3
-	// after 80h30m0s: open, step 3
-	// after 104h30m0s: open, step 3
-	// after 128h30m0s: not_found, step 0
+	// after 32h30m0s: open, step 2
+	// after 56h30m0s: open, step 2
+	// after 80h30m0s: open, step 2
+	// after 104h30m0s: open, step 2
+	// after 128h30m0s: open, step 2
+	// after 152h30m0s: open, step 2
+	// after 176h30m0s: not_found, step 0
 	// and looked at on: true
 }
 
-// An event may come before a look-up. Its transaction is an observation once webhooks.ConfirmWith
-// has read it from the API.
-func ExampleObserveTransaction() {
+// An event may come before a look-up. Its transaction counts once webhooks.ConfirmWith has read it from
+// the API, and if it is what was asked for.
+func ExampleObserve_event() {
 	ctx := context.Background()
 	clock := sandbox.NewClock(tenOClock)
 	box, client := exampleShop(sandbox.WithClock(clock))
@@ -151,7 +123,7 @@ func ExampleObserveTransaction() {
 		fmt.Println(err)
 		return
 	}
-	state = policy.Next(state, resolve.ObserveTransaction(fromEvent), clock.Now())
+	state = policy.Next(state, resolve.Observe(state.Intent.Found(fromEvent)), clock.Now())
 	fmt.Println(state.Status, state.Outcome, "-", state.Seen.NextStep.Text())
 	// Output: settled declined - pay again, with corrected details or another account
 }
@@ -179,11 +151,11 @@ func ExampleServiceRetriesFor() {
 // Observe describes look-ups by other means, such as a tool for operators.
 func ExampleObserve() {
 	notFound := &quickstream.UnknownOutcomeError{} // as Resume returns it
-	fmt.Println(resolve.Observe(nil, notFound).Result, "-", resolve.Observe(nil, notFound).Result.Text())
+	fmt.Println(resolve.Observe(nil, notFound).Result)
 	fmt.Println(resolve.Observe(nil, &quickstream.NetworkError{Kind: quickstream.NetworkKindConnectionRefused}).Result)
 	fmt.Println(resolve.Observe(&quickstream.Transaction{Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved}, nil).Outcome)
 	// Output:
-	// none - not found
+	// none
 	// failed
 	// approved
 }

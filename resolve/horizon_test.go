@@ -1,14 +1,11 @@
 package resolve_test
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/resolve"
@@ -36,22 +33,23 @@ func TestAbsentNotBefore(t *testing.T) {
 		calendar resolve.Calendar
 		want     string
 	}{
-		"on Monday":                             {"2026-06-15 09:00", resolve.Calendar{}, "2026-06-18 18:30"},
-		"on Friday night":                       {"2026-06-12 20:00", resolve.Calendar{}, "2026-06-17 18:30"},
-		"on Saturday":                           {"2026-06-13 09:00", resolve.Calendar{}, "2026-06-17 18:30"},
-		"on Sunday":                             {"2026-06-14 09:00", resolve.Calendar{}, "2026-06-17 18:30"},
-		"before Easter":                         {"2026-04-02 20:00", resolve.Calendar{}, "2026-04-07 18:30"},
+		"on Monday":                             {"2026-06-15 09:00", resolve.Calendar{}, "2026-06-22 18:30"},
+		"on Friday night":                       {"2026-06-12 20:00", resolve.Calendar{}, "2026-06-19 18:30"},
+		"on Saturday":                           {"2026-06-13 09:00", resolve.Calendar{}, "2026-06-19 18:30"},
+		"on Sunday":                             {"2026-06-14 09:00", resolve.Calendar{}, "2026-06-19 18:30"},
+		"before Easter":                         {"2026-04-02 20:00", resolve.Calendar{}, "2026-04-09 18:30"},
 		"before Easter, by a calendar":          {"2026-04-02 20:00", closed(year, friday, monday), "2026-04-08 18:30"},
 		"on Monday, by a calendar":              {"2026-06-15 09:00", closed(year), "2026-06-17 18:30"},
 		"on Friday, by a calendar":              {"2026-06-12 09:00", closed(year), "2026-06-16 18:30"},
 		"48 hours, where every day is one":      {"2026-06-12 20:00", everyDay, "2026-06-14 20:00"},
 		"by a calendar to the day":              {"2026-06-12 09:00", closed(quickstream.NewDate(2026, time.June, 16)), "2026-06-16 18:30"},
-		"by a calendar that ends a day before":  {"2026-06-12 09:00", closed(quickstream.NewDate(2026, time.June, 15)), "2026-06-17 18:30"},
-		"by a calendar that ends on a Saturday": {"2026-06-11 09:00", closed(quickstream.NewDate(2026, time.June, 13)), "2026-06-16 18:30"},
-		"by a calendar that has ended":          {"2026-06-12 09:00", closed(quickstream.NewDate(2026, time.May, 1)), "2026-06-17 18:30"},
-		"by a calendar without an end":          {"2026-06-12 09:00", closed(quickstream.Date{}), "2026-06-17 18:30"},
-		"when summer time ends":                 {"2026-04-01 09:00", resolve.Calendar{}, "2026-04-06 18:30"},
-		"when summer time begins":               {"2026-10-01 09:00", resolve.Calendar{}, "2026-10-06 18:30"},
+		"by a calendar that ends a day before":  {"2026-06-12 09:00", closed(quickstream.NewDate(2026, time.June, 15)), "2026-06-19 18:30"},
+		"by a calendar that ends on a Saturday": {"2026-06-11 09:00", closed(quickstream.NewDate(2026, time.June, 13)), "2026-06-18 18:30"},
+		"by a calendar that has ended":          {"2026-06-12 09:00", closed(quickstream.NewDate(2026, time.May, 1)), "2026-06-19 18:30"},
+		"by a calendar without an end":          {"2026-06-12 09:00", closed(quickstream.Date{}), "2026-06-19 18:30"},
+		"before Christmas":                      {"2026-12-24 20:00", resolve.Calendar{}, "2026-12-31 18:30"},
+		"when summer time ends":                 {"2026-04-01 09:00", resolve.Calendar{}, "2026-04-08 18:30"},
+		"when summer time begins":               {"2026-10-01 09:00", resolve.Calendar{}, "2026-10-08 18:30"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -67,22 +65,19 @@ func TestAbsentNotBefore(t *testing.T) {
 			assert.Equal(t, resolve.StatusNotFound, end.Status)
 			assert.Equal(t, tt.want, times[len(times)-1].In(location).Format("2006-01-02 15:04"))
 
-			p.CutOffs = map[quickstream.AccountType]resolve.TimeOfDay{
-				quickstream.AccountTypeCreditCard: {Hour: 17}, quickstream.AccountTypeDirectDebit: {Hour: 22, Minute: 15}, quickstream.AccountTypePayTo: {Hour: 20},
-			}
-			times, _ = looksBy(p, resolve.Begin(quickstream.Intent{}, at(tt.sent)), foundNothing())
-			last := times[len(times)-1].In(location)
-			if tt.calendar.Until == year && name[0] == '4' {
+			if tt.want[11:] != "18:30" {
 				return // 48 hours are later
 			}
-			assert.Equal(t, "22:45", last.Format("15:04"), "of what account it is, is not known")
+			p.CutOff = resolve.TimeOfDay{Hour: 22, Minute: 15}
+			times, _ = looksBy(p, resolve.Begin(quickstream.Intent{}, at(tt.sent)), foundNothing())
+			assert.Equal(t, "22:45", times[len(times)-1].In(location).Format("15:04"))
 		})
 	}
 }
 
 func TestCutOffs(t *testing.T) {
 	p := policy()
-	p.CutOffs = map[quickstream.AccountType]resolve.TimeOfDay{quickstream.AccountTypeCreditCard: {Hour: 21}}
+	p.CutOff = resolve.TimeOfDay{Hour: 21}
 	for sent, want := range map[string]string{
 		"2026-06-10 20:59": "2026-06-10 21:30", "2026-06-10 21:00": "2026-06-11 21:30", "2026-06-10 21:01": "2026-06-11 21:30",
 	} {
@@ -102,80 +97,22 @@ func TestCutOffs(t *testing.T) {
 	assert.Equal(t, at("2026-06-10 18:30"), s.NextLook)
 }
 
-// agreements answers with one agreement.
-type agreements struct {
-	answer *quickstream.Agreement
-	err    error
-	asked  string
-}
-
-func (a *agreements) Get(_ context.Context, token string, _ ...quickstream.CallOption) (*quickstream.Agreement, error) {
-	a.asked = token
-	return a.answer, a.err
-}
-
-var _ resolve.Agreements = (*quickstream.PayToService)(nil)
-
+// TestPendingPayTo: a payer may take five days to answer.
 func TestPendingPayTo(t *testing.T) {
-	by := quickstream.Timestamp{Time: at("2026-06-13 12:00")}
-	late := quickstream.Timestamp{Time: at("2099-06-13 12:00")}
 	const ladder, longest = "2026-06-12 09:00", "2026-06-15 18:30"
-	tests := map[string]struct {
-		agreements *agreements
-		want       string
-	}{
-		"not read":                  {nil, longest},
-		"not readable":              {&agreements{err: errors.New("reset")}, longest},
-		"pending":                   {&agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusPending, RespondByTime: by}}, "2026-06-13 18:30"},
-		"created":                   {&agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusCreated, RespondByTime: by}}, "2026-06-13 18:30"},
-		"pending, nobody knows how": {&agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusPending}}, longest},
-		"pending for ever":          {&agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusPending, RespondByTime: late}}, "2026-06-24 18:30"},
-		"in a new status":           {&agreements{answer: &quickstream.Agreement{Status: "RESTING", RespondByTime: by}}, "2026-06-13 18:30"},
-		"active":                    {&agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusActive, RespondByTime: by}}, ladder},
-		"suspended":                 {&agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusSuspended, RespondByTime: by}}, ladder},
-		"cancelled":                 {&agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusCancelled, RespondByTime: by}}, ladder},
-		"rejected":                  {&agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusRejected, RespondByTime: by}}, ladder},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			p := policy()
-			if tt.agreements != nil {
-				p.Agreements = tt.agreements
-			}
-			o := p.LookUp(t.Context(), &fake{err: open(match(payTo("R1", "A1")))}, resolve.Case{})
-			require.Equal(t, quickstream.OutcomePending, o.Outcome)
-			if tt.agreements != nil {
-				assert.Equal(t, "A1", tt.agreements.asked)
-			}
-			times, end := looksBy(p, begun(quickstream.Intent{}), o)
-			assert.Equal(t, resolve.StatusEscalated, end.Status)
-			assert.Equal(t, tt.want, times[len(times)-1].In(location).Format("2006-01-02 15:04"))
-			for i := 1; i < len(times); i++ {
-				assert.LessOrEqual(t, times[i].Sub(times[i-1]), 24*time.Hour, "daily")
-			}
-		})
-	}
-	t.Run("of another account", func(t *testing.T) {
-		p := policy()
-		read := &agreements{answer: &quickstream.Agreement{Status: quickstream.AgreementStatusActive}}
-		p.Agreements = read
-		for want, account := range map[string]quickstream.AccountType{ladder: quickstream.AccountTypeDirectDebit, longest: ""} {
-			tx := transaction("R1", quickstream.TransactionStatusPending, "", "")
-			if account != "" {
-				tx.BankAccount = new(quickstream.BankAccount)
-			}
-			times, _ := looksBy(p, begun(quickstream.Intent{}), p.LookUp(t.Context(), &fake{found: tx}, resolve.Case{}))
-			assert.Equal(t, want, times[len(times)-1].In(location).Format("2006-01-02 15:04"))
+	bank := transaction("R1", quickstream.TransactionStatusPending, "", "")
+	for want, tx := range map[string]*quickstream.Transaction{longest: payTo("R1", "A1"), ladder: bank} {
+		times, end := looksBy(policy(), begun(quickstream.Intent{}), found(tx))
+		assert.Equal(t, resolve.StatusEscalated, end.Status)
+		assert.Equal(t, want, times[len(times)-1].In(location).Format("2006-01-02 15:04"))
+		for i := 1; i < len(times); i++ {
+			assert.LessOrEqual(t, times[i].Sub(times[i-1]), 24*time.Hour, "daily")
 		}
-		settled := approved("R1")
-		settled.PayToData = &quickstream.PayToData{AgreementToken: "A1"}
-		p.LookUp(t.Context(), &fake{found: settled}, resolve.Case{})
-		assert.Empty(t, read.asked, "what is not pending needs no agreement")
-	})
+	}
 	t.Run("of a status that the service does not know", func(t *testing.T) {
 		tx := payTo("R1", "A1")
 		tx.SummaryCode = quickstream.SummaryCodeErred
-		times, _ := looksBy(policy(), begun(quickstream.Intent{}), resolve.ObserveTransaction(tx))
+		times, _ := looksBy(policy(), begun(quickstream.Intent{}), resolve.Observe(tx, nil))
 		assert.Equal(t, longest, times[len(times)-1].In(location).Format("2006-01-02 15:04"))
 	})
 	t.Run("that is missed once", func(t *testing.T) {

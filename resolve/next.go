@@ -17,133 +17,126 @@ func (p Policy) Next(c Case, o Observation, now time.Time) Case {
 	now, o = now.Round(0), o.of(c.Intent)
 	o.NextStep = p.nextStep(o.NextStep)
 	if c.known() != nil {
-		c.NextLook = now.Add(p.MaxRetryDelay)
+		c.NextLook = now.Add(maxFailedDelay)
 		return c
 	}
-	settled := c.Status == StatusSettled
-	another := c.taken(o) && (o.Outcome != c.Outcome || o.ReceiptNumber != c.Seen.ReceiptNumber)
-	twice := o.Result == LookupDoubleCharged || another && settled && c.taken(c.Seen)
-	if c.Status == StatusDoubleCharged || settled && c.NextLook.IsZero() && !another && !twice {
+	other := func(seen Observation) bool { return c.taken(seen) && !sameReceipt(seen.ReceiptNumber, o.ReceiptNumber) }
+	second := c.taken(o) && (other(c.Seen) || c.anyLookup(func(l Lookup) bool { return other(l.Observation) }))
+	switch {
+	case c.Status == StatusDoubleCharged:
+		return c
+	case second || o.Result == LookupDoubleCharged:
+		c = c.record(o, now)
+		c.Status, c.Step, c.Outcome, c.NextLook, c.Until = StatusDoubleCharged, 0, quickstream.OutcomeApproved, time.Time{}, time.Time{}
+		return c
+	case c.Status == StatusSettled:
+		return p.settled(c, o, now)
+	}
+	c = c.record(o, now)
+	switch {
+	case c.taken(o) || p.declinedForGood(c, o, now):
+		return c.settle(o, now)
+	case c.Status == StatusNotFound && c.evident():
+		return c.watch(StatusEscalated, now)
+	case now.Before(c.NextLook) || c.NextLook.IsZero():
+		return c
+	case c.Status.Final():
+		return c.watchOn(now)
+	case o.Result == LookupFailed:
+		return p.failed(c, now)
+	case o.Result == LookupNone:
+		return p.missed(c, now)
+	}
+	return p.held(c, o, now)
+}
+
+// settled looks whether the outcome is still the same.
+func (p Policy) settled(c Case, o Observation, now time.Time) Case {
+	late := c.taken(o) && !c.taken(c.Seen)
+	reversed := !c.NextLook.IsZero() && c.taken(c.Seen) && o.Result == LookupSettled && sameReceipt(o.ReceiptNumber, c.Seen.ReceiptNumber) && o.Outcome != c.Outcome
+	due := !c.NextLook.IsZero() && !now.Before(c.NextLook)
+	if !late && !reversed && !due {
 		return c
 	}
 	c = c.record(o, now)
-	if twice {
-		return c.doubleCharged()
-	}
-	if c.Resent {
-		return p.resent(c, o, now)
-	}
-	if c.taken(o) || !settled && p.declinedForGood(c, o, now) {
-		return c.settle(o, now)
-	}
-	if o.Result == LookupAmbiguous && !c.Status.Final() || c.Status == StatusNotFound && c.evident() {
-		return c.watch(StatusEscalated, now)
-	}
-	if now.Before(c.NextLook) || c.NextLook.IsZero() {
+	c.Changed = c.Changed || late || reversed
+	switch {
+	case late:
+		c.Outcome, c.Seen, c.NextLook = o.Outcome, o, now.Add(again)
+		c.Intent.ReceiptNumber, c.Intent.Answered = "", false // both are looked for
 		return c
-	}
-	if o.Result == LookupFailed {
-		return p.failed(c, now)
-	}
-	if c.Status.Final() {
+	case reversed: // the service has taken an approval back, or shows old states: for a person
+		c.Outcome, c.Seen = "", o
+		return c.watch(StatusEscalated, now)
+	case !due:
+		return c
+	case o.Result == LookupFailed, o.Result == LookupAmbiguous, o.Result == LookupPending:
+		c.Until = c.Intent.NotBefore.Add(watched)
 		return c.watchOn(now)
 	}
-	if o.Result == LookupNone {
-		return p.missed(c, o, now)
+	if c.NextLook = p.cutOffOf(c); !now.Before(c.NextLook) {
+		return c.watchOn(now)
 	}
-	return p.held(c, o, now)
+	return c
 }
 
 // declinedForGood reports whether an observation is a final decline. Without retries every decline
 // is, even if the caller's clock is behind the intent's.
 func (p Policy) declinedForGood(c Case, o Observation, now time.Time) bool {
-	return p.whole(c, o, now) && !(o.Retryable && p.mayFollow() > 0 && now.Before(p.retried(c)))
+	return !c.Changed && p.whole(c, o, now) && !(o.Retryable && p.mayFollow() > 0 && now.Before(p.retried(c)))
 }
 
-// whole reports whether a refusal answers every attempt. One found by reference after several or an
+// whole reports whether a decline answers every attempt. One found by reference after several or an
 // unknown number of attempts may be for one of them, while another is approved and not visible yet.
 // So it counts only after the cut-off, and if nothing else was found.
 func (p Policy) whole(c Case, o Observation, now time.Time) bool {
-	if o.Result != LookupSettled {
+	switch {
+	case o.Result != LookupSettled:
 		return false
+	case c.Intent.ReceiptNumber != "" && !c.Intent.OwnKey:
+		return sameReceipt(o.ReceiptNumber, c.Intent.ReceiptNumber)
 	}
-	if c.Intent.ReceiptNumber != "" && !c.Intent.OwnKey {
-		return o.ReceiptNumber == c.Intent.ReceiptNumber
-	}
-	return c.Intent.Attempts == 1 && !o.Doubtful || !now.Before(p.cutOffOf(c)) && !c.rivalled(o)
+	return c.Intent.Attempts == 1 && !o.Doubtful || !now.Before(p.cutOffOf(c)) && c.alone(o)
 }
 
 // held waits for a transaction that was found.
 func (p Policy) held(c Case, o Observation, now time.Time) Case {
 	c.Misses = 0
 	if p.whole(c, o, now) { // only a retry can follow
-		c.Intent.ReceiptNumber, c.Step, c.NextLook = o.ReceiptNumber, stepHeld, earliest(nextDay(now), p.retried(c))
+		c.Step, c.NextLook = stepHeld, earliest(nextDay(now), p.retried(c))
 		return c
 	}
-	identified := c.Intent.ID != "" || !c.Intent.OwnReference
-	if c.Intent.ReceiptNumber == "" && c.Intent.Attempts == 1 && identified && o.Result == LookupPending && !o.Retryable {
-		c.Intent.ReceiptNumber = o.ReceiptNumber
-	}
-	if o.Outcome == quickstream.OutcomeSuspended { // somebody has to act in the portal
-		c.Step, c.NextLook = stepHeld, nextDay(now)
-		return c
-	}
-	return p.climb(c, now, p.limit(c), StatusEscalated)
-}
-
-// resent looks for a second approval of a payment that was sent again: until 15 minutes have passed,
-// and longer if another transaction may still be approved.
-func (p Policy) resent(c Case, o Observation, now time.Time) Case {
-	if now.Before(c.NextLook) || c.NextLook.IsZero() {
-		return c
-	}
-	if o.Result == LookupFailed {
-		return p.failed(c, now)
-	}
-	if o.Result == LookupAmbiguous || o.Result == LookupPending {
-		c.Until = c.Intent.NotBefore.Add(watched)
-		return c.watchOn(now)
-	}
-	c.NextLook = time.Time{}
-	if now.Before(c.Until) {
-		c.NextLook = earliest(c.Until, nextDay(now))
-	}
-	return c
+	return p.climb(c, now)
 }
 
 // missed waits longer each time, and then climbs.
-func (p Policy) missed(c Case, o Observation, now time.Time) Case {
+func (p Policy) missed(c Case, now time.Time) Case {
 	c.Misses++
-	if c.Step == stepSoon && c.Misses <= len(p.Delays) {
-		if at := now.Add(p.Delays[c.Misses-1]); at.Before(p.cutOffOf(c)) {
+	if c.Step == stepSoon && c.Misses <= len(soon()) {
+		if at := now.Add(soon()[c.Misses-1]); at.Before(p.cutOffOf(c)) {
 			c.NextLook = at
 			return c
 		}
 	}
-	if c.evident() {
-		return p.climb(c, now, p.limit(c), StatusEscalated)
-	}
-	end := p.climb(c, now, p.horizon(c.Intent.NotBefore), StatusNotFound)
-	if end.Status == StatusNotFound && p.scanned(c) && !o.Scanned {
-		c.Step, c.NextLook = stepScan, now
-		return c
-	}
-	return end
+	return p.climb(c, now)
 }
 
 // climb goes to the next step: after the cut-off, the same time next day, then daily to the limit.
-// last is the status at the end.
-func (p Policy) climb(c Case, now, limit time.Time, last Status) Case {
+func (p Policy) climb(c Case, now time.Time) Case {
+	limit, last := p.horizon(c.Intent.NotBefore), StatusNotFound
+	if c.evident() {
+		limit, last = p.limit(c), StatusEscalated
+	}
 	if cutOff := p.cutOffOf(c); now.Before(cutOff) {
 		c.Step, c.NextLook = stepHeld, cutOff
 		return c
 	}
-	if c.Step == stepSoon || c.Step == stepHeld {
-		c.Step, c.NextLook = stepAfterCutOff, nextDay(now)
+	if c.Step != stepDaily {
+		c.Step, c.NextLook = stepDaily, nextDay(now)
 		return c
 	}
 	if now.Before(limit) {
-		c.Step, c.NextLook = stepDaily, earliest(nextDay(now), limit)
+		c.NextLook = earliest(nextDay(now), limit)
 		return c
 	}
 	return c.watch(last, now)
@@ -155,20 +148,9 @@ func (p Policy) failed(c Case, now time.Time) Case {
 	if c.Failing.IsZero() {
 		c.Failing = now
 	}
-	last := p.limit(c)
-	if c.Status.Final() {
-		last = c.Until
-	}
-	over := now.After(latest(last, c.Failing).Add(p.Limit / 2))
-	switch {
-	case over && c.Status.Final():
-		c.NextLook = time.Time{}
-	case c.Status.Final() && now.Sub(c.Failing) > p.Limit/24:
-		c.NextLook = nextDay(now)
-	case over:
+	if now.After(latest(p.limit(c), c.Failing).Add(final / 2)) {
 		return c.watch(StatusEscalated, now)
-	default:
-		c.NextLook = now.Add(min(max(now.Sub(c.Failing), p.RetryDelay), p.MaxRetryDelay))
 	}
+	c.NextLook = now.Add(min(max(now.Sub(c.Failing), failedDelay), maxFailedDelay))
 	return c
 }

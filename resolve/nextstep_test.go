@@ -1,7 +1,6 @@
 package resolve_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -26,23 +25,9 @@ func TestNextStepFollowsServiceRetries(t *testing.T) {
 			if want == quickstream.NextStepCheckRetries && p.ServiceRetries == off {
 				want = quickstream.NextStepPayAgain
 			}
-			assert.Equal(t, want, p.NextStep(tx), "%s, %v", tx.ResponseCode, p.ServiceRetries)
 			seen := p.Next(begun(quickstream.Intent{Attempts: 1}), found(tx), wednesday())
 			assert.Equal(t, want, seen.Seen.NextStep, "%s, %v", tx.ResponseCode, p.ServiceRetries)
 		}
 	}
 	assert.Equal(t, quickstream.NextStepCheckRetries, transactions[4].NextStep())
-}
-
-// A decline for lack of funds can be paid again at once only if the service does not retry it.
-func ExamplePolicy_NextStep() {
-	payment := &quickstream.Transaction{
-		Status: quickstream.TransactionStatusDeclined, SummaryCode: quickstream.SummaryCodeDeclined, ResponseCode: "51",
-	}
-	for _, retries := range []resolve.ServiceRetries{resolve.ServiceRetriesFor(48 * time.Hour), resolve.ServiceRetriesOff()} {
-		fmt.Println(resolve.DefaultPolicy(retries).NextStep(payment))
-	}
-	// Output:
-	// check_retries
-	// pay_again
 }

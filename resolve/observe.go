@@ -1,9 +1,10 @@
 package resolve
 
 import (
+	"cmp"
 	"errors"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/quickstream-go/quickstream"
 )
@@ -21,54 +22,46 @@ const (
 	LookupFailed        LookupResult = "failed"
 )
 
-// Text returns the result in words, for a person.
-func (r LookupResult) Text() string {
-	switch r {
-	case LookupNone:
-		return "not found"
-	case LookupPending:
-		return "found, without a final status"
-	case LookupSettled:
-		return "found, with a final status"
-	case LookupAmbiguous:
-		return "several match"
-	case LookupDoubleCharged:
-		return "several match and are approved"
-	case LookupFailed:
-		return "look-up failed"
-	default:
-		return string(r)
-	}
-}
-
 // Observation is the result of one look-up.
 type Observation struct {
-	Result         LookupResult            `json:"result"`
-	Outcome        quickstream.Outcome     `json:"outcome,omitempty"`
-	ReceiptNumber  string                  `json:"receiptNumber,omitempty"`
-	ResponseCode   string                  `json:"responseCode,omitempty"`
-	NextStep       quickstream.NextStep    `json:"nextStep,omitempty"`
-	SettlementDate quickstream.Date        `json:"settlementDate,omitzero"`
-	AccountType    quickstream.AccountType `json:"accountType,omitempty"`
-	// Agreement is the status of a pending PayTo payment's agreement, RespondBy until when its
-	// payer can answer. Zero means unknown.
-	Agreement quickstream.AgreementStatus `json:"agreement,omitempty"`
-	RespondBy time.Time                   `json:"respondBy,omitzero"`
+	Result         LookupResult         `json:"result"`
+	Outcome        quickstream.Outcome  `json:"outcome,omitempty"`
+	ReceiptNumber  string               `json:"receiptNumber,omitempty"`
+	Amount         *quickstream.Amount  `json:"amount,omitempty"` // the principal, or the total in its place
+	ResponseCode   string               `json:"responseCode,omitempty"`
+	NextStep       quickstream.NextStep `json:"nextStep,omitempty"`
+	SettlementDate quickstream.Date     `json:"settlementDate,omitzero"`
+	// PayTo means that its payer may still have to answer.
+	PayTo bool `json:"payTo,omitempty"`
 	// Retryable means that the service may retry the decline.
 	Retryable bool `json:"retryable,omitempty"`
-	// Doubtful means that Resume found an outcome that may not be the only one.
+	// Doubtful means that it may not be the only one that was made.
 	Doubtful bool `json:"doubtful,omitempty"`
-	// Scanned means that nothing was found in the complete lists of the settlement dates either.
-	Scanned bool `json:"scanned,omitempty"`
-	// Matches are the receipt numbers of several matches, which Candidates has too.
-	Matches []string `json:"matches,omitempty"`
-	// Candidates are the receipt numbers of several matches, or of similar transactions that do not
-	// match; "" for one without a receipt.
-	Candidates []string `json:"candidates,omitempty"`
+	// Candidates are several matches, or similar transactions that do not match.
+	Candidates []Candidate `json:"candidates,omitempty"`
 }
 
-// Observe describes the result of Transactions.Resume. An error of the payment itself, such as an
-// APIError, counts as a failed look-up.
+// Candidate is a transaction that may be the payment.
+type Candidate struct {
+	ReceiptNumber string              `json:"receiptNumber,omitempty"`
+	Outcome       quickstream.Outcome `json:"outcome,omitempty"`
+	Amount        *quickstream.Amount `json:"amount,omitempty"`
+	// Matches means that it is the payment, or one of several.
+	Matches bool `json:"matches,omitempty"`
+	// Differs says in what it differs, or why it settles nothing.
+	Differs []string `json:"differs,omitempty"`
+}
+
+// rivalled reports whether an approved transaction stands beside the observed one that may be its
+// payment.
+func (o Observation) rivalled() bool {
+	return slices.ContainsFunc(o.Candidates, func(c Candidate) bool {
+		return c.Outcome == quickstream.OutcomeApproved && c.Amount != nil && o.Amount != nil && c.Amount.Amount.Equal(o.Amount.Amount)
+	})
+}
+
+// Observe describes the results of Transactions.Resume, or of Intent.Found for an event's transaction. An
+// error of the payment itself, such as an APIError, counts as a failed look-up.
 func Observe(t *quickstream.Transaction, err error) Observation {
 	o, _ := observe(t, err)
 	return o
@@ -77,30 +70,40 @@ func Observe(t *quickstream.Transaction, err error) Observation {
 // observe also returns the transactions that match.
 func observe(t *quickstream.Transaction, err error) (Observation, []*quickstream.Transaction) {
 	if err == nil {
-		return ObserveTransaction(t), []*quickstream.Transaction{t}
+		o := observed(t)
+		o.Candidates = candidates(t.Candidates())
+		return o, []*quickstream.Transaction{t}
 	}
 	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	if !ok || lost.Cause != nil {
 		return Observation{Result: LookupFailed}, nil
 	}
-	if lost.Intent != nil && lost.Intent.Operation == quickstream.OperationVoid && len(lost.Candidates) == 1 {
-		return ObserveTransaction(lost.Candidates[0].Transaction).of(*lost.Intent), nil // what was to be voided
-	}
 	var matches []*quickstream.Transaction
-	var near []string
 	for _, candidate := range lost.Candidates {
-		if found := candidate.Transaction; found == nil {
-			near = append(near, "")
-		} else if candidate.Matches {
-			matches = append(matches, found)
-		} else {
-			near = append(near, found.ReceiptNumber)
+		if candidate.Matches && candidate.Transaction != nil {
+			matches = append(matches, candidate.Transaction)
 		}
 	}
 	o := among(matches)
 	o.Doubtful = o.Result == LookupSettled
-	o.Candidates = receipts(append(o.Candidates, near...))
+	others := slices.DeleteFunc(slices.Clone(lost.Candidates), func(c quickstream.Candidate) bool { return c.Matches && c.Transaction != nil })
+	o.Candidates = append(o.Candidates, candidates(others)...)
 	return o, matches
+}
+
+// candidates describes what a look-up found that settles nothing, in one order.
+func candidates(found []quickstream.Candidate) []Candidate {
+	var all []Candidate
+	for _, f := range found {
+		c := Candidate{Matches: f.Matches, Differs: f.Reasons}
+		if t := f.Transaction; t != nil {
+			c.ReceiptNumber, c.Outcome, c.Amount = t.ReceiptNumber, t.Outcome(), cmp.Or(t.PrincipalAmount, t.TotalAmount)
+		}
+		all = append(all, c)
+	}
+	all = all[:min(len(all), maxCandidates)]
+	slices.SortStableFunc(all, func(a, b Candidate) int { return strings.Compare(a.ReceiptNumber, b.ReceiptNumber) })
+	return slices.CompactFunc(all, func(a, b Candidate) bool { return a.ReceiptNumber == b.ReceiptNumber && a.Matches == b.Matches })
 }
 
 // among describes all matching transactions. There should be one.
@@ -109,13 +112,14 @@ func among(matches []*quickstream.Transaction) Observation {
 	case 0:
 		return Observation{Result: LookupNone}
 	case 1:
-		return ObserveTransaction(matches[0])
+		return observed(matches[0])
 	}
 	approved, unpaid := 0, 0
 	var last Observation
-	o := Observation{Result: LookupAmbiguous}
+	var all []quickstream.Candidate
 	for _, t := range matches {
-		seen := ObserveTransaction(t)
+		all = append(all, quickstream.Candidate{Transaction: t, Matches: true, Reasons: []string{"it is not the only one"}})
+		seen := observed(t)
 		switch {
 		case seen.Outcome == quickstream.OutcomeApproved:
 			approved++
@@ -124,38 +128,27 @@ func among(matches []*quickstream.Transaction) Observation {
 			seen.Retryable = seen.Retryable || last.Retryable
 			last = seen
 		}
-		o.Candidates = append(o.Candidates, t.ReceiptNumber)
 	}
 	switch {
 	case unpaid == len(matches): // one for each attempt or retry
 		return last
 	case approved > 1:
-		o.Result = LookupDoubleCharged
+		return Observation{Result: LookupDoubleCharged, Candidates: candidates(all)}
 	}
-	o.Candidates = receipts(o.Candidates)
-	o.Matches = slices.Clone(o.Candidates)
-	return o
+	return Observation{Result: LookupAmbiguous, Candidates: candidates(all)}
 }
 
 // maxCandidates bounds what one look-up adds to a Case.
 const maxCandidates = 20
 
-// receipts sorts receipt numbers, so that equal look-ups are equal.
-func receipts(numbers []string) []string {
-	slices.Sort(numbers)
-	numbers = slices.Compact(numbers)
-	return numbers[:min(len(numbers), maxCandidates)]
-}
-
-// ObserveTransaction describes a transaction.
-func ObserveTransaction(t *quickstream.Transaction) Observation {
+func observed(t *quickstream.Transaction) Observation {
 	if t == nil {
 		return Observation{Result: LookupFailed}
 	}
 	outcome := t.Outcome()
 	o := Observation{
-		Result: LookupPending, Outcome: outcome, ReceiptNumber: t.ReceiptNumber, ResponseCode: t.ResponseCode, NextStep: t.NextStep(),
-		SettlementDate: t.SettlementDate, AccountType: accountType(t),
+		Result: LookupPending, Outcome: outcome, ReceiptNumber: t.ReceiptNumber, Amount: cmp.Or(t.PrincipalAmount, t.TotalAmount), ResponseCode: t.ResponseCode, NextStep: t.NextStep(),
+		SettlementDate: t.SettlementDate, PayTo: t.PayToData != nil,
 	}
 	o.Retryable = o.NextStep == quickstream.NextStepCheckRetries
 	if outcome.Final() {
@@ -169,47 +162,34 @@ func tookNoMoney(o quickstream.Outcome) bool {
 	return o == quickstream.OutcomeDeclined || o == quickstream.OutcomeRejected || o == quickstream.OutcomeVoided
 }
 
-func accountType(t *quickstream.Transaction) quickstream.AccountType {
-	if t.CreditCard != nil {
-		return quickstream.AccountTypeCreditCard
-	}
-	if t.PayToData != nil {
-		return quickstream.AccountTypePayTo
-	}
-	if t.BankAccount != nil {
-		return quickstream.AccountTypeDirectDebit
-	}
-	if t.NZBankAccount != nil {
-		return quickstream.AccountTypeDirectDebitNZ
-	}
-	return ""
-}
-
-// of returns the observation as it concerns an intent. A transaction that is still approved says
-// nothing about a lost void. One that is neither approved nor voided may be a form of the void.
+// of returns the observation as it concerns an intent: of what was to be voided only voided says anything. What is
+// not known has failed.
 func (o Observation) of(intent quickstream.Intent) Observation {
 	switch o.Result {
+	case LookupNone:
 	case LookupSettled, LookupPending, LookupAmbiguous, LookupDoubleCharged:
 		if intent.Operation == quickstream.OperationVoid && o.Outcome != quickstream.OutcomeVoided {
-			seen := Observation{Result: LookupNone}
-			if o.Outcome != quickstream.OutcomeApproved && o.ReceiptNumber != "" {
-				seen.Candidates = []string{o.ReceiptNumber}
-			}
-			return seen
+			return Observation{Result: LookupNone}
 		}
 		if o.Result == LookupSettled && (!o.Outcome.Final() || o.ReceiptNumber == "") {
 			return Observation{Result: LookupFailed}
 		}
-		return o
-	case LookupNone:
-		return o
 	default:
 		return Observation{Result: LookupFailed}
 	}
+	return o
 }
 
 // same reports whether two observations show the same transactions in the same state.
 func (o Observation) same(other Observation) bool {
 	return o.Result == other.Result && o.Outcome == other.Outcome && o.ReceiptNumber == other.ReceiptNumber &&
-		o.ResponseCode == other.ResponseCode && o.Retryable == other.Retryable && o.Scanned == other.Scanned && slices.Equal(o.Candidates, other.Candidates)
+		o.ResponseCode == other.ResponseCode && o.Retryable == other.Retryable &&
+		slices.EqualFunc(o.Candidates, other.Candidates, func(a, b Candidate) bool {
+			return a.ReceiptNumber == b.ReceiptNumber && a.Outcome == b.Outcome
+		})
 }
+
+// folded is a receipt as it is compared: in any case and without blanks around it, as Resume does.
+func folded(receipt string) string { return strings.ToLower(strings.TrimSpace(receipt)) }
+
+func sameReceipt(a, b string) bool { return folded(a) == folded(b) }

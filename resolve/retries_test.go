@@ -63,6 +63,7 @@ func TestRetriesOfRetries(t *testing.T) {
 			resolve.LookupSettled, "R1",
 			[]string{"R1", "R3"},
 		},
+		"a receipt in another form":  {&retried{retries: lists{"R1": {approved("R3"), approved("r3")}}}, resolve.LookupSettled, "R3", []string{"R1"}},
 		"endless":                    {&retried{endless: true}, resolve.LookupFailed, "", nil},
 		"of the first of two":        {&retried{attempts: both, retries: lists{"R1": {approved("R3")}}}, resolve.LookupSettled, "R3", []string{"R1", "R2"}},
 		"of the second of two":       {&retried{attempts: both, retries: lists{"R2": {approved("R3")}}}, resolve.LookupSettled, "R3", []string{"R1", "R2"}},
@@ -98,7 +99,7 @@ func TestRetriesOfAnotherAmount(t *testing.T) {
 	}{
 		{"10.50", "10.50", "10.50", "10.50", resolve.LookupSettled},
 		{"10.50", "10.50", "10.5", "11.00", resolve.LookupSettled},
-		{"10.50", "11.00", "11.00", "11.00", resolve.LookupSettled},
+		{"10.50", "11.00", "11.00", "11.00", resolve.LookupFailed},
 		{"", "", "10.50", "10.50", resolve.LookupSettled},
 		{"10.50", "", "", "", resolve.LookupSettled},
 		{"10.50", "10.50", "10.51", "10.51", resolve.LookupFailed},
@@ -154,7 +155,7 @@ func TestRetriesInAListThatMoves(t *testing.T) {
 // payment does not make it its own rival.
 func TestDeclinesOfACandidate(t *testing.T) {
 	for receipt, status := range map[string]resolve.Status{"R1": resolve.StatusSettled, "R2": resolve.StatusEscalated, "": resolve.StatusEscalated} {
-		near := resolve.Observation{Result: resolve.LookupNone, Candidates: []string{receipt}}
+		near := resolve.Observation{Result: resolve.LookupNone, Candidates: alike(receipt)}
 		doubtful := found(declined("R1", "54"))
 		doubtful.Doubtful = true
 		c := policy().Next(begun(quickstream.Intent{Attempts: 1}), near, wednesday())

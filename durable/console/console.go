@@ -199,7 +199,7 @@ var templates embed.FS
 // parse reads the templates, of which each page is one.
 func (c *console[TTx]) parse() (err error) {
 	c.pages, err = template.New("").Funcs(template.FuncMap{
-		"money": money, "stamp": c.stamp, "span": span, "ahead": ahead, "words": words, "receipt": receipt, "consequence": consequence, "isTransaction": isTransaction, "takes": takes,
+		"money": money, "stamp": c.stamp, "span": span, "ahead": ahead, "words": words, "receipt": receipt, "consequence": consequence, "found": found, "isTransaction": isTransaction, "takes": takes,
 	}).ParseFS(templates, "templates/*.html")
 	return err
 }

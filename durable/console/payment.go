@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -79,7 +78,7 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 	v.row = rowOf(v.Write)
 	r := v.Record
 	v.Problem = problem(r)
-	v.Method = method(v.Source, r.Seen.AccountType)
+	v.Method = method(v.Source)
 	v.Timeline = entries(r, v.Events)
 	for _, f := range v.FollowUps {
 		v.Below = append(v.Below, rowOf(f))
@@ -145,9 +144,8 @@ func (v *view) count() {
 }
 
 // method is what the customer paid with.
-func method(kind durable.SourceKind, account quickstream.AccountType) string {
-	how := map[durable.SourceKind]string{durable.SourceToken: "entered for this payment", durable.SourceAccount: "stored", durable.SourceAgreement: "by an agreement"}[kind]
-	return strings.Trim(strings.ToLower(words(account))+", "+how, ", ")
+func method(kind durable.SourceKind) string {
+	return map[durable.SourceKind]string{durable.SourceToken: "entered for this payment", durable.SourceAccount: "stored", durable.SourceAgreement: "by an agreement"}[kind]
 }
 
 // offer is what durable allows now, and nothing else.
@@ -203,7 +201,7 @@ func tooEarly(v view) string {
 func verdicts(r durable.Record, followUp bool) []durable.Verdict {
 	all := []durable.Verdict{durable.VerdictApproved, durable.VerdictDeclined}
 	shown := func(look resolve.Lookup) bool {
-		return look.Result == resolve.LookupPending || look.Result == resolve.LookupSettled || len(look.Matches) > 0
+		return look.Result == resolve.LookupPending || look.Result == resolve.LookupSettled || slices.ContainsFunc(look.Candidates, func(c resolve.Candidate) bool { return c.Matches })
 	}
 	if r.ReceiptNumber == "" && !slices.ContainsFunc(r.Evidence, shown) {
 		all = append(all, durable.VerdictNotSent)

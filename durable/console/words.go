@@ -140,11 +140,20 @@ func meaning(r durable.Record, elsewhere bool) string {
 	}[r.Name()]
 }
 
+// found is what a look-up came to.
+func found(r resolve.LookupResult) string {
+	texts := map[resolve.LookupResult]string{
+		resolve.LookupNone: "not found", resolve.LookupPending: "found, without a final status", resolve.LookupSettled: "found, with a final status",
+		resolve.LookupAmbiguous: "several match", resolve.LookupDoubleCharged: "several match and are approved", resolve.LookupFailed: "look-up failed",
+	}
+	return cmp.Or(texts[r], string(r))
+}
+
 // seen is what an answer or a look-up showed.
 func seen(o resolve.Observation) string {
 	text := words(o.Outcome)
 	if o.Outcome == "" {
-		text = cmp.Or(o.Result.Text(), "no answer")
+		text = cmp.Or(found(o.Result), "no answer")
 	}
 	if o.ResponseCode != "" {
 		text += " (code " + o.ResponseCode + ")"

@@ -118,7 +118,7 @@ func (m *merchant) hold(w *write, pursued resolve.Case) error {
 // look goes one step on with a write whose outcome is not known. When it looks, and when it
 // stops, is for the policy to say.
 func (m *merchant) look(ctx context.Context, w *write, now time.Time) error {
-	found := m.policy.Next(*w.Case, m.policy.LookUp(ctx, recorded{m.client.Transactions, m, w.ID}, *w.Case), now)
+	found := m.policy.Next(*w.Case, m.policy.LookUp(ctx, m.client.Transactions, *w.Case), now)
 	switch {
 	case m.crashes(w, "betweenLooks"):
 		return nil
@@ -130,28 +130,12 @@ func (m *merchant) look(ctx context.Context, w *write, now time.Time) error {
 	w.Case = &found
 	switch found.Status {
 	case resolve.StatusNotFound:
-		// Nothing, for all that time: it was not carried out, and may be made anew, with a new
-		// reference. A careful shop has a person decide.
-		return m.end(w, oracle.NotFound, "", m.instead(w, now, true)...)
+		return m.end(w, oracle.NotFound, "") // absence of evidence: a person decides
 	case resolve.StatusDoubleCharged:
 		return m.end(w, oracle.DoubleCharged, "")
 	default:
 		return m.end(w, oracle.Held, "") // technical support has to say
 	}
-}
-
-// recorded is the service as a merchant with records sees it: a receipt that belongs to another
-// write is not looked at again.
-type recorded struct {
-	*quickstream.TransactionsService
-	m  *merchant
-	id int
-}
-
-// Resume looks for an intent among what no other write has made.
-func (r recorded) Resume(ctx context.Context, intent quickstream.Intent, opts ...quickstream.CallOption) (*quickstream.Transaction, error) {
-	foreign := quickstream.WithForeignReceipts(func(receipt string) bool { return r.m.table.isForeign(receipt, r.id) })
-	return r.TransactionsService.Resume(ctx, intent, append(opts, foreign)...)
 }
 
 // settle stores what became of a write that is settled, and what follows from it.

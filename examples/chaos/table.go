@@ -62,14 +62,6 @@ func (t *table) load(id int) *write {
 	return w
 }
 
-// isForeign reports whether a receipt is known to belong to another write.
-func (t *table) isForeign(receipt string, id int) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	owner, known := t.receipts[receipt]
-	return known && owner != id
-}
-
 // dueBy returns the rows that are due, and when the next row is due; zero means never.
 func (t *table) dueBy(now time.Time) (ids []int, next time.Time) {
 	t.mu.Lock()

@@ -121,15 +121,15 @@ func (s *shop) concluded(ctx context.Context, err error) error {
 // lookFor is the right way with a payment whose outcome is unknown.
 func (s *shop) lookFor(ctx context.Context, intent quickstream.Intent) error {
 	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
-	state, err := resolve.Run(ctx, s.client.Transactions, policy, resolve.Begin(intent, time.Now()), nil)
-	switch {
-	case err != nil:
-		return err
-	case state.Status == resolve.StatusEscalated:
-		return quickstream.ErrOutcomeUnknown
-	default:
-		return word(state.Outcome)
+	state := resolve.Begin(intent, time.Now())
+	for !state.Status.Final() {
+		<-time.After(time.Until(state.NextLook))
+		state = policy.Next(state, policy.LookUp(ctx, s.client.Transactions, state), time.Now())
 	}
+	if state.Status != resolve.StatusSettled { // not_found, too, is for a person
+		return quickstream.ErrOutcomeUnknown
+	}
+	return word(state.Outcome)
 }
 
 func word(o quickstream.Outcome) error {

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -97,27 +96,6 @@ func agreementTerms(t *testing.T) *quickstream.BilateralTerms {
 	terms, err := agreement.Terms()
 	require.NoError(t, err)
 	return terms
-}
-
-// The original shows that the service echoes ids: a refund without one under the same reference may be
-// another program's.
-func TestIDOfTheOriginal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var intent quickstream.Intent
-		_, err := clientOf(t, gone).Transactions.Refund(t.Context(), quickstream.RefundParams{
-			OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD", PaymentReferenceNumber: "ORDER-1",
-		}, handed(&intent), quickstream.WithoutResend())
-		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-		_, refund := lostRefund(t)
-		other := refund("ORDER-1", "transactionTime", madeAt(time.Now()))
-		original := with(other, "receiptNumber", "R-0", "transactionType", "PAYMENT", "originalReceiptNumber", nil, "metadata", object{intent.MetadataName: "X"})
-		<-time.After(time.Minute)
-		tx, err := clientOf(t, lookedUp([][]object{{other}})).Transactions.Resume(t.Context(), intent)
-		require.NoError(t, err, "nothing shows that the service echoes ids")
-		assert.Equal(t, "R-1", tx.ReceiptNumber)
-		tx, err = clientOf(t, lookedUp([][]object{{other, original}})).Transactions.Resume(t.Context(), intent)
-		assert.Len(t, still(t, tx, err).Candidates, 1)
-	})
 }
 
 // A refusal that shows a transaction contradicts itself: the service may have executed the request.

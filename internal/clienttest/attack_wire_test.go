@@ -157,7 +157,7 @@ func TestAttackResends(t *testing.T) {
 
 // TestAttackBrokenAnswers: the answer to a payment ends early, is no HTTP, comes in a coding
 // that nobody asked for, under a header without end, or without a body that counts. The
-// outcome is unknown however much of it came and looks like a success, and a receipt is kept.
+// outcome is unknown however much of it came and looks like a success.
 func TestAttackBrokenAnswers(t *testing.T) {
 	quiet(t)
 	whole, once := created(approvedBody), zipped(t, []byte(approvedBody))
@@ -172,8 +172,8 @@ func TestAttackBrokenAnswers(t *testing.T) {
 	length := func(n int, body string) string {
 		return fmt.Sprintf("HTTP/1.1 201 Created\r\nContent-Length: %d\r\n\r\n%s", n, body)
 	}
-	for receipt, answers := range map[string]map[string]string{
-		"": {
+	for _, answers := range []map[string]string{
+		{
 			"nothing": "", "a cut status line": whole[:10], "a cut header": whole[:head-5], "a head without its end": whole[:head+2], "no HTTP": approvedBody,
 			"200 without a body": as("200 OK", ""), "202 with a page": as("202 Accepted", "<html>Please try again later</html>"),
 			"204 with a body": as("204 No Content", approvedBody), "304": as("304 Not Modified", approvedBody),
@@ -182,14 +182,14 @@ func TestAttackBrokenAnswers(t *testing.T) {
 			"not compressed": under("Content-Encoding: gzip", []byte(approvedBody)), "compressed twice": under("Content-Encoding: gzip", zipped(t, once)),
 			"another coding": under("Content-Encoding: br", once), "two codings": under("Content-Encoding: gzip, gzip", zipped(t, once)), "compressed without a word": under("Content-Encoding: identity", once),
 		},
-		"R-1": {
+		{
 			"shorter": length(100, approvedBody), "cut": length(100, `{"receiptNumber":"R-1",`), "longer": length(30, approvedBody),
 			"within a chunk": chunk(255, approvedBody), "before the last chunk": chunk(len(approvedBody), approvedBody+"\r\n0\r\n"),
 			"compressed, without its end": under("Content-Encoding: gzip", once[:len(once)-4]), "compressed, and more": under("Content-Encoding: gzip", append(once[:len(once):len(once)], "more"...)),
 		},
 	} {
 		for name, answer := range answers {
-			assert.Equal(t, receipt, attacked(t, name, raw(t, answer)).ReceiptNumber, name)
+			assert.Empty(t, attacked(t, name, raw(t, answer)).ReceiptNumber, name)
 		}
 	}
 	for _, called := range []string{"text/html", "", "application/json; charset=utf-16"} { // what a body is decides, and not what it is called
@@ -200,8 +200,7 @@ func TestAttackBrokenAnswers(t *testing.T) {
 	}
 }
 
-// TestAttack12CompressedBomb: what an answer grows to is bounded, and a receipt before that
-// is kept.
+// TestAttack12CompressedBomb: what an answer grows to is bounded.
 func TestAttack12CompressedBomb(t *testing.T) {
 	const size = 12
 	parts := [][]byte{[]byte(strings.TrimSuffix(approvedBody, "}") + `,"x":"`)}
@@ -210,7 +209,7 @@ func TestAttack12CompressedBomb(t *testing.T) {
 	}
 	bomb := zipped(t, append(parts, []byte(`"}`))...)
 	require.Less(t, len(bomb), 128<<10)
-	assert.Equal(t, "R-1", attacked(t, "bomb", func(w http.ResponseWriter, _ *http.Request) {
+	assert.Empty(t, attacked(t, "bomb", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
 		_, _ = w.Write(bomb)
 	}).ReceiptNumber)

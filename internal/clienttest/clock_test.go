@@ -23,7 +23,7 @@ func TestWithClock(t *testing.T) {
 		t.Cleanup(box.Close)
 		ahead := func() time.Time { return clock.Now().Add(time.Hour) }
 		begun := ahead()
-		client := sandboxtest.Client(t, box, quickstream.WithClock(ahead), quickstream.WithIntentMetadata(""))
+		client := sandboxtest.Client(t, box, quickstream.WithClock(ahead))
 		params := payment()
 
 		plan, err := client.Transactions.PlanVoid(t.Context(), "1")

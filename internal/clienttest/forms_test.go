@@ -3,7 +3,6 @@ package clienttest_test
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -229,58 +228,4 @@ func TestReplacedFieldsOfThreeDS(t *testing.T) {
 	require.ErrorIs(t, err, errNothingSent, "a known name in another case")
 	_, err = sentBody(t, authenticate, quickstream.WithExtraField("shipaddrstate", "QLD"))
 	require.ErrorIs(t, err, errNothingSent, "one that the parameters do not set")
-}
-
-// TestReceiptInLocation: if the body of a 201 cannot be read, its Location names the transaction. An
-// address of something else, or one that contradicts the body, names none.
-func TestReceiptInLocation(t *testing.T) {
-	receipt := func(status int, body, location string) string {
-		client := clientOf(t, func(*http.Request) (*http.Response, error) {
-			r := answer(status, body)
-			r.Header.Set("Location", location)
-			return r, nil
-		})
-		_, err := client.Transactions.Pay(t.Context(), payment())
-		lost := new(quickstream.UnknownOutcomeError)
-		require.ErrorAs(t, err, &lost)
-		assert.Equal(t, lost.ReceiptNumber, lost.Intent.ReceiptNumber)
-		return lost.ReceiptNumber
-	}
-	const there = baseURL + "/transactions/"
-	for _, location := range []string{there + "R-1", "/rest/v1/transactions/R-1", "https://API.invalid:443/rest/v1/transactions/R-1?a=b"} {
-		assert.Equal(t, "R-1", receipt(201, "<html>", location), location)
-		assert.Equal(t, "R-1", receipt(201, "", location), location)
-	}
-	assert.Equal(t, "R-1", receipt(201, `{"receiptNumber":"R-1","sum`, there+"R-1"))
-	assert.Empty(t, receipt(201, `{"receiptNumber":"R-2","sum`, there+"R-1"))
-	assert.Equal(t, "R-2", receipt(201, `{"receiptNumber":"R-2","sum`, "https://other.invalid/rest/v1/transactions/R-1"))
-	assert.Empty(t, receipt(200, "<html>", there+"R-1"))
-	for _, location := range []string{
-		"", "::", there, there + "R-1/void", there + "R%2F1", there + "R 1", "https://other.invalid/rest/v1/transactions/R-1",
-		"https://a@api.invalid/rest/v1/transactions/R-1", baseURL + "/customers/R-1", there + "../R-1", there + strings.Repeat("1", 256),
-	} {
-		assert.Empty(t, receipt(201, "<html>", location), location)
-	}
-	twice := 0
-	client := clientOf(t, func(*http.Request) (*http.Response, error) {
-		if twice++; twice == 1 {
-			return nil, io.ErrUnexpectedEOF
-		}
-		r := answer(201, "<html>")
-		r.Header.Set("Location", there+"R-1")
-		return r, nil
-	}, quickstream.WithRetryWait(1, 1))
-	lost := new(quickstream.UnknownOutcomeError)
-	require.ErrorAs(t, second(client.Transactions.Pay(t.Context(), payment())), &lost)
-	assert.Equal(t, 2, lost.Attempts)
-	assert.Empty(t, lost.ReceiptNumber, "it may be that of another attempt's payment")
-	client = clientOf(t, func(r *http.Request) (*http.Response, error) {
-		made := answer(201, "<html>")
-		made.Header.Set("Location", r.URL.Path+"/R-1")
-		return made, nil
-	})
-	require.ErrorAs(t, second(client.Transactions.Void(t.Context(), "R-9")), &lost)
-	assert.Empty(t, lost.ReceiptNumber)
-	require.ErrorAs(t, second(client.PayTo.Create(t.Context(), "C-1", agreementParams("AG-1"))), &lost)
-	assert.Empty(t, lost.Intent.ReceiptNumber, "it is no transaction")
 }

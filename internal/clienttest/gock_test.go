@@ -89,7 +89,7 @@ func TestShapeOfAPayment(t *testing.T) {
 
 func TestShapeOfReads(t *testing.T) {
 	client := mocked(t)
-	header := http.Header{"Authorization": {"Basic U0VDUkVUX0tFWV8xOg=="}, "Accept": {"application/json"}}
+	header := http.Header{"Authorization": {"Basic U0VDUkVUX0tFWV8xOg=="}, "Accept": {"application/json"}, "Cache-Control": {"no-cache"}}
 	get := expect(t, replies(200, approvedBody))
 	_, err := client.Transactions.Get(t.Context(), "R-1")
 	require.NoError(t, err)

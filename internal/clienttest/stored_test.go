@@ -44,7 +44,7 @@ func TestStoredForms(t *testing.T) {
 	resolving := resolve.Begin(pay, at)
 	resolving = resolve.DefaultPolicy(resolve.ServiceRetriesFor(5*24*time.Hour)).Next(resolving, resolve.Observation{Result: resolve.LookupNone}, at.Add(time.Minute))
 	resolving = resolve.DefaultPolicy(resolve.ServiceRetriesFor(5*24*time.Hour)).Next(resolving, resolve.Observation{
-		Result: resolve.LookupPending, ReceiptNumber: "R-1", ResponseCode: "<&>", Candidates: []string{"R-2", "R-3"},
+		Result: resolve.LookupPending, ReceiptNumber: "R-1", ResponseCode: "<&>", Candidates: []resolve.Candidate{{ReceiptNumber: "R-2"}, {ReceiptNumber: "R-3", Matches: true, Differs: []string{"it is pending"}}},
 	}, at.Add(time.Hour))
 	checkStored(t, "case.json", resolving)
 

@@ -68,19 +68,6 @@ func TestResume(t *testing.T) {
 			assert.Equal(t, box.Ledger()[0].Receipt, tx.ReceiptNumber)
 		})
 	})
-	t.Run("by the receipt that could be read", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			box, client := sandboxtest.New(t)
-			intent := lose(t, box, client, sandbox.Garbage(sandbox.DuplicateMembers))
-			require.NotEmpty(t, intent.ReceiptNumber)
-			wait(time.Minute)
-			box.ResetRequests()
-			_, err := client.Transactions.Resume(t.Context(), intent)
-			require.NoError(t, err)
-			require.Len(t, box.Requests(), 1)
-			assert.Equal(t, "GET /transactions/{receiptNumber}", box.Requests()[0].Operation)
-		})
-	})
 	t.Run("an intent that is not known", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			box, client := sandboxtest.New(t)
@@ -99,52 +86,6 @@ func TestResume(t *testing.T) {
 			}
 			assert.Empty(t, box.Requests())
 		})
-	})
-}
-
-// TestResumeComparesAll changes one thing at a time between a payment and an intent
-// that is otherwise its own, where the service echoes no id.
-func TestResumeComparesAll(t *testing.T) {
-	request := func(from, to string) func(*quickstream.Intent) {
-		return func(i *quickstream.Intent) {
-			changed := bytes.Replace(i.Request, []byte(from), []byte(to), 1)
-			require.NotEqual(t, string(i.Request), string(changed), from)
-			i.Request = changed
-		}
-	}
-	changes := map[string]func(*quickstream.Intent){
-		"its transactionType is another":      request(`"PAYMENT"`, `"PREAUTH"`),
-		"its principalAmount is another":      request("10.50", "10.51"),
-		"its currency is another":             request("AUD", "NZD"),
-		"its supplierBusinessCode is another": request(sandbox.DefaultBusiness, "OTHER"),
-		"it is older":                         func(i *quickstream.Intent) { i.NotBefore = i.NotBefore.Add(time.Hour) },
-	}
-	synctest.Test(t, func(t *testing.T) {
-		_, client := sandboxtest.New(t)
-		params := payment()
-		params.PaymentReferenceNumber = "ORDER-77"
-		var intent quickstream.Intent
-		_, err := client.Transactions.Pay(t.Context(), params, handed(&intent), quickstream.WithIntentMetadata(""))
-		require.NoError(t, err)
-		wait(time.Minute)
-		_, err = client.Transactions.Resume(t.Context(), intent)
-		require.NoError(t, err)
-		for reason, change := range changes {
-			other := intent
-			change(&other)
-			tx, err := client.Transactions.Resume(t.Context(), other)
-			candidates := still(t, tx, err).Candidates
-			require.Len(t, candidates, 1, reason)
-			assert.False(t, candidates[0].Matches)
-			assert.Equal(t, []string{reason}, candidates[0].Reasons)
-			tx, err = client.Transactions.Resume(t.Context(), other, quickstream.WithForeignReceipts(func(string) bool { return true }))
-			assert.Empty(t, still(t, tx, err).Candidates, "it is known to be another's")
-		}
-		folded := intent
-		request("ORDER-77", "order-77")(&folded)
-		folded.Reference = "order-77"
-		_, err = client.Transactions.Resume(t.Context(), folded)
-		require.NoError(t, err, "references are compared without regard to case")
 	})
 }
 

@@ -68,11 +68,12 @@ func (r *Run) Judge(writes []Write) *Report {
 	paid := make(map[string]bool)
 	for _, w := range writes {
 		t := j.truth(w)
-		paid[w.Order] = paid[w.Order] || w.Kind == Payment && w.Ended == Done
+		// What never arrived is for a person, who lets the customer pay again.
+		paid[w.Order] = paid[w.Order] || w.Kind == Payment && (w.Ended == Done || w.Ended == NotFound)
 		report.Ends[w.Ended]++
 		if t.held == "" {
 			report.Musts++
-		} else if w.Ended == Held {
+		} else if w.Ended == Held || w.Ended == NotFound && t.ended != NotDone {
 			report.Held[t.held]++
 		}
 		class, text := t.complaint(w)
@@ -205,12 +206,13 @@ func (j *judge) mayBeHeld(w Write, ended string) string {
 		return "reads that never settle"
 	case j.world.Value("ListOrder") == "unstable" && len(j.entries[w.Key])-1 > j.pages:
 		return "unstable order over more than one page" // of retries
+	case !w.lost && !provesAnswer(j.world, w.Kind):
+		return "answers that show the id in another form, or none and another reference"
 	case !w.lost:
 		return ""
 	}
 	return LostWrite{
-		Kind: w.Kind, Made: ended != NotDone, OwnReference: w.Reference != "", Begins: j.isBeginning(w), Shared: j.isReused(w),
-		Twin: j.hasTwin(w), OverPages: j.overPages(w),
+		Kind: w.Kind, Made: ended != NotDone, OwnReference: w.Reference != "", OverPages: j.overPages(w),
 	}.Held(j.world)
 }
 
@@ -235,24 +237,6 @@ func begins(reference, with string) bool {
 	return strings.HasPrefix(strings.ToLower(reference), strings.ToLower(with))
 }
 
-func (j *judge) isBeginning(w Write) bool {
-	return w.Reference != "" && slices.ContainsFunc(j.writes, func(other Write) bool {
-		return len(other.Reference) > len(w.Reference) && begins(other.Reference, w.Reference)
-	})
-}
-
-func (j *judge) isReused(w Write) bool {
-	return w.Reference != "" && slices.ContainsFunc(j.writes, func(other Write) bool {
-		return other.Key != w.Key && strings.EqualFold(other.Reference, w.Reference)
-	})
-}
-
-func (j *judge) hasTwin(w Write) bool {
-	return slices.ContainsFunc(j.writes, func(other Write) bool {
-		return other.Key != w.Key && other.lost && other.Kind == w.Kind && other.Original == w.Original && other.Amount.Equal(w.Amount)
-	})
-}
-
 // complaint says what is wrong with the merchant's word, and in which class of what must never
 // happen; "" when nothing is.
 func (t truth) complaint(w Write) (class, text string) {
@@ -262,7 +246,7 @@ func (t truth) complaint(w Write) (class, text string) {
 		return ChargedTwice, says
 	case w.Ended == Held && t.held == "":
 		return NotSettled, says
-	case w.Ended == Held:
+	case w.Ended == Held, w.Ended == NotFound && t.held != "": // absence of evidence, for a person
 		return "", ""
 	case t.ended == Done && w.Ended == NotFound:
 		return ChargedNotFound, says

@@ -61,7 +61,7 @@ func (r *Report) Err() error {
 	for _, class := range slices.Sorted(maps.Keys(r.Complaints)) {
 		errs = append(errs, fmt.Errorf("%s: %d times", class, len(r.Complaints[class])))
 	}
-	if r.Musts*3 < r.Writes*2 { // each world has a write that is lost
+	if r.Musts*5 < r.Writes { // each world has a write that is lost
 		errs = append(errs, fmt.Errorf("only %d of %d writes must settle: the run shows little", r.Musts, r.Writes))
 	}
 	return errors.Join(errs...)

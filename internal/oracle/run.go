@@ -259,6 +259,12 @@ func (r *Run) Crashes(order, key, where string, again bool) bool {
 // said the same, and a write that is refused so is looked up.
 func (r *Run) Formless() bool { return formless(r.opts.World) }
 
+// ProvesAnswers reports whether every answer shows what proves that it is the request's: its id as it was
+// sent or, without one, its own reference.
+func (r *Run) ProvesAnswers() bool {
+	return provesAnswer(r.opts.World, Refund) && provesAnswer(r.opts.World, Capture)
+}
+
 // lost returns whether the answer to a key may have been lost: the write met a
 // fault, its worker died before it stored the answer, or it was refused in another form than
 // the service's words.

@@ -44,7 +44,7 @@ func (a *attempt) request(ctx context.Context, loop *http.Request, agent string)
 
 	a.address = *call.URL
 	header, jar := loop.Header, loop.Header.Get("Cookie") // all that net/http's client adds
-	values := []string{a.x.authorization, call.Accept, call.Key, agent}
+	values := []string{a.x.authorization, call.Accept, call.Key, agent, "no-cache"}
 	header["User-Agent"] = values[3:4:4]
 	for name, values := range call.Header {
 		header[name] = append([]string(nil), values...)
@@ -55,6 +55,9 @@ func (a *attempt) request(ctx context.Context, loop *http.Request, agent string)
 	header["Authorization"] = values[0:1:1]
 	if call.Accept != "" {
 		header["Accept"] = values[1:2:2]
+	}
+	if call.Method == http.MethodGet { // a cache on the way would hide what has become of a payment
+		header["Cache-Control"] = values[4:5:5]
 	}
 	if call.Key != "" {
 		header[keyHeader] = values[2:3:3]

@@ -270,11 +270,11 @@ func (j *verdict) sorted(p *kept) (took, voided []string, declined, open int) {
 func (j *verdict) mayBeHeld(p *kept) bool {
 	charged := func(key string) bool { return len(j.entries[key]) > 0 }
 	lost := oracle.LostWrite{
-		Kind: oracle.Payment, Made: slices.ContainsFunc(p.keys, charged), OwnReference: p.own != "", Begins: p.own != "",
+		Kind: oracle.Payment, Made: slices.ContainsFunc(p.keys, charged), OwnReference: p.own != "",
 		OverPages: slices.Contains([]string{"1", "2"}, j.world.Value("PageSize")),
 	}
 	if p.follows != "" {
-		lost.Kind, lost.Twin = oracle.Refund, true
+		lost.Kind = oracle.Refund
 	}
 	return lost.Held(j.world) != ""
 }

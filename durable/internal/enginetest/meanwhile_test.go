@@ -99,7 +99,7 @@ func TestWhoseReceiptIsFound(t *testing.T) {
 }
 
 // Two refunds of a payment are equal, and the service shows neither metadata nor references of refunds. The first is
-// stored by another version of the program, and is not taken for the second, whose request was lost.
+// stored by another version of the program, and is not taken for the second, whose request was lost: a person decides.
 func testWhoseReceiptIsFound[TTx any](t *testing.T, db store[TTx]) {
 	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
 	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
@@ -113,7 +113,7 @@ func testWhoseReceiptIsFound[TTx any](t *testing.T, db store[TTx]) {
 	second := s.refund(p.ID, 500)
 	s.reaches(second, resolving, 0)
 	s.corrupt(`intent = replace(intent, '"version":1', '"version":9')`, first.ID)
-	s.reaches(second, notFound, time.Hour)
+	s.reaches(second, escalated, time.Hour)
 }
 
 func TestRefundThatWasMade(t *testing.T) {

@@ -217,6 +217,9 @@ func echoed(op *contract.Operation, path string, request, sample []byte) []byte 
 			}
 		}
 	}
+	if _, there := answer["authorisationType"]; there && asked["transactionType"] != nil && asked["authorisationType"] == nil {
+		answer["authorisationType"] = "NONE" // it is no top-up, extension or re-authorisation
+	}
 	if original := asked["originalReceiptNumber"]; original != nil && original == answer["receiptNumber"] {
 		answer["receiptNumber"] = "1000000002" // what follows a transaction has a receipt of its own
 	}

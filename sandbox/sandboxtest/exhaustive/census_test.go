@@ -165,19 +165,17 @@ func resultOf(reason transport.Reason, class transport.Class) transport.CallResu
 	return transport.Unknown
 }
 
-// transitions are all that resolve's machine can make. Settled and doubly charged cases are
-// not looked at any more.
+// transitions are all that resolve's machine makes here. Doubly charged cases are not looked at any more.
 func transitions() map[place][]place {
-	looking, held, afterCutOff, daily := place{resolve.StatusOpen, 0}, place{resolve.StatusOpen, 1}, place{resolve.StatusOpen, 2}, place{resolve.StatusOpen, 3}
+	looking, held, daily := place{resolve.StatusOpen, 0}, place{resolve.StatusOpen, 1}, place{resolve.StatusOpen, 2}
 	settled, absent, escalated, twice := place{status: resolve.StatusSettled}, place{status: resolve.StatusNotFound}, place{status: resolve.StatusEscalated}, place{status: resolve.StatusDoubleCharged}
 	return map[place][]place{
-		looking:     {looking, held, afterCutOff, settled, escalated, twice},
-		held:        {held, afterCutOff, settled, escalated, twice},
-		afterCutOff: {held, afterCutOff, daily, settled, absent, escalated, twice},
-		daily:       {held, daily, settled, absent, escalated, twice},
-		settled:     {settled, twice},
-		absent:      {absent, settled, escalated, twice},
-		escalated:   {escalated, settled, twice},
+		looking:   {looking, held, daily, settled, twice},
+		held:      {held, daily, settled, twice},
+		daily:     {held, daily, settled, absent, escalated, twice},
+		settled:   {settled, twice},
+		absent:    {absent, settled, escalated, twice},
+		escalated: {escalated, settled, twice},
 	}
 }
 

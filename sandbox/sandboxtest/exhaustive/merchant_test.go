@@ -277,25 +277,20 @@ func (w watched) Resume(ctx context.Context, intent quickstream.Intent, opts ...
 	return tx, err
 }
 
-// pursue resolves to the end. It waits by itself, because Run wakes up every few minutes.
+// pursue resolves to the end.
 func (m *merchant) pursue(t *testing.T, p *process, r record) {
 	look := watched{m.client.Transactions, p, m.census, &m.way, m.box}
 	for !r.State.NextLook.IsZero() && (m.way.watch || !r.State.Status.Final()) {
 		wait(time.Until(r.State.NextLook))
-		_, err := resolve.Run(p.ctx, look, m.policy, r.State, func(s resolve.Case) error {
-			if r.State = s; s.Status.Final() {
-				r.Word = m.way.wordOf(s)
-			}
-			m.save(t, p, r)
-			if !s.Status.Final() {
-				wait(time.Until(s.NextLook))
-			}
-			return nil
-		})
-		if err != nil {
-			require.True(t, p.dead, "%v", err)
+		seen := m.policy.LookUp(p.ctx, look, r.State)
+		if p.ctx.Err() != nil {
+			require.True(t, p.dead, "%v", p.ctx.Err())
 			return
 		}
+		if r.State = m.policy.Next(r.State, seen, time.Now()); r.State.Status.Final() {
+			r.Word = m.way.wordOf(r.State)
+		}
+		m.save(t, p, r)
 	}
 	r.Step = over
 	m.save(t, p, r)

@@ -1,0 +1,471 @@
+package quickstream
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
+
+// resumePause is how long to wait before another look can show more.
+const resumePause = time.Minute
+
+const resumeName Operation = "Transactions.Resume"
+
+// Resume looks up the transaction of an intent: that of an [UnknownOutcomeError], or one stored
+// before a crash. It only reads. It returns a settled transaction, approved or not; for a void a
+// voided one. Everything else is an UnknownOutcomeError: see its Candidates, Cause and NextLook.
+// Nothing found means "not found yet" and does not permit another payment: package resolve says how
+// long to look, and how a transaction is recognised.
+//
+// GET /transactions/{receiptNumber} if the receipt number is known, else GET
+// /transactions/for-reference-number, and GET /transactions/{receiptNumber}/refunds for what follows
+// another transaction.
+func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Transaction, error) {
+	ctx, opts, err := s.client.looksFor(ctx, intent, resumeName, opts)
+	if err = cmp.Or(err, intent.known(), intent.from(s.client)); err != nil {
+		return nil, s.client.refusedLookUp(ctx, resumeName, intent, err)
+	}
+	l, err := intent.lookUp()
+	if err != nil {
+		return nil, s.client.refusedLookUp(ctx, resumeName, intent, err)
+	}
+	l.s, l.opts = s, opts
+	if intent.Operation != OperationVoid {
+		return l.settled(l.search(ctx))
+	}
+	t, err := s.Get(ctx, intent.Target, opts...)
+	if err != nil {
+		return nil, l.open(err)
+	}
+	return l.voided(t)
+}
+
+// Found judges a transaction that was read elsewhere, such as one that an event was about, and returns what
+// Resume returns that finds it alone. It sends nothing.
+func (i Intent) Found(t *Transaction) (*Transaction, error) {
+	l, err := i.lookUp()
+	switch {
+	case cmp.Or(err, i.known()) != nil:
+		return nil, l.open(cmp.Or(err, i.known()))
+	case i.Operation == OperationVoid && sameText(t.ReceiptNumber, i.Target):
+		return l.voided(t)
+	case i.Operation == OperationVoid:
+	case sameText(t.ReceiptNumber, i.ReceiptNumber):
+		l.receipt(t)
+	default:
+		l.add(t, false)
+	}
+	return l.settled(nil)
+}
+
+func (i Intent) lookUp() (lookUp, error) {
+	l := lookUp{intent: i, seen: map[string]Outcome{}}
+	if i.Operation == OperationVoid || len(i.Request) == 0 && i.ReceiptNumber != "" {
+		return l, nil
+	}
+	var err error
+	l.wanted, err = i.transaction()
+	return l, err
+}
+
+// lookUp is one look-up of a transaction.
+type lookUp struct {
+	s      *TransactionsService
+	opts   []CallOption
+	intent Intent
+	wanted transactionBody
+	// original is what the transaction follows; nil before it was read, and for one that follows none.
+	original *Transaction
+	// matches are ours. candidates may be, and settle nothing.
+	matches    []*Transaction
+	named      bool // the only match is what the answer's receipt names
+	candidates []Candidate
+	seen       map[string]Outcome // by receipt
+}
+
+// looksFor prepares a look-up: it continues the intent's trace, and the requests
+// carry the look-up's name.
+func (c *Client) looksFor(ctx context.Context, intent Intent, name Operation, opts []CallOption) (context.Context, []CallOption, error) {
+	ctx, err := c.observer.resume(ctx, intent.Carrier)
+	return ctx, named(name).with(opts), err
+}
+
+// refusedLookUp ends a look-up before its first request.
+func (c *Client) refusedLookUp(ctx context.Context, name Operation, intent Intent, cause error) error {
+	return c.refused(ctx, name, intent.open(name.info(), cause, nil))
+}
+
+// refused shows the observer a call that ends before its first request.
+func (c *Client) refused(ctx context.Context, name Operation, err error) error {
+	call := call{client: c, op: name.row(), ended: err}
+	return call.do(ctx, nil)
+}
+
+// voided judges the transaction that a void is about. One that is still approved says nothing about a lost void.
+func (l *lookUp) voided(t *Transaction) (*Transaction, error) {
+	switch outcome := t.Outcome(); outcome {
+	case OutcomeVoided:
+		return t, nil
+	case OutcomeApproved:
+		return nil, l.open(nil)
+	default:
+		return nil, l.open(nil, Candidate{Transaction: t, Reasons: []string{"it is " + string(outcome) + ", and neither approved nor voided"}})
+	}
+}
+
+// search reads one list after the other, as long as nothing is ours.
+func (l *lookUp) search(ctx context.Context) error {
+	if err := l.byReceipt(ctx); err != nil || len(l.matches) > 0 {
+		return err
+	}
+	var unread error // of the original: it is known before anything that may follow it is judged
+	if receipt := l.wanted.OriginalReceiptNumber; receipt != "" {
+		l.original, unread = l.s.Get(ctx, receipt, l.opts...)
+	}
+	if reference := l.wanted.PaymentReferenceNumber; reference != "" {
+		if err := l.list(ctx, reference); err != nil || len(l.matches) > 0 {
+			return err
+		}
+	}
+	if l.wanted.OriginalReceiptNumber != "" {
+		if err := l.follows(ctx, unread); err != nil || len(l.matches) > 0 {
+			return err
+		}
+	}
+	if customer := l.wanted.CustomerReferenceNumber; customer != "" && l.intent.OwnReference {
+		return l.list(ctx, customer)
+	}
+	return nil
+}
+
+// byReceipt reads the transaction whose receipt came with an answer that proves nothing else.
+func (l *lookUp) byReceipt(ctx context.Context) error {
+	if l.intent.ReceiptNumber == "" {
+		return nil
+	}
+	t, err := l.s.Get(ctx, l.intent.ReceiptNumber, l.opts...)
+	if isAbsent(err) {
+		return nil
+	}
+	if err == nil {
+		l.receipt(t)
+	}
+	return err
+}
+
+// receipt judges what is under the receipt of the answer.
+func (l *lookUp) receipt(t *Transaction) {
+	facts, _ := l.wanted.compare(t)
+	switch {
+	case len(facts) > 0:
+		l.candidates = append(l.candidates, Candidate{Transaction: t, Reasons: reasonsFor(facts)})
+	case !l.intent.Answered && l.wanted.fits(t) != nil:
+		l.candidates = append(l.candidates, Candidate{Transaction: t, Reasons: []string{"it came in the answer, and is about something else"}})
+	case l.intent.OwnKey && t.Outcome().tookNoMoney():
+		// An earlier process may have been approved: its transaction has the same reference.
+	default:
+		l.matches, l.named = append(l.matches, t), true
+	}
+}
+
+// errForeignList is for a list that ignores what was asked for, such as a gateway's or a cache's.
+var errForeignList = errors.New("the list for a reference shows only transactions without it")
+
+// list searches by a reference as it was sent.
+func (l *lookUp) list(ctx context.Context, reference string) error {
+	items, err := l.s.ByReference(reference, l.opts...).ReadAll(ctx)
+	if isAbsent(err) {
+		return nil
+	}
+	if err == nil && len(items) > 0 && !slices.ContainsFunc(items, func(t *Transaction) bool { return t.carries(reference) }) {
+		err = errForeignList
+	}
+	return cmp.Or(err, l.take(ctx, items, false))
+}
+
+// carries reports whether the service may have found a transaction by a reference.
+func (t *Transaction) carries(reference string) bool {
+	shown := []string{t.ReceiptNumber, t.PaymentReferenceNumber, t.CustomerReferenceNumber}
+	if t.PayToData != nil {
+		shown = append(shown, t.PayToData.EndToEndID)
+	}
+	return slices.ContainsFunc(shown, func(text string) bool { return sameText(text, reference) })
+}
+
+// follows searches what follows the same transaction: its refunds, and what is under its reference.
+func (l *lookUp) follows(ctx context.Context, unread error) error {
+	if unread != nil {
+		return unread
+	}
+	if l.wanted.TransactionType == TransactionTypeRefund {
+		refunds, err := l.s.Refunds(l.wanted.OriginalReceiptNumber, l.opts...).ReadAll(ctx)
+		if err != nil && !isAbsent(err) { // a 404 of a payment that can be read means that there are none
+			return err
+		}
+		if err := l.take(ctx, refunds, true); err != nil || len(l.matches) > 0 {
+			return err
+		}
+	}
+	reference := l.original.PaymentReferenceNumber
+	if reference == "" || sameText(reference, l.wanted.PaymentReferenceNumber) {
+		return nil
+	}
+	return l.list(ctx, reference)
+}
+
+// take judges what a list shows. A receipt that is shown again with another outcome is read, so that
+// its place in the list decides nothing.
+func (l *lookUp) take(ctx context.Context, items []*Transaction, refunds bool) (err error) {
+	for _, t := range items {
+		receipt := strings.ToLower(strings.TrimSpace(t.ReceiptNumber))
+		outcome, again := l.seen[receipt]
+		l.seen[receipt] = t.Outcome()
+		switch {
+		case again && outcome == t.Outcome():
+			continue
+		case again:
+			is := func(other *Transaction) bool { return sameText(other.ReceiptNumber, t.ReceiptNumber) }
+			l.matches = slices.DeleteFunc(l.matches, is)
+			l.candidates = slices.DeleteFunc(l.candidates, func(c Candidate) bool { return is(c.Transaction) })
+			if t, err = l.s.Get(ctx, t.ReceiptNumber, l.opts...); err != nil {
+				return err
+			}
+		}
+		if l.add(t, refunds) == another {
+			delete(l.seen, receipt) // the next list may say what it follows
+		}
+	}
+	return nil
+}
+
+// add judges one transaction.
+func (l *lookUp) add(t *Transaction, refunds bool) verdict {
+	verdict, differs := l.judge(t, refunds)
+	switch verdict {
+	case ours:
+		l.matches = append(l.matches, t)
+	case candidate:
+		l.candidates = append(l.candidates, Candidate{Transaction: t, Reasons: differs})
+	case another:
+	}
+	return verdict
+}
+
+// verdict says what a transaction that was found is.
+type verdict uint8
+
+const (
+	another verdict = iota
+	candidate
+	ours
+)
+
+// madeID is the form of the ids that this package makes.
+var madeID = regexp.MustCompile(`^[A-Z2-7]{26}$`)
+
+// judge says whether a transaction is the intent's, and in what a candidate differs. This is the table of
+// docs/how-a-payment-is-found.md.
+func (l *lookUp) judge(t *Transaction, refunds bool) (verdict, []string) {
+	i := l.intent
+	facts, _ := l.wanted.compare(t)
+	differs := reasonsFor(facts)
+	id := t.Metadata[i.MetadataName]
+	has, made, named := sameText(t.PaymentReferenceNumber, i.Reference), !i.OwnReference, i.ID != "" && id == i.ID
+	switch {
+	case sameText(t.ReceiptNumber, l.wanted.OriginalReceiptNumber): // which was there before
+		return another, nil
+	case named && len(differs) == 0:
+		return ours, nil
+	case named:
+		return candidate, differs
+	case id == "" && has && made && len(differs) == 0: // nothing else can have it
+		return ours, nil
+	case l.isSibling(t, id, refunds || has, differs):
+		return candidate, []string{"it follows the same transaction, and does not show the intent's id"}
+	case madeID.MatchString(id) && !made:
+		return another, nil
+	case has && id != "":
+		return candidate, append(differs, "its id is another")
+	case has:
+		return candidate, append(differs, "it shows no id, and another transaction may have its reference")
+	}
+	return another, nil
+}
+
+// isSibling reports whether a transaction follows the same one with the same type and amount, without an
+// id of its own. What has our reference does.
+func (l *lookUp) isSibling(t *Transaction, id string, follows bool, differs []string) bool {
+	if l.wanted.OriginalReceiptNumber == "" || len(differs) > 0 {
+		return false
+	}
+	original := l.original
+	follows = follows || sameText(t.OriginalReceiptNumber, l.wanted.OriginalReceiptNumber) ||
+		original != nil && original.PaymentReferenceNumber != "" && sameText(t.PaymentReferenceNumber, original.PaymentReferenceNumber)
+	return follows && (id == "" || original != nil && id == original.Metadata[l.intent.MetadataName])
+}
+
+// settled concludes a look-up. Its error is why the look-up failed.
+func (l *lookUp) settled(err error) (*Transaction, error) {
+	var approved, tookNothing []*Transaction
+	for _, t := range l.matches {
+		switch outcome := t.Outcome(); {
+		case outcome == OutcomeApproved:
+			approved = append(approved, t)
+		case outcome.tookNoMoney():
+			tookNothing = append(tookNothing, t)
+		}
+	}
+	all := len(approved)+len(tookNothing) == len(l.matches)
+	switch {
+	case all && len(approved) == 1:
+		approved[0].candidates = l.candidates
+		return approved[0], nil
+	case err == nil && all && len(tookNothing) == 1 && (l.intent.Attempts == 1 || l.named):
+		tookNothing[0].candidates = l.candidates
+		return tookNothing[0], nil
+	}
+	found := make([]Candidate, 0, len(l.matches)+len(l.candidates))
+	for _, t := range l.matches {
+		differs := []string{"it is " + string(t.Outcome())}
+		if len(l.matches) > 1 {
+			differs = append(differs, "it is not the only one")
+		}
+		found = append(found, Candidate{Transaction: t, Matches: true, Reasons: differs})
+	}
+	return nil, l.open(err, append(found, l.candidates...)...)
+}
+
+// open returns the error of a look-up that settles nothing. cause is why it failed, or nil.
+func (l *lookUp) open(cause error, candidates ...Candidate) error {
+	return l.intent.open(resumeName.info(), cause, candidates)
+}
+
+// open returns the error of a look-up that settles nothing. cause is why it failed, or nil.
+func (i Intent) open(call CallInfo, cause error, candidates []Candidate) *UnknownOutcomeError {
+	return &UnknownOutcomeError{
+		CallInfo: call, Intent: &i, Candidates: candidates,
+		IdempotencyKey: i.IdempotencyKey, Reference: i.Reference, ReceiptNumber: i.ReceiptNumber,
+		FirstSent: i.NotBefore, Attempts: i.Attempts, FindOut: "look again", NextLook: time.Now().Add(resumePause), Cause: cause,
+	}
+}
+
+// errAnother is for an answer that is about something else than the request.
+var errAnother = errors.New("the answer is about another transaction than the one that was sent")
+
+// errNotShown is for an answer to a call that an earlier process may have made with the same key.
+var errNotShown = errors.New("the answer does not show the amount, currency and reference of the transaction, which the caller's key may have named before")
+
+// fits refuses an answer that is not about what was sent: its facts differ, it carries another id, or
+// something else differs and nothing shows that it is this one. Under a key of the caller's, the service
+// may answer with what the key named before: then what was sent has to be shown.
+func (b transactionBody) fits(t *Transaction) error {
+	amount := cmp.Or(t.PrincipalAmount, t.TotalAmount)
+	if b.ownKey && (t.PaymentReferenceNumber == "" || b.PrincipalAmount != nil && (amount == nil || amount.Currency == "")) {
+		return errNotShown
+	}
+	facts, others := b.compare(t)
+	id, own := t.Metadata[b.intentName], b.Metadata[b.intentName]
+	shown := id != "" || isShown(t.PaymentReferenceNumber, b.PaymentReferenceNumber) ||
+		t.PayToData != nil && b.PayToData != nil && isShown(t.PayToData.EndToEndID, b.PayToData.EndToEndID)
+	itself := b.OriginalReceiptNumber != "" && sameText(t.ReceiptNumber, b.OriginalReceiptNumber)
+	if id != "" && id != own || len(facts) > 0 || len(others) > 0 && !shown || itself {
+		return errAnother
+	}
+	return nil
+}
+
+func isShown(answered, sent string) bool { return answered != "" && sameText(answered, sent) }
+
+// compare names the members in which a transaction differs from the one that was sent: facts, and what
+// the service may show in another form. A member that the transaction leaves out says nothing.
+func (b transactionBody) compare(t *Transaction) (facts, others []string) {
+	differ := func(list *[]string, member, shown, sent string) {
+		if shown != "" && sent != "" && !sameText(shown, sent) {
+			*list = append(*list, member)
+		}
+	}
+	differ(&facts, "transactionType", string(t.TransactionType), string(b.TransactionType))
+	switch kind := AuthorisationType(strings.ToUpper(string(t.AuthorisationType))); kind { // another word says nothing
+	case AuthorisationTypeIncremental, AuthorisationTypeExtension, AuthorisationTypeReauthorisation:
+		if b.TransactionType != "" { // the request is known
+			differ(&facts, "authorisationType", string(kind), cmp.Or(string(b.AuthorisationType), "none"))
+		}
+	}
+	differ(&facts, "originalReceiptNumber", t.OriginalReceiptNumber, b.OriginalReceiptNumber)
+	differ(&others, "paymentReferenceNumber", t.PaymentReferenceNumber, b.PaymentReferenceNumber)
+	differ(&others, "customerReferenceNumber", t.CustomerReferenceNumber, b.CustomerReferenceNumber)
+	differ(&others, "supplierBusinessCode", t.SupplierBusinessCode, b.SupplierBusinessCode)
+	account, customer := t.account()
+	differ(&others, "accountToken", account, b.AccountToken)
+	differ(&others, "customerId", customer, b.CustomerID)
+	if t.PayToData != nil && b.PayToData != nil {
+		differ(&facts, "payToData.agreementToken", t.PayToData.AgreementToken, b.PayToData.AgreementToken)
+		differ(&others, "payToData.endToEndId", t.PayToData.EndToEndID, b.PayToData.EndToEndID)
+	}
+	amount := cmp.Or(t.PrincipalAmount, t.TotalAmount)
+	if amount == nil || b.PrincipalAmount == nil {
+		return facts, others
+	}
+	differ(&facts, "currency", string(amount.Currency), string(b.Currency))
+	if b.amountIsFact() && !isPrincipal(t, b.PrincipalAmount.Decimal()) {
+		facts = append(facts, "principalAmount")
+	}
+	return facts, others
+}
+
+// account returns the token and the customer of the account that a transaction shows, "" for none.
+func (t *Transaction) account() (token, customerID string) {
+	if a := t.CreditCard; a != nil {
+		token, customerID = a.AccountToken, a.CustomerID
+	}
+	if a := t.BankAccount; a != nil {
+		token, customerID = cmp.Or(token, a.AccountToken), cmp.Or(customerID, a.CustomerID)
+	}
+	if a := t.NZBankAccount; a != nil {
+		token, customerID = cmp.Or(token, a.AccountToken), cmp.Or(customerID, a.CustomerID)
+	}
+	return token, customerID
+}
+
+// amountIsFact reports whether the answer shows the amount that was sent. The service may answer a
+// change of a pre-authorisation with what is held after it.
+func (b transactionBody) amountIsFact() bool {
+	return b.AuthorisationType == "" && b.TransactionType != TransactionTypePreauthCancellation
+}
+
+// isPrincipal reports whether an amount is the principal of a transaction, which may show the total in its
+// place.
+func isPrincipal(t *Transaction, sent decimal.Decimal) bool {
+	principal, total, surcharge := t.PrincipalAmount, t.TotalAmount, t.SurchargeAmount
+	switch {
+	case principal != nil && principal.Amount.Equal(sent):
+		return true
+	case total == nil || principal != nil && !principal.Amount.Equal(total.Amount):
+		return false
+	case surcharge == nil:
+		return total.Amount.Equal(sent)
+	}
+	return total.Amount.Sub(surcharge.Amount).Equal(sent)
+}
+
+// sameText compares identifiers in any case and without blanks around them. The service
+// compares references so, and does not say how it echoes them.
+func sameText(shown, sent string) bool {
+	return strings.EqualFold(strings.TrimSpace(shown), strings.TrimSpace(sent))
+}
+
+// tookNoMoney reports whether a transaction with this outcome has taken no money.
+func (o Outcome) tookNoMoney() bool {
+	return o == OutcomeDeclined || o == OutcomeRejected || o == OutcomeVoided
+}
+
+// isAbsent reports whether an error is a 404 in the service's error body. A gateway's says nothing.
+func isAbsent(err error) bool { return errors.Is(err, ErrNotFound) && errors.Is(err, wire.ErrOwn) }

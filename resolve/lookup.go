@@ -1,0 +1,70 @@
+package resolve
+
+import (
+	"context"
+	"errors"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/wire"
+)
+
+// Service looks up intents, such as Client.Transactions.
+type Service interface {
+	Resume(ctx context.Context, intent quickstream.Intent, opts ...quickstream.CallOption) (*quickstream.Transaction, error)
+	Retries(receiptNumber string, opts ...quickstream.CallOption) quickstream.List[quickstream.Transaction]
+}
+
+// LookUp looks up the intent of a case once. For declines that the service may have retried it also
+// reads the retries, and those of a retry that is declined: one that is not declined replaces them.
+func (p Policy) LookUp(ctx context.Context, s Service, c Case) Observation {
+	o, matches := observe(s.Resume(ctx, c.Intent))
+	if o.Retryable && p.mayFollow() > 0 {
+		return afterRetries(ctx, s, o, matches)
+	}
+	return o
+}
+
+// maxRetried bounds how many lists of retries one look-up reads.
+const maxRetried = 50
+
+// afterRetries returns the outcome of the retries of declined attempts, or the decline if all of them
+// are declined. A retry that the lists show with two outcomes, or of another amount than its decline's, proves nothing.
+func afterRetries(ctx context.Context, s Service, declined Observation, attempts []*quickstream.Transaction) Observation {
+	failed := Observation{Result: LookupFailed}
+	seen := map[string]quickstream.Outcome{}
+	var others []*quickstream.Transaction
+	for n := 0; n < len(attempts); n++ {
+		if n == maxRetried {
+			return failed
+		}
+		retries, err := s.Retries(attempts[n].ReceiptNumber).ReadAll(ctx)
+		if err != nil && !(errors.Is(err, quickstream.ErrNotFound) && errors.Is(err, wire.ErrOwn)) { // which may mean an empty list
+			return failed
+		}
+		for _, retry := range append([]*quickstream.Transaction{attempts[n]}, retries...) {
+			outcome, receipt := retry.Outcome(), folded(retry.ReceiptNumber)
+			earlier, again := seen[receipt]
+			seen[receipt] = outcome
+			switch {
+			case again && earlier != outcome, !sameAmount(observed(retry), declined):
+				return failed
+			case again:
+			case !tookNoMoney(outcome):
+				others = append(others, retry)
+			case retry != attempts[n]:
+				attempts = append(attempts, retry)
+			}
+		}
+	}
+	if len(others) == 0 {
+		return declined
+	}
+	o := among(others)
+	o.Retryable = o.Result == LookupPending
+	return o
+}
+
+// sameAmount reports whether two transactions can be of one amount, as a payment and its retry are.
+func sameAmount(a, b Observation) bool {
+	return a.Amount == nil || b.Amount == nil || a.Amount.Amount.Equal(b.Amount.Amount)
+}
