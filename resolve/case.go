@@ -119,15 +119,18 @@ func (c Case) Receipts() []string {
 
 var errUnreadable = errors.New("resolve: the case cannot be read")
 
-// UnmarshalJSON reads a case, and refuses one with unknown version, status or results.
+// UnmarshalJSON reads a case, and refuses one with unknown version, status or results. It accepts a zero
+// Case, such as that of a row that was not looked up yet.
 func (c *Case) UnmarshalJSON(data []byte) error {
 	type plain Case
 	var read plain
 	if json.Unmarshal(data, &read) != nil {
 		return errUnreadable // and nothing of the case, as encoding/json's errors may show
 	}
-	if err := Case(read).known(); err != nil {
-		return err
+	if begun := read.Version != 0 || read.Status != "" || read.Lookups != nil; begun {
+		if err := Case(read).known(); err != nil {
+			return err
+		}
 	}
 	*c = Case(read)
 	return nil

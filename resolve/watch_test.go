@@ -350,6 +350,7 @@ func TestCasesOfOthersAreRefused(t *testing.T) {
 		})
 	}
 	var s resolve.Case
+	require.NoError(t, json.Unmarshal([]byte(text(resolve.Case{})), &s), "not begun")
 	require.NoError(t, json.Unmarshal([]byte(text(absent)), &s))
 	require.NoError(t, json.Unmarshal([]byte(text(policy().Next(settled, found(approved("R2")), wednesday()))), &s))
 
