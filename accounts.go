@@ -114,10 +114,10 @@ func (s *AccountsService) Register(ctx context.Context, customerID string, param
 // card that was authenticated add [WithExtraField] with "threeDS2" and true.
 func (s *AccountsService) RegisterWithoutCustomer(ctx context.Context, singleUseTokenID string, opts ...CallOption) (*Account, error) {
 	call := s.client.begin(OperationRegisterWithoutCustomer, opts)
-	body := accountRegisterJSON{SingleUseTokenID: singleUseTokenID}
-	setFields(call, &body)
-	call.check(body.check)
-	call.body = body
+	call.check(accountRegisterJSON{SingleUseTokenID: singleUseTokenID}.check)
+	call.body = struct {
+		SingleUseTokenID string `json:"singleUseTokenId"`
+	}{singleUseTokenID}
 	return send[Account](ctx, call)
 }
 
@@ -191,8 +191,6 @@ func (b accountRegisterJSON) accountIn(body []byte, customerID string) (*Account
 func (s *AccountsService) register(customerID string, params RegisterAccountParams, opts []CallOption) *call {
 	call := s.client.begin(OperationRegisterAccount, opts, customerID)
 	body := params.wire()
-	body.BankAccount.formBSB(&call.config)
-	setFields(call, &body)
 	call.check(func(f *findings) {
 		card := params.from().card
 		f.require(card == nil || card.Cryptogram.IsZero(), "account.cryptogram.none", "(cryptogram)", "is for payments only")

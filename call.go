@@ -1,14 +1,12 @@
 package quickstream
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"reflect"
 	"strings"
 	"time"
 
@@ -185,7 +183,7 @@ func (c *call) prepare() []byte {
 	}
 	if c.intent != nil { // now: what the caller has passed in may change while it is sent
 		c.intent.Version, c.intent.Operation, c.intent.Environment = IntentVersion, c.op.name, c.client.base.Host
-		c.intent.Complete = c.intent.Complete && len(c.config.extra) == 0
+		c.intent.ExtraFields = c.config.extraNames()
 		if c.kept != nil {
 			c.intent.Request = requestOf(c.kept)
 		}
@@ -198,17 +196,10 @@ func (c *call) prepare() []byte {
 	}
 	body, err := wire.Encode(c.body)
 	c.refuse(err)
-	for _, field := range c.config.extra {
-		model := cmp.Or(field.model, reflect.TypeOf(c.body))
-		if field.replaces {
-			body, _ = wire.Replace(body, field.path, field.value, model)
-		} else if c.ended == nil {
-			if body, err = wire.SetMember(body, field.path, field.value, model); err != nil {
-				c.refuse(fmt.Errorf("option %w", err))
-			}
-		}
+	if c.ended != nil {
+		return nil
 	}
-	return body
+	return c.withExtra(body)
 }
 
 func (c *call) send(ctx context.Context, body []byte, decode func(status int, body []byte) error) *transport.Result {

@@ -56,9 +56,6 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	if own := config.http.Client; own != nil && own.Transport != nil && (config.http.Proxy != nil || config.http.RootCAs != nil) {
 		return nil, errors.New("quickstream: WithHTTPClient brings a Transport of its own, which WithProxy and WithRootCAs cannot change")
 	}
-	if config.development && env.isProduction() {
-		return nil, errors.New("quickstream: WithDevelopmentErrors is not for a production environment: what payers typed would get into errors and logs")
-	}
 	authorise, err := authorisers(keys, config.keys)
 	if err != nil {
 		return nil, err

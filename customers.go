@@ -115,7 +115,6 @@ func (s *CustomersService) Create(ctx context.Context, params CreateCustomerPara
 		EmailAddress: optional(params.EmailAddress), PreferredNotificationMedium: optional(params.PreferredNotificationMedium),
 		Address: params.Address,
 	}
-	setFields(call, &body)
 	call.body = body
 	return sendAbout(ctx, call, func(c *Customer) error {
 		if c.CustomerNumber != "" && !sameText(c.CustomerNumber, params.CustomerNumber) {
@@ -202,7 +201,6 @@ type UpdateCustomerParams struct {
 func (s *CustomersService) Update(ctx context.Context, customerID string, params UpdateCustomerParams, opts ...CallOption) (*Customer, error) {
 	call := s.client.begin(OperationUpdateCustomer, opts, customerID)
 	body := customerJSON(params)
-	setFields(call, &body)
 	call.body = body
 	customer := new(Customer)
 	read := about(call, customer, identifiedBy[Customer](customerID))

@@ -24,7 +24,7 @@ type FieldError struct {
 //
 // It matches the sentinel of its [Reason], also if made by hand: &APIError{Reason: ReasonNotFound}
 // matches [ErrNotFound]. Printing shows the operation, the status and the trace code. Messages have
-// methods; [WithDevelopmentErrors] prints them.
+// methods.
 type APIError struct {
 	CallInfo
 	StatusCode int
@@ -39,7 +39,6 @@ type APIError struct {
 
 	said     func() words // a function, because it may repeat what was sent
 	stranger string       // why something other than the service may have answered
-	messages string       // of the service, for WithDevelopmentErrors
 }
 
 type words struct {
@@ -77,7 +76,7 @@ func (e *APIError) says() string {
 	if e.TraceCode != "" {
 		text += ", trace code " + safeName(e.TraceCode, 64)
 	}
-	return text + e.messages
+	return text
 }
 
 // Is matches the sentinels of the reason.
@@ -172,30 +171,6 @@ func (c *call) stranger(r *transport.Result) string {
 const foreignAnswer = "not the service's error body about this call, so it proves nothing; see WithRefusal if the service answers your facility so, " +
 	"or find what stands in front of it with Client.Check"
 
-func (e *APIError) readMessages() string {
-	var lines []string
-	add := func(name, message string) {
-		if message = wire.PlainWords(message); message != "" {
-			lines = append(lines, name+message)
-		}
-	}
-	for _, field := range e.Fields() {
-		name := ""
-		if field.FieldName != "" {
-			name = safeName(field.FieldName, 4) + ": "
-		}
-		for _, message := range field.Messages {
-			add(name, message)
-		}
-	}
-	add("", e.DeveloperMessage())
-	add("", e.CustomerMessage())
-	if len(lines) == 0 {
-		return ""
-	}
-	return "; it says: " + strings.Join(lines, "; ")
-}
-
 // safeName returns a name from an error body if it looks like one. Otherwise it could repeat what
 // was sent.
 func safeName(name string, maxDigits int) string {
@@ -221,14 +196,10 @@ func (c *call) apiError(r *transport.Result) *APIError {
 	for _, f := range r.Problem.Fields {
 		said.fields = append(said.fields, FieldError(f))
 	}
-	e := &APIError{
+	return &APIError{
 		CallInfo: c.info(), StatusCode: r.Status, Reason: Reason(r.Reason), TraceCode: r.Problem.TraceCode,
 		RetryAfter: r.RetryAfter, Attempts: r.Attempts, said: func() words { return said }, stranger: c.stranger(r),
 	}
-	if c.config.development {
-		e.messages = e.readMessages()
-	}
-	return e
 }
 
 // Reason is what an answer of the service means. The sentinels follow from it.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -83,18 +82,6 @@ func ExampleAPIError() {
 	// refused: customerNumber
 	// for the customer: true
 	// for support: true for logs: true whole: true
-}
-
-// During development, errors can show the service's messages, without words that have other
-// characters than letters. NewClient refuses this for a production environment.
-func ExampleWithDevelopmentErrors() {
-	box, client := exampleClient(quickstream.WithDevelopmentErrors())
-	defer box.Close()
-	registeredCustomer(client, "C-1001", "Ann Example")
-	_, err := client.Customers.Create(context.Background(), quickstream.CreateCustomerParams{CustomerNumber: "C-1001", CustomerName: "Bob Example"})
-	_, said, _ := strings.Cut(err.Error(), "; it says: ")
-	fmt.Println(said)
-	// Output: customerNumber: belongs to another customer; One or more fields are not valid.; Please check your details and try again.
 }
 
 // The answer to a payment is lost after the service has taken the money. The error says what to

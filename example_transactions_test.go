@@ -124,26 +124,6 @@ func ExampleFromBankAccount() {
 	// Output: Approved* true
 }
 
-// Pay from a bank account at a facility that takes BSBs as six digits.
-func ExampleWithPlainBSB() {
-	box, client := exampleClient(quickstream.WithPlainBSB())
-	defer box.Close()
-
-	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Source: quickstream.FromBankAccount(quickstream.BankAccountDetails{
-			AccountName: "Ann Example", BSB: "650-000", AccountNumber: quickstream.NewSecret("999994"),
-		}),
-		PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(payment.Status, payment.BankAccount.BSB)
-	// Output: Approved* xxx-000
-}
-
 // Send a member that has no Go field. This service refuses it.
 func ExampleWithExtraField() {
 	box, client := exampleSandbox()

@@ -64,6 +64,8 @@ type Intent struct {
 	Request json.RawMessage `json:"request,omitempty"`
 	// Complete means that Request has every member, so that Submit can send it.
 	Complete bool `json:"complete,omitempty"`
+	// ExtraFields names the members of [WithExtraField] that Submit needs again.
+	ExtraFields []string `json:"extraFields,omitempty"`
 	// Carrier is the text of [Observer].Carrier, to continue the trace.
 	Carrier string `json:"carrier,omitempty"`
 }
@@ -132,7 +134,8 @@ func (i Intent) from(c *Client) error {
 var (
 	errIntentElsewhere  = errors.New("the intent is that of another environment")
 	errIntentForeign    = errors.New("the intent is that of another method")
-	errIntentIncomplete = errors.New("the intent does not hold the whole request, which has secrets or members of WithExtraField")
+	errIntentIncomplete = errors.New("the intent does not hold the whole request, which has secrets")
+	errIntentExtra      = errors.New("the intent was planned with other members of WithExtraField")
 	errIntentClaimed    = errors.New("the intent was sent before")
 	errClaimRequired    = errors.New("a claim is required, so that only one process sends the intent")
 )

@@ -56,12 +56,6 @@ func EnvironmentFromEnv() (Environment, error) {
 	return env, nil
 }
 
-// isProduction reports whether the environment moves real money.
-func (e Environment) isProduction() bool {
-	u, err := url.Parse(string(e))
-	return err == nil && isHostOf(u, ProductionAU, ProductionNZ)
-}
-
 func isHostOf(u *url.URL, environments ...Environment) bool {
 	return slices.ContainsFunc(environments, func(e Environment) bool {
 		known, err := url.Parse(string(e))

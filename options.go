@@ -51,14 +51,12 @@ type callConfig struct {
 	reference   string // for transactions without one
 	metadata    map[string]string
 	operation   Operation // of the call; "" for a client's options
-	plainBSB    bool
 	statuses    statuses
 	retries     serviceRetries
 	currency    Currency // for requests without one
 	refusal     func(status int, header http.Header, body []byte) bool
 	now         func() time.Time // for intents, and for what is compared with the service's times
-	development bool
-	environment string // the client's, for the intents of what it reads
+	environment string           // the client's, for the intents of what it reads
 }
 
 type (
@@ -160,17 +158,6 @@ func WithLogger(logger *slog.Logger) ClientOption {
 func WithObserver(observer Observer) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		c.observer = observer
-		return nil
-	})
-}
-
-// WithDevelopmentErrors adds the service's messages to the text of an [APIError] during
-// development. Messages can repeat what a payer typed, such as a name; words with other characters
-// than letters are shown as "?". [NewClient] refuses it for a production environment, if that is
-// not behind your own address.
-func WithDevelopmentErrors() ClientOption {
-	return clientOption(func(c *clientConfig) error {
-		c.development = true
 		return nil
 	})
 }
@@ -394,15 +381,6 @@ func WithSupplierBusinessCode(code string) Option {
 			return errors.New("WithSupplierBusinessCode: the code is empty")
 		}
 		c.business = code
-		return nil
-	})
-}
-
-// WithPlainBSB sends the BSBs of bank accounts as six digits. By default they have a dash, as the
-// vendor prints them; which form the service takes is not published. PayTo always has digits.
-func WithPlainBSB() Option {
-	return option(func(c *callConfig) error {
-		c.plainBSB = true
 		return nil
 	})
 }

@@ -94,8 +94,7 @@ type PayToPayerParams struct {
 	UltimateName string
 	// Reference is the merchant's reference for the payer. Optional.
 	Reference string
-	// BSB has 6 digits, optionally with a hyphen in the middle, which is not sent. AccountNumber
-	// has 6 to 9 digits.
+	// BSB has 6 digits, AccountNumber 6 to 9.
 	BSB           string
 	AccountNumber Secret
 	PayIDType     PayIDType
@@ -165,7 +164,7 @@ func (p AgreementTermsParams) wire() agreementTermsJSON {
 }
 
 func (p PayToPayerParams) wire() payToPayerJSON {
-	return payToPayerJSON{p.Type, p.ID, p.Name, p.UltimateName, p.Reference, unhyphenated(p.BSB), p.AccountNumber.text(), p.PayIDType, p.PayID.text()}
+	return payToPayerJSON{p.Type, p.ID, p.Name, p.UltimateName, p.Reference, p.BSB, p.AccountNumber.text(), p.PayIDType, p.PayID.text()}
 }
 
 // newPayToAgreement is the agreement that is created with a payment.
@@ -189,7 +188,6 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Cre
 		params.RespondByTimeMinutes, params.PayeeReference, params.SupplierBusinessCode, params.CreationType,
 		params.Payment.wire(), params.Terms.wire(), params.Payer.wire(),
 	}
-	setFields(call, &body)
 	call.check(body.check)
 	call.reference, call.body = params.PayeeReference, body
 	call.kept, call.intent = body.intent(customerID)

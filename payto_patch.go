@@ -138,7 +138,6 @@ func (s *PayToService) begin(name Operation, change AgreementChange, opts []Call
 		call.ended = err
 		return call
 	}
-	setFields(call, &patch.body)
 	call.check(patch.body.check)
 	request, err := wire.Encode(patch.body)
 	if err == nil {

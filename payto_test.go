@@ -25,7 +25,7 @@ func payerCases[T any](payer func(*T) *PayToPayerParams) []ruleCase[T] {
 		{rule: "payer.account.pair", pass: account("032001", canaryAccount), fail: account("032001", "")},
 		{rule: "payer.account.pair", pass: account("", ""), fail: account("", canaryAccount)},
 		{rule: "payer.bsb.digits", pass: account("032001", canaryAccount), fail: account("03200", canaryAccount)},
-		{rule: "payer.bsb.digits", pass: account("032-001", canaryAccount), fail: account("0-32001", canaryAccount)},
+		{rule: "payer.bsb.digits", pass: account("123456", canaryAccount), fail: account("032-001", canaryAccount)},
 		{rule: "payer.bsb.digits", pass: account("999999", canaryAccount), fail: account("0320011", canaryAccount)},
 		{rule: "payer.bsb.digits", pass: account("000000", canaryAccount), fail: account("032-01", canaryAccount)},
 		{rule: "payer.accountNumber.digits", pass: account("032001", "111110"), fail: account("032001", "11111")},

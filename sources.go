@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 )
 
 // AccountType is a kind of account.
@@ -82,7 +81,7 @@ const (
 type BankAccountDetails struct {
 	// AccountName is the holder's name.
 	AccountName string
-	// BSB has 6 digits, optionally with a hyphen in the middle.
+	// BSB has 6 digits. It is sent as it is given, such as 032-002, as the vendor prints it.
 	BSB           string
 	AccountNumber Secret
 }
@@ -96,30 +95,6 @@ type NZBankAccountDetails struct {
 	BranchCode    string
 	AccountNumber Secret
 	AccountSuffix string
-}
-
-// hyphenated writes the six digits of a BSB as nnn-nnn, the form that the vendor prints.
-// It leaves anything else to the service.
-func hyphenated(bsb string) string {
-	if len(bsb) == 6 && isDigits(bsb) {
-		return bsb[:3] + "-" + bsb[3:]
-	}
-	return bsb
-}
-
-func unhyphenated(bsb string) string {
-	if digits := strings.Replace(bsb, "-", "", 1); hyphenated(digits) == bsb {
-		return digits
-	}
-	return bsb
-}
-
-// bsb writes a BSB in the form that the facility takes.
-func (c *callConfig) bsb(text string) string {
-	if c.plainBSB {
-		return unhyphenated(text)
-	}
-	return hyphenated(text)
 }
 
 // expiry returns the month with 2 and the year with 4 digits.
@@ -318,11 +293,4 @@ func (c *cardJSON) isExpiry() bool {
 func (c *cardJSON) hasExpiry() bool {
 	month, year := c.ExpiryDateMonth, c.ExpiryDateYear
 	return isDigits(month) && len(month) == 2 && month >= "01" && month <= "12" && isDigits(year) && len(year) == 4 && year >= "1000"
-}
-
-// formBSB writes the account's BSB in the form that the facility takes.
-func (a *bankAccountJSON) formBSB(c *callConfig) {
-	if a != nil {
-		a.BSB = c.bsb(a.BSB)
-	}
 }

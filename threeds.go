@@ -3,11 +3,8 @@ package quickstream
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -128,28 +125,15 @@ func eachMember(prefix string, of reflect.Value, do func(name, format string, va
 	}
 }
 
-// setFields returns the members that WithExtraField replaces. Texts are set as well, for the rules.
-func (p *AuthenticateParams) setFields(c *call) map[string]any {
-	replaced := map[string]any{}
-	c.config.extra = slices.DeleteFunc(slices.Clone(c.config.extra), func(extra extraField) (known bool) {
-		eachMember("", reflect.ValueOf(p).Elem(), func(name, _ string, value reflect.Value) {
-			_, again := replaced[name]
-			switch {
-			case !strings.EqualFold(name, extra.path[0]):
-				return
-			case name != extra.path[0] || len(extra.path) > 1 || decides(name) || again:
-				c.refuse(errDecides(extra.path))
-				return
+// refuseKnown refuses members of WithExtraField that are the parameters'.
+func (p *AuthenticateParams) refuseKnown(c *call) {
+	eachMember("", reflect.ValueOf(p).Elem(), func(name, _ string, _ reflect.Value) {
+		for _, extra := range c.config.extra {
+			if strings.EqualFold(name, extra.path[0]) {
+				c.refuse(fmt.Errorf("option WithExtraField: %q is set by the parameters", name))
 			}
-			var text string
-			if value.Kind() == reflect.String && json.Unmarshal(extra.value, &text) == nil {
-				value.SetString(text)
-			}
-			replaced[name], known = extra.value, true
-		})
-		return known
+		}
 	})
-	return replaced
 }
 
 // ThreeDSMessageCategory says what an authenticated token is for.
@@ -196,11 +180,9 @@ type ThreeDSAddress struct {
 // [UnknownOutcomeError] authenticate again: it charges nothing.
 func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params AuthenticateParams, opts ...CallOption) (*ThreeDSResult, error) {
 	call := s.client.begin(OperationAuthenticate, opts, singleUseTokenID)
-	replaced := params.setFields(call)
+	params.refuseKnown(call)
 	call.check(params.check)
-	body := params.wire()
-	maps.Copy(body, replaced)
-	call.body = body
+	call.body = params.wire()
 	return send[ThreeDSResult](ctx, call)
 }
 

@@ -53,7 +53,7 @@ func (a otherAccount) extra() (fields []extraField, err error) {
 	var members map[string]json.RawMessage
 	err = json.Unmarshal([]byte(a.text()), &members)
 	for name, value := range members {
-		fields = append(fields, extraField{path: []string{name}, value: value})
+		fields = append(fields, extraField{[]string{name}, value, true})
 	}
 	return fields, cmp.Or(a.err, err)
 }
@@ -199,8 +199,6 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingle
 	case CardDetails, BankAccountDetails, NZBankAccountDetails, otherAccount:
 		account.tokenAccount(&body)
 	}
-	body.BSB = call.config.bsb(body.BSB)
-	setFields(call, &body)
 	if other, is := params.Account.(otherAccount); is {
 		members, err := other.extra()
 		call.refuse(err)

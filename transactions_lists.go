@@ -102,8 +102,7 @@ type bankAccountQuery struct {
 //
 // GET /transactions/for-bank-account. Errors as for List.
 func (s *TransactionsService) ByBankAccount(bsb string, accountNumber Secret, opts ...CallOption) List[Transaction] {
-	form := s.client.begin("Transactions.ByBankAccount", opts).config.bsb
-	q := bankAccountQuery{form(bsb), accountNumber.text()}
+	q := bankAccountQuery{bsb, accountNumber.text()}
 	return list[Transaction](s.client, "Transactions.ByBankAccount", q, q.check, opts)
 }
 

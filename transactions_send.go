@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
@@ -63,8 +64,6 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 	call := s.client.begin(operationOf(body.transactionJSON), opts)
 	name := call.config.intentName
 	body.setDefaults(&call.config)
-	body.BankAccount.formBSB(&call.config)
-	setFields(call, &body.transactionJSON)
 	body.Metadata = call.config.withMetadata(body.Metadata)
 	call.check(func(f *findings) {
 		body.check(f)
@@ -302,8 +301,8 @@ func (c *call) submits(ctx context.Context, intent Intent, claim Claim, operatio
 		err = errClaimRequired
 	case c.config.key != "":
 		err = errors.New("option WithIdempotencyKey: the intent has its own key")
-	case len(c.config.extra) > 0:
-		err = errors.New("option WithExtraField: the intent has its own request")
+	case !slices.Equal(intent.ExtraFields, c.config.extraNames()):
+		err = errIntentExtra
 	}
 	c.refuse(err)
 	c.config.key = intent.IdempotencyKey

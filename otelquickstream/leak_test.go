@@ -107,7 +107,7 @@ func TestNothingExportedHoldsValues(t *testing.T) {
 		`http\.request\.method=(GET|POST)|http\.response\.status_code=\d{3}|server\.address=localhost|server\.port=80)$`)
 	for _, kind := range faults() {
 		synctest.Test(t, func(t *testing.T) {
-			b := newBench(t, quickstream.WithHeader("X-Proxy-Token", canaryHeader), quickstream.WithDevelopmentErrors())
+			b := newBench(t, quickstream.WithHeader("X-Proxy-Token", canaryHeader))
 			b.inject(sandbox.Fault{Kind: kind})
 			texts := ""
 			for _, call := range calls() {

@@ -176,6 +176,27 @@ func TestWithExtraField(t *testing.T) {
 	assert.ErrorContains(t, err, "no body of JSON")
 }
 
+// TestPlannedExtraField: an intent holds the names of extra members, and no value. Submit needs the same ones again.
+func TestPlannedExtraField(t *testing.T) {
+	params := payment()
+	params.Source = quickstream.FromAccount("A-1", quickstream.AccountTypeCreditCard)
+	intent, err := clientOf(t, gone).Transactions.Plan(t.Context(), params, quickstream.WithExtraField("new.member", "4242"))
+	require.NoError(t, err)
+	stored, err := json.Marshal(intent)
+	require.NoError(t, err)
+	assert.NotContains(t, string(stored), "4242")
+	submit := func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+		return second(c.Transactions.Submit(t.Context(), intent, func(context.Context) error { return nil }, opts...))
+	}
+	for _, opts := range [][]quickstream.CallOption{nil, {quickstream.WithExtraField("new.other", "4242")}} {
+		_, err := sentBody(t, submit, opts...)
+		require.ErrorIs(t, err, errNothingSent)
+	}
+	sent, err := sentBody(t, submit, quickstream.WithExtraField("new.member", "4242"))
+	require.ErrorIs(t, err, quickstream.ErrInvalid)
+	assert.Contains(t, sent, `"new":{"member":"4242"}`)
+}
+
 // TestWithIdempotencyKey: a POST carries the caller's key, and what carries none
 // takes none.
 func TestWithIdempotencyKey(t *testing.T) {

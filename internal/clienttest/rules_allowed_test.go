@@ -1,6 +1,7 @@
 package clienttest_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"testing"
@@ -44,39 +45,31 @@ func TestWhatWasReadMayBeOld(t *testing.T) {
 	}
 }
 
-// TestBSBs: either form of a BSB is sent in the one that the request wants.
+// TestBSBs: a BSB is sent as it was given.
 func TestBSBs(t *testing.T) {
-	for form, opts := range map[string][]quickstream.ClientOption{"dash": nil, "digits": {quickstream.WithPlainBSB()}} {
-		testBSBs(t, form, opts...)
-	}
-}
-
-func testBSBs(t *testing.T, form string, opts ...quickstream.ClientOption) {
-	t.Helper()
-	box := sandbox.New(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.BSBForm, a.LookupLag = form, 0 }))
+	box := sandbox.New(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag = 0 }))
 	t.Cleanup(box.Close)
-	client := sandboxtest.Client(t, box, opts...)
+	client := sandboxtest.Client(t, box)
 	customer, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Kim Lee"})
 	require.NoError(t, err)
 	number := quickstream.NewSecret("123465")
-	for _, bsb := range []string{"650-000", "650000"} {
-		bank := quickstream.BankAccountDetails{AccountName: "Kim Lee", BSB: bsb, AccountNumber: number}
-		_, err := client.Transactions.Pay(t.Context(), quickstream.PayParams{
-			SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromBankAccount(bank), PrincipalAmount: decimal.New(100, 0), Currency: quickstream.CurrencyAUD,
-		})
-		require.NoError(t, err)
-		_, err = client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: bank})
-		require.NoError(t, err)
-		_, err = client.Accounts.Register(t.Context(), customer.CustomerID, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromBankAccount(bank)})
-		require.NoError(t, err)
-		_, err = client.Transactions.ByBankAccount(bsb, number).First(t.Context())
-		require.NoError(t, err)
-		agreement := agreementParams(bsb)
-		agreement.Payer.BSB, agreement.Payer.AccountNumber = bsb, number
-		agreement.Payer.PayIDType, agreement.Payer.PayID = "", quickstream.Secret{}
-		_, err = client.PayTo.Create(t.Context(), customer.CustomerID, agreement)
-		require.NoError(t, err)
-		payer, _ := lastBody(t, box)["payerDetails"].(map[string]any)
-		assert.NotContains(t, payer["bsb"], "-")
+	const bsb = "650-000"
+	bank := quickstream.BankAccountDetails{AccountName: "Kim Lee", BSB: bsb, AccountNumber: number}
+	sent := func(member string) any {
+		inner, _ := lastBody(t, box)[member].(map[string]any)
+		return cmp.Or(inner["bsb"], lastBody(t, box)["bsb"])
 	}
+	_, err = client.Transactions.Pay(t.Context(), quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromBankAccount(bank), PrincipalAmount: decimal.New(100, 0), Currency: quickstream.CurrencyAUD,
+	})
+	require.NoError(t, err)
+	assert.Equal(t, bsb, sent("bankAccount"))
+	_, err = client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: bank})
+	require.NoError(t, err)
+	assert.Equal(t, bsb, sent("bankAccount"))
+	_, err = client.Accounts.Register(t.Context(), customer.CustomerID, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromBankAccount(bank)})
+	require.NoError(t, err)
+	assert.Equal(t, bsb, sent("bankAccount"))
+	_, err = client.Transactions.ByBankAccount(bsb, number).First(t.Context())
+	require.NoError(t, err)
 }

@@ -175,40 +175,13 @@ func sameNumber(a, b json.Number) bool {
 	return errA == nil && errB == nil && x.Equal(y)
 }
 
-// Models reports whether a type has the member at path.
-func Models(model reflect.Type, path []string) bool {
-	inner, is := modelled(model)[path[0]]
-	return is && (len(path) == 1 || Models(inner, path[1:]))
-}
-
-// Replace returns the object with the member at path replaced, in an object that is there. It is
-// false unless the model has the member as a text, a number or a boolean.
-func Replace(object json.RawMessage, path []string, value json.RawMessage, model reflect.Type) (json.RawMessage, bool) {
-	var members map[string]json.RawMessage
-	inner, is := modelled(model)[path[0]]
-	if !is || json.Unmarshal(object, &members) != nil || members == nil {
-		return nil, false
-	}
-	if len(path) > 1 {
-		if value, is = Replace(members[path[0]], path[1:], value, inner); !is {
-			return nil, false
-		}
-	} else if kind := deref(inner).Kind(); kind > reflect.Complex128 && kind != reflect.String {
-		return nil, false
-	}
-	members[path[0]] = value
-	changed, err := Marshal(members)
-	return changed, err == nil
-}
-
-// SetMember returns the object with value added at path, and creates missing objects. An existing
-// member is an error, in any case, and so is a modelled name in another case: extra members never
-// change what was checked.
+// SetMember returns the object with value added at path, and creates missing objects. A member that is
+// there or that the model has is an error, in any case: extra members never change what was checked.
 func SetMember(object json.RawMessage, path []string, value json.RawMessage, model reflect.Type) (json.RawMessage, error) {
 	members := map[string]json.RawMessage{}
 	if len(object) > 0 {
 		if err := json.Unmarshal(object, &members); err != nil {
-			return nil, fmt.Errorf("extra field: %q is not inside an object", path[0])
+			return nil, fmt.Errorf("%q is not inside an object", path[0])
 		}
 	}
 	name, known := path[0], modelled(model)
@@ -219,13 +192,13 @@ func SetMember(object json.RawMessage, path []string, value json.RawMessage, mod
 	}
 	for other := range known {
 		if other != name && strings.EqualFold(other, name) {
-			return nil, fmt.Errorf("extra field %q has the name of another member, in another case", name)
+			return nil, fmt.Errorf("%q has the name of another member, in another case", name)
 		}
 	}
 	current, taken := members[name]
 	if len(path) == 1 {
-		if taken {
-			return nil, fmt.Errorf("extra field %q is already part of the request", name)
+		if _, modelled := known[name]; taken || modelled {
+			return nil, fmt.Errorf("%q is already part of the request or of the parameters", name)
 		}
 		members[name] = value
 		return Marshal(members)

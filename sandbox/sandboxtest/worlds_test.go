@@ -1,6 +1,7 @@
 package sandboxtest_test
 
 import (
+	"cmp"
 	"net/http"
 	"testing"
 	"time"
@@ -74,15 +75,12 @@ func TestWorldsOfASisterProduct(t *testing.T) {
 		for _, bsb := range forms["BSBForm"] {
 			for _, problem := range forms["ErrorForm"] {
 				opts := sandboxtest.WorldsOptions{Only: "KeyForm=" + key + " BSBForm=" + bsb + " ErrorForm=" + problem}
-				if bsb == "digits" {
-					opts.Client = []quickstream.ClientOption{quickstream.WithPlainBSB()}
-				}
 				sandboxtest.Worlds(t, opts, func(t *testing.T, run sandboxtest.Run) {
 					ran++
 					_, err := run.Client.Transactions.Pay(t.Context(), quickstream.PayParams{
 						SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
 						Source: quickstream.FromBankAccount(quickstream.BankAccountDetails{
-							AccountName: "Kim Lee", BSB: "650-000", AccountNumber: quickstream.NewSecret("123465"),
+							AccountName: "Kim Lee", BSB: cmp.Or(map[string]string{"digits": "650000"}[bsb], "650-000"), AccountNumber: quickstream.NewSecret("123465"),
 						}),
 					})
 					require.NoError(t, err)

@@ -242,27 +242,17 @@ func TestTwoTabs(t *testing.T) {
 	assert.Equal(t, 5, s.count("SELECT count(*) FROM quickstream.write"))
 }
 
-func TestReplacedMemberCounts(t *testing.T) {
-	everywhere(t, testReplacedMemberCounts[*sql.Tx], testReplacedMemberCounts[pgx.Tx])
+func TestExtraMembersAreRefused(t *testing.T) {
+	everywhere(t, testExtraMembersAreRefused[*sql.Tx], testExtraMembersAreRefused[pgx.Tx])
 }
 
-// A member that the merchant has replaced is a part of the request: with another value, or without
-// it, the id is that of another one.
-func testReplacedMemberCounts[TTx any](t *testing.T, db store[TTx]) {
+// A member that an intent does not hold would not be sent.
+func testExtraMembersAreRefused[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
-	w, params := durable.NewWrite{ID: "attempt", Order: "A"}, s.card(sandbox.CardAttempted)
-	pay := func(opts ...quickstream.CallOption) error {
-		return s.commit(func(tx TTx) error {
-			_, _, err := s.engine.Pay(t.Context(), tx, w, params, opts...)
-			return err
-		})
-	}
-	require.NoError(t, pay(quickstream.WithExtraField("comment", "a gift")))
-	require.NoError(t, pay(quickstream.WithExtraField("comment", "a gift")))
-	for _, opts := range [][]quickstream.CallOption{nil, {quickstream.WithExtraField("comment", "a loan")}} {
-		var reused *durable.IDReusedError
-		require.ErrorAs(t, pay(opts...), &reused)
-		assert.Equal(t, []string{"request"}, reused.Differs)
-	}
-	assert.Equal(t, approved, s.settled(w.ID).Text())
+	err := s.commit(func(tx TTx) error {
+		_, _, err := s.engine.Pay(t.Context(), tx, durable.NewWrite{ID: "attempt", Order: "A"}, s.card(sandbox.CardAttempted), quickstream.WithExtraField("new", "a gift"))
+		return err
+	})
+	require.ErrorContains(t, err, "cannot be stored")
+	assert.Zero(t, s.charged())
 }

@@ -52,7 +52,7 @@ func TestNames(t *testing.T) {
 // ownNames are the structs with names that no documented object has, and why.
 var ownNames = map[string]struct{ names, why string }{
 	"Intent": {
-		"version operation target reference ownReference environment idempotencyKey ownKey id metadataName notBefore attempts resent answered request complete carrier",
+		"version operation target reference ownReference environment idempotencyKey ownKey id metadataName notBefore attempts resent answered request complete extraFields carrier",
 		"what a merchant stores; nothing of it is sent",
 	},
 	"pageJSON":                     {"errors", "a list that says so may be a part"},
