@@ -18,9 +18,8 @@
 // is the exception: nil means accepted, and usually pending. A read makes no error of a decline: see
 // [Transaction.Outcome].
 //
-// "This call took nothing" says nothing about other calls. An order is free if every other call for it
-// has ended without taking money: none is approved, pending, unknown or under way. Keep a unique row
-// for the order, as examples/backend does. After a refused refund, capture or void read the original.
+// "This call took nothing" says nothing about other calls. An order is free if no other call for it is
+// approved, pending, unknown or under way: keep a unique row, as examples/backend does.
 //
 // # Getting started
 //
@@ -32,11 +31,10 @@
 // Servers have a secret key and browsers a publishable one. Package sandbox simulates the service.
 // Methods check their parameters before they send anything, with amounts as decimals: more than two
 // decimal places are refused, never rounded. Dates are Sydney's. [Client.Do] calls operations without
-// a method. A [List] reads pages as needed.
+// a method.
 //
-// A transaction is the service's object, with a receipt number. A write is any request that changes
-// something. An [Intent] is the stored description of a write. A facility is the merchant's account
-// with the service. Facts marked as unconfirmed are not in the service's published contract.
+// A write is any request that changes something, and an [Intent] its stored description. A facility is
+// the merchant's account with the service. Facts marked as unconfirmed are not in its published contract.
 //
 // # Errors
 //
@@ -60,9 +58,6 @@
 // Submit. If the context ends after a payment was sent, the outcome is unknown too: pay with
 // [context.WithoutCancel] and a limit.
 //
-// A stored key of [WithIdempotencyKey] makes an accidental repeat the same payment, but only while the
-// service keeps keys, for a time that is not published. It is no way to resolve.
-//
 // # Retries
 //
 // In this table pay is POST /transactions, 3D Secure authentication and single-use tokens: for these
@@ -84,8 +79,7 @@
 // r retries, k sends again with the same key, and what follows is how the call ends when that does
 // not help: N is a [NetworkError], A an [APIError] (a [DecodeError] for an undecodable success), U
 // an [UnknownOutcomeError]. Own words are the service's error body.
-// [BusinessesService.QueryCardSurcharge] counts as a GET, a POST of
-// [Client.Do] as any other, and its DELETE as PUT.
+// [BusinessesService.QueryCardSurcharge] counts as a GET.
 //
 // A refusal has the status 400, 401, 403, 404, 405, 406, 409, 411, 413, 414, 415, 422 or 429. A write is
 // refused only in the service's error body, because a gateway may answer so after the service has
@@ -96,16 +90,12 @@
 //
 // A payment that may have arrived is sent again only within a minute, with the same key;
 // [WithoutResend] sends nothing again. After an unanswered attempt only an approval settles a payment:
-// a decline of the second attempt says nothing about the first. After a 503 in its error body the
-// service has processed nothing, and asks for a new call in 20 seconds.
+// a decline of the second attempt says nothing about the first.
 //
 // A client has 10 tokens for repeats of reads and of what was never sent, and 10 for payments that are
 // sent again. A repeat takes one, and a success gives a tenth back. One attempt is one request: the
 // client's own connections speak HTTP/1.1. See [WithHTTPClient] about yours.
 //
-// # Unknown members
-//
-// Responses keep members without a Go field. Extra returns them, and those that could not be read, by
-// path. Raw returns the whole JSON; do not change it. [WithExtraField] adds members to requests. Texts
-// of one response share memory: use [strings.Clone] for those that you keep in large numbers.
+// Responses keep members without a Go field: Extra returns them, and Raw the whole JSON. Texts of one
+// response share memory: [strings.Clone] those that you keep in large numbers.
 package quickstream
