@@ -23,7 +23,7 @@ import (
 // nothing else, as the user of the image. An empty root needs the superuser; for others the
 // command runs in the root of the machine. It compiles Go's library once more, so it is .ci/run's.
 func TestDockerfile(t *testing.T) {
-	if os.Getenv("QUICKSTREAM_SKIP") != "never" {
+	if os.Getenv("QUICKSTREAM_SKIP") == "" {
 		t.Skip("needs minutes to compile: .ci/run runs it")
 	}
 	text, err := os.ReadFile("../../Dockerfile")

@@ -18,7 +18,7 @@ import (
 // killsVariable says how many processes are killed in each database: 100 unless it does.
 const killsVariable = "DURABLE_KILLS"
 
-func kills(t *testing.T) int { return times(t, killsVariable, 100) }
+func kills(t *testing.T) int { return times(t, killsVariable, 50) }
 
 // times is what a variable of the environment says, or another number.
 func times(t *testing.T, variable string, otherwise int) int {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -177,6 +178,7 @@ func quantile(times []time.Duration, q float64) time.Duration {
 // it above its capacity for ever. At most as many payments become unknown as were under way, whoever comes
 // a little later is served at once, and the backlog ends in a minute or so.
 func TestOverload(t *testing.T) {
+	takesLong(t)
 	for _, engines := range []int{1, 2} {
 		t.Run(fmt.Sprint(engines), func(t *testing.T) {
 			t.Parallel()
@@ -203,9 +205,18 @@ func TestOverload(t *testing.T) {
 	}
 }
 
+// takesLong leaves a test to .ci/long, which sets DURABLE_LONG.
+func takesLong(t *testing.T) {
+	t.Helper()
+	if os.Getenv("DURABLE_LONG") == "" {
+		t.Skip("computes for a minute: .ci/long runs it")
+	}
+}
+
 // After an outage in which nothing was sent the service gets twice what comes, until the backlog has
 // ended. It answers so fast that a few requests under way would be hundreds a second.
 func TestRamp(t *testing.T) {
+	takesLong(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newRush(t, 2, &overloaded.Service{Capacity: 100, Takes: 5 * time.Millisecond}, 0)
@@ -228,6 +239,7 @@ func TestRamp(t *testing.T) {
 
 // A lost answer now and then is no matter of capacity: nobody waits longer for it.
 func TestLostNowAndThen(t *testing.T) {
+	takesLong(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newRush(t, 1, &overloaded.Service{Capacity: 100, Takes: 700 * time.Millisecond, Loses: 50}, 0)
@@ -241,6 +253,7 @@ func TestLostNowAndThen(t *testing.T) {
 
 // What could not be sent in time while the service hung is not sent afterwards.
 func TestOverloadedTooLong(t *testing.T) {
+	takesLong(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const within = 100 * time.Second
