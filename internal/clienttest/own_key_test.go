@@ -109,6 +109,12 @@ func TestAnswersToTheCallersKey(t *testing.T) {
 		}
 		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, members)
 	}
+	verify := quickstream.VerifyAccountParams{
+		SupplierBusinessCode: "B", Source: quickstream.FromAccount("A-1"), PaymentReferenceNumber: "ORDER-1", ECI: quickstream.ECIMail,
+	}
+	client := clientOf(t, says(201, `{`+approved+`,"paymentReferenceNumber":"ORDER-1"}`))
+	_, err := client.Transactions.VerifyAccount(t.Context(), verify, quickstream.WithIdempotencyKey("K1"))
+	require.NoError(t, err, "a verification has no amount")
 }
 
 // TestConflicts: a 409 to a POST may be about a key in use, and leaves the outcome unknown. A PATCH and a
