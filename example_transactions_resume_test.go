@@ -110,7 +110,7 @@ func ExampleTransactionsService_PlanVoid() {
 		return
 	}
 	claim := func(context.Context) error { return nil } // see Submit
-	void, err := client.Transactions.Submit(ctx, intent, claim, quickstream.WithResendWindow(20*time.Second))
+	void, err := client.Transactions.Submit(ctx, intent, claim)
 	if err != nil {
 		fmt.Println(err)
 		return

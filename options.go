@@ -266,18 +266,6 @@ func WithoutResend() Option {
 	})
 }
 
-// WithResendWindow limits how long after the first sending a payment that may have arrived is sent
-// again; a minute by default and at most.
-func WithResendWindow(d time.Duration) Option {
-	return option(func(c *callConfig) error {
-		if d <= 0 || d > transport.ResendWindow {
-			return fmt.Errorf("WithResendWindow: the window is not between 0 and %s", transport.ResendWindow)
-		}
-		c.limits.ResendWindow = d
-		return nil
-	})
-}
-
 // WithBeforeSend passes the intent of a write to hook, once for each call, after all checks and
 // before it connects. Insert it into your database, and fail if the order has another that is not
 // settled: overwriting one permits a second payment. Client hooks run before call hooks, under the

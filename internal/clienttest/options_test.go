@@ -64,7 +64,7 @@ func TestRefusedOptions(t *testing.T) {
 	})
 	for name, opt := range map[string]quickstream.CallOption{
 		"nil": nil, "timeout": quickstream.WithTimeout(0), "response": quickstream.WithResponseInto(nil), "key": quickstream.WithIdempotencyKey(""),
-		"header": quickstream.WithHeader("", ""), "extra": quickstream.WithExtraField("", 1), "hook": quickstream.WithBeforeSend(nil), "metadata": quickstream.WithIntentMetadata("a b"), "business": quickstream.WithSupplierBusinessCode(""), "window": quickstream.WithResendWindow(2 * time.Minute),
+		"header": quickstream.WithHeader("", ""), "extra": quickstream.WithExtraField("", 1), "hook": quickstream.WithBeforeSend(nil), "metadata": quickstream.WithIntentMetadata("a b"), "business": quickstream.WithSupplierBusinessCode(""),
 	} {
 		for _, op := range operations() {
 			result, err := op.call(t.Context(), client, "ID-1", opt)
