@@ -64,14 +64,11 @@ func After(t *quickstream.Transaction, err error, now time.Time) Result {
 	if t == nil {
 		return Result{Status: ResultOpen}
 	}
-	outcome := t.Outcome()
-	switch {
-	case outcome.Final() && t.NextStep() != quickstream.NextStepCheckRetries:
+	if outcome := t.Outcome(); outcome.Final() && t.NextStep() != quickstream.NextStepCheckRetries {
 		return Result{Status: ResultEnded, Outcome: outcome, Case: resent(t, now)}
-	default:
-		c := ofTransaction(t, now)
-		return Result{Status: ResultOpen, Case: &c}
 	}
+	c := ofTransaction(t, now)
+	return Result{Status: ResultOpen, Case: &c}
 }
 
 // tookNothing reports whether an error proves that a write took nothing. That of a read proves nothing

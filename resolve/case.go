@@ -78,8 +78,6 @@ type Case struct {
 	// Changed means that a settled case became another: a decline was approved after all, or an approval was
 	// taken back, which is escalated.
 	Changed bool `json:"changed,omitempty"`
-	// Misses counts consecutive look-ups that found nothing.
-	Misses int `json:"misses,omitempty"`
 	// Failing is the first of the latest failed look-ups; zero if the last one succeeded.
 	Failing time.Time `json:"failing,omitzero"`
 }

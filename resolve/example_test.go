@@ -90,10 +90,11 @@ func ExamplePolicy_Next() {
 	// Output:
 	// after 0s: open, step 0
 	// after 5s: open, step 0
-	// after 35s: open, step 0
-	// after 2m35s: open, step 0
-	// after 12m35s: open, step 0
-	// after 1h12m35s: open, step 1
+	// after 20s: open, step 0
+	// after 1m20s: open, step 0
+	// after 5m20s: open, step 0
+	// after 21m20s: open, step 0
+	// after 1h25m20s: open, step 1
 	// after 8h30m0s: open, step 2
 	// after 32h30m0s: open, step 2
 	// after 56h30m0s: open, step 2

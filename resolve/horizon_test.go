@@ -88,11 +88,11 @@ func TestCutOffs(t *testing.T) {
 	just := at("2026-06-10 18:30").Add(-5 * time.Second)
 	assert.Equal(t, openHeld, progressOf(policy().Next(resolve.Begin(quickstream.Intent{NotBefore: just.Add(-time.Hour)}, just), foundNothing(), just)))
 	s := resolve.Begin(quickstream.Intent{}, at("2026-06-10 17:25"))
-	s = policy().Next(s, foundNothing(), s.NextLook)
-	assert.Equal(t, openSoon, progressOf(s))
-	for range 4 {
+	for range 5 {
 		s = policy().Next(s, foundNothing(), s.NextLook)
+		assert.Equal(t, openSoon, progressOf(s))
 	}
+	s = policy().Next(s, foundNothing(), s.NextLook)
 	assert.Equal(t, openHeld, progressOf(s))
 	assert.Equal(t, at("2026-06-10 18:30"), s.NextLook)
 }
@@ -175,4 +175,14 @@ func TestRetriesThatBreakOff(t *testing.T) {
 	o := retries.LookUp(t.Context(), &fake{found: declined("R1", "01"), retries: service.client(t).Transactions.Retries("R1")}, resolve.Case{})
 	assert.Equal(t, resolve.LookupFailed, o.Result)
 	assert.Equal(t, 8, pages)
+}
+
+// TestRetriesBehindAGateway: only the service's own 404 says that there are no retries.
+func TestRetriesBehindAGateway(t *testing.T) {
+	for body, want := range map[string]resolve.LookupResult{none: resolve.LookupSettled, "<html>": resolve.LookupFailed} {
+		service := script{serve: func(string, bool) (int, string) { return http.StatusNotFound, body }}
+		o := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).LookUp(t.Context(),
+			&fake{found: declined("R1", "01"), retries: service.client(t).Transactions.Retries("R1")}, resolve.Case{})
+		assert.Equal(t, want, o.Result, body)
+	}
 }

@@ -49,7 +49,7 @@ func afterRetries(ctx context.Context, s Service, declined Observation, attempts
 			case again && earlier != outcome, !sameAmount(observed(retry), declined):
 				return failed
 			case again:
-			case !tookNoMoney(outcome):
+			case !outcome.Final() || outcome == quickstream.OutcomeApproved:
 				others = append(others, retry)
 			case retry != attempts[n]:
 				attempts = append(attempts, retry)

@@ -101,7 +101,6 @@ func (p Policy) whole(c Case, o Observation, now time.Time) bool {
 
 // held waits for a transaction that was found.
 func (p Policy) held(c Case, o Observation, now time.Time) Case {
-	c.Misses = 0
 	if p.whole(c, o, now) { // only a retry can follow
 		c.Step, c.NextLook = stepHeld, earliest(nextDay(now), p.retried(c))
 		return c
@@ -111,12 +110,10 @@ func (p Policy) held(c Case, o Observation, now time.Time) Case {
 
 // missed waits longer each time, and then climbs.
 func (p Policy) missed(c Case, now time.Time) Case {
-	c.Misses++
-	if c.Step == stepSoon && c.Misses <= len(soon()) {
-		if at := now.Add(soon()[c.Misses-1]); at.Before(p.cutOffOf(c)) {
-			c.NextLook = at
-			return c
-		}
+	pause := max(3*now.Sub(c.Intent.NotBefore), soonest)
+	if at := now.Add(pause); c.Step == stepSoon && pause <= latestSoon && at.Before(p.cutOffOf(c)) {
+		c.NextLook = at
+		return c
 	}
 	return p.climb(c, now)
 }

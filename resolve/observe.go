@@ -123,7 +123,7 @@ func among(matches []*quickstream.Transaction) Observation {
 		switch {
 		case seen.Outcome == quickstream.OutcomeApproved:
 			approved++
-		case tookNoMoney(seen.Outcome):
+		case seen.Outcome.Final():
 			unpaid++
 			seen.Retryable = seen.Retryable || last.Retryable
 			last = seen
@@ -155,11 +155,6 @@ func observed(t *quickstream.Transaction) Observation {
 		o.Result = LookupSettled
 	}
 	return o
-}
-
-// tookNoMoney reports whether an outcome is final and the customer has not paid.
-func tookNoMoney(o quickstream.Outcome) bool {
-	return o == quickstream.OutcomeDeclined || o == quickstream.OutcomeRejected || o == quickstream.OutcomeVoided
 }
 
 // of returns the observation as it concerns an intent: of what was to be voided only voided says anything. What is

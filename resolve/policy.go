@@ -77,14 +77,11 @@ const (
 	// watched is how long look-ups go on after an end without an outcome. No date of the service is
 	// waited for longer.
 	watched = 14 * 24 * time.Hour
+	// What is not found is looked for after three times as long as it is since sending, within these.
+	soonest, latestSoon = 5 * time.Second, 90 * time.Minute
 	// The pause after a failed look-up doubles from the first to the second.
 	failedDelay, maxFailedDelay = 30 * time.Second, 30 * time.Minute
 )
-
-// soon returns the pauses before the first look-ups for a payment that is not found yet.
-func soon() []time.Duration {
-	return []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour}
-}
 
 // sydney returns the service's time zone, which time/tzdata makes available.
 func sydney() *time.Location {
