@@ -53,7 +53,7 @@ func (p Policy) Next(c Case, o Observation, now time.Time) Case {
 // settled looks whether the outcome is still the same.
 func (p Policy) settled(c Case, o Observation, now time.Time) Case {
 	late := c.taken(o) && !c.taken(c.Seen)
-	reversed := !c.NextLook.IsZero() && c.taken(c.Seen) && o.Result == LookupSettled && sameReceipt(o.ReceiptNumber, c.Seen.ReceiptNumber) && o.Outcome != c.Outcome
+	reversed := !c.NextLook.IsZero() && o.Result == LookupSettled && sameReceipt(o.ReceiptNumber, c.Seen.ReceiptNumber) && o.Outcome != c.Outcome
 	due := !c.NextLook.IsZero() && !now.Before(c.NextLook)
 	if !late && !reversed && !due {
 		return c
@@ -68,8 +68,6 @@ func (p Policy) settled(c Case, o Observation, now time.Time) Case {
 	case reversed: // the service has taken an approval back, or shows old states: for a person
 		c.Outcome, c.Seen = "", o
 		return c.watch(StatusEscalated, now)
-	case !due:
-		return c
 	case o.Result == LookupFailed, o.Result == LookupAmbiguous, o.Result == LookupPending:
 		c.Until = c.Intent.NotBefore.Add(watched)
 		return c.watchOn(now)

@@ -202,6 +202,8 @@ func TestRefusals(t *testing.T) {
 	known := begun(quickstream.Intent{ReceiptNumber: "R1"})
 	assert.Equal(t, resolve.StatusSettled, policy().Next(known, found(declined("R1", "54")), wednesday()).Status)
 	assert.Equal(t, openHeld, progressOf(policy().Next(known, found(declined("R2", "54")), wednesday())), "another one's")
+	keyed := begun(quickstream.Intent{ReceiptNumber: "R1", OwnKey: true})
+	assert.Equal(t, openHeld, progressOf(policy().Next(keyed, found(declined("R1", "54")), wednesday())), "an earlier process may have been approved")
 
 	s := policy().Next(begun(quickstream.Intent{}), found(unsettled("R1")), wednesday())
 	assert.Equal(t, resolve.StatusSettled, policy().Next(s, found(declined("R1", "54")), cutOff).Status, "the same one was pending")
@@ -438,6 +440,18 @@ func TestApprovalsAreLookedUpAgain(t *testing.T) {
 		assert.Equal(t, quickstream.OutcomeVoided, reversed.Seen.Outcome)
 		assert.False(t, reversed.NextLook.IsZero())
 	}
+	assert.Equal(t, over, p.Next(over, found(voided), over.Lookups[0].Last), "one that is over")
+	hesitates := p.Next(s, found(unsettled("R1")), s.NextLook)
+	assert.Equal(t, resolve.StatusSettled, hesitates.Status, "what has no final status takes nothing back")
+	assert.False(t, hesitates.Changed)
+	assert.False(t, hesitates.NextLook.IsZero())
+
+	refused := p.Next(begun(quickstream.Intent{Attempts: 1}), found(declined("R1", "54")), wednesday())
+	charged := p.Next(refused, found(approved("R1")), wednesday().Add(time.Hour))
+	assert.Equal(t, quickstream.OutcomeApproved, charged.Outcome, "a decline is approved after all")
+	assert.True(t, charged.Changed)
+	assert.Equal(t, charged, p.Next(charged, found(approved("R1")), charged.NextLook.Add(-time.Second)), "a look before its time")
+	assert.True(t, p.Next(charged, found(approved("R1")), charged.NextLook).Changed)
 
 	answered := resolve.After(unsettled("R1"), nil, wednesday()).Case
 	require.NotNil(t, answered)
