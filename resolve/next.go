@@ -109,7 +109,7 @@ func (p Policy) held(c Case, o Observation, now time.Time) Case {
 // missed waits longer each time, and then climbs.
 func (p Policy) missed(c Case, now time.Time) Case {
 	pause := max(3*now.Sub(c.Intent.NotBefore), soonest)
-	if at := now.Add(pause); c.Step == stepSoon && pause <= latestSoon && at.Before(p.cutOffOf(c)) {
+	if at := now.Add(pause); pause <= latestSoon && at.Before(p.cutOffOf(c)) {
 		c.NextLook = at
 		return c
 	}
