@@ -2,12 +2,9 @@ package quickstream_test
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"time"
 
@@ -37,13 +34,6 @@ func ExampleNewClient() {
 	}
 	fmt.Println(client)
 	// Output: quickstream.Client(api.quickstream.support.qvalent.com)
-}
-
-// NewClient finds invalid settings.
-func ExampleNewClient_refused() {
-	_, err := quickstream.NewClient(quickstream.CustomURL("http://payments.example.com/rest/v1"), quickstream.KeysFromEnv())
-	fmt.Println(err)
-	// Output: quickstream: the environment's URL has to begin with https://; http:// is for localhost and loopback addresses only
 }
 
 // If the environment comes from a variable, a missing or unknown one stops the program: there is no
@@ -137,16 +127,6 @@ func ExampleClient_CloseIdleConnections() {
 	// Output: <nil>
 }
 
-// The keys have two types, so that they cannot be swapped, and print as placeholders.
-func ExampleKeys() {
-	keys := quickstream.Keys{Secret: quickstream.NewSecretKey("<SECRET_API_KEY>")}
-	fmt.Printf("%+v\n", keys)
-	fmt.Println(keys.Publishable.IsZero())
-	// Output:
-	// {Secret:[redacted] Publishable:}
-	// true
-}
-
 // An observer counts and times calls. It sees route templates and no values.
 func ExampleWithObserver() {
 	metrics := quickstream.Observer{
@@ -158,64 +138,6 @@ func ExampleWithObserver() {
 	defer box.Close()
 	_, _ = client.Transactions.Get(context.Background(), "1000000001")
 	// Output: Transactions.Get GET /transactions/{receiptNumber} answered 404 1
-}
-
-// Log attempts and calls, without keys, addresses or bodies. Unknown outcomes are warnings.
-func ExampleWithLogger() {
-	withoutChanging := func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey || a.Key == "trace" || a.Key == "duration" {
-			return slog.Attr{}
-		}
-		return a
-	}
-	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: withoutChanging}))
-	box, client := exampleClient(quickstream.WithLogger(logger))
-	defer box.Close()
-	_, _ = client.Customers.Get(context.Background(), "1")
-	// Output:
-	// level=DEBUG msg="quickstream attempt" operation=Customers.Get method=GET route=/customers/{customerId} attempt=1 status=404 network=""
-	// level=DEBUG msg="quickstream call" operation=Customers.Get method=GET route=/customers/{customerId} result=answered attempts=1 status=404
-}
-
-// Use other root certificates if the machine's are outdated, or behind a proxy that intercepts TLS.
-func ExampleWithRootCAs() {
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"links": [], "data": []}`)
-	}))
-	defer server.Close()
-	roots := x509.NewCertPool()
-	roots.AddCert(server.Certificate())
-
-	client, err := quickstream.NewClient(
-		quickstream.CustomURL(server.URL+"/rest/v1"), quickstream.Keys{Secret: quickstream.NewSecretKey("<SECRET_API_KEY>")},
-		quickstream.WithRootCAs(roots),
-	)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer client.CloseIdleConnections()
-	err = client.Check(context.Background())
-	fmt.Println(err)
-	// Output: <nil>
-}
-
-// Read status and header of the answer with an option.
-func ExampleWithResponseInto() {
-	box, client := exampleSandbox()
-	defer box.Close()
-
-	var answer quickstream.Response
-	err := client.Check(
-		context.Background(),
-		quickstream.WithResponseInto(&answer), quickstream.WithHeader("X-Request-Source", "nightly-check"),
-	)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(answer.StatusCode, answer.Attempts, len(answer.Header) > 0)
-	// Output: 200 1 true
 }
 
 // Name the business once. Parameters and calls can name another.

@@ -161,35 +161,6 @@ func ExampleAccountsService_RegisterWithoutCustomer() {
 	// Output: Approved true
 }
 
-// Register the account of an earlier payment, or an account by its details.
-func ExampleAccountsService_Register_others() {
-	box, client := exampleSandbox()
-	defer box.Close()
-	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
-	receipt := paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber
-
-	for _, from := range []quickstream.RegistrationSource{
-		quickstream.RegistrationFromReceipt(receipt),
-		quickstream.RegistrationFromCard(quickstream.CardDetails{
-			CardNumber: quickstream.NewSecret(mastercardCard), Expiry: quickstream.YearMonth{Year: 2035, Month: time.March},
-		}),
-		quickstream.RegistrationFromBankAccount(bankAccount()),
-		quickstream.RegistrationFromNZBankAccount(nzBankAccount()),
-	} {
-		account, err := client.Accounts.Register(context.Background(), customerID, quickstream.RegisterAccountParams{Source: from})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(account.AccountType)
-	}
-	// Output:
-	// CREDIT_CARD
-	// CREDIT_CARD
-	// DIRECT_DEBIT
-	// DIRECT_DEBIT_NZ
-}
-
 // The accounts of a customer, newest first.
 func ExampleAccountsService_List() {
 	box, client := exampleSandbox()

@@ -2,7 +2,6 @@ package quickstream_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -86,42 +85,6 @@ func ExampleSingleUseTokensService_Authenticate() {
 		fmt.Println("inform the cardholder, and take no payment")
 	}
 	// Output: Approved
-}
-
-// Some cardholders are challenged. Ignore the browser's result, and authenticate again.
-func ExampleSingleUseTokensService_Authenticate_challenge() {
-	ctx := context.Background()
-	box, client := exampleSandbox()
-	defer box.Close()
-	token := profiledToken(client, sandbox.CardChallenge)
-
-	result, err := client.SingleUseTokens.Authenticate(ctx, token, authenticationFor("49.95"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(result.TransStatus.Next())
-	check(box.AnswerChallenge(token, sandbox.ThreeDSAuthenticated)) // the cardholder
-	result, err = client.SingleUseTokens.Authenticate(ctx, token, authenticationFor("49.95"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(result.TransStatus.Next())
-	// Output:
-	// show challenge
-	// proceed
-}
-
-// A facility without 3D Secure returns its own error. Never pay without authentication because of
-// it.
-func ExampleSingleUseTokensService_Authenticate_notEnabled() {
-	box, client := exampleSandbox(sandbox.WithoutThreeDS())
-	defer box.Close()
-
-	_, err := client.SingleUseTokens.Authenticate(context.Background(), profiledToken(client, visaCard), authenticationFor("49.95"))
-	fmt.Println(errors.Is(err, quickstream.ErrThreeDSNotEnabled), errors.Is(err, quickstream.ErrUnavailable))
-	// Output: true false
 }
 
 // List the merchant's businesses, whose codes payments need.

@@ -150,26 +150,6 @@ func ExampleWithBeforeSend() {
 	// Approved
 }
 
-// A worker that has intents of several kinds asks their operation who can look them up.
-func ExampleOperation() {
-	for _, intent := range []quickstream.Intent{
-		{Operation: quickstream.OperationPay}, {Operation: quickstream.OperationSuspendAgreement}, {Operation: quickstream.OperationCreateAgreement},
-	} {
-		switch {
-		case intent.Operation.IsTransaction():
-			fmt.Println(intent.Operation, "is looked up with Transactions.Resume")
-		case intent.Operation.IsAgreementChange():
-			fmt.Println(intent.Operation, "is looked up with PayTo.ResumeChange")
-		case intent.Operation == quickstream.OperationCreateAgreement:
-			fmt.Println(intent.Operation, "is looked up with PayTo.Resume")
-		}
-	}
-	// Output:
-	// Transactions.Pay is looked up with Transactions.Resume
-	// PayTo.Suspend is looked up with PayTo.ResumeChange
-	// PayTo.Create is looked up with PayTo.Resume
-}
-
 // Say what a status means that the service answers your facility with summary code 0.
 func ExampleWithStatus() {
 	client, err := quickstream.NewClient(quickstream.TestAU, quickstream.Keys{Secret: quickstream.NewSecretKey("my-key")},
@@ -195,25 +175,4 @@ func ExampleWithReference() {
 	}
 	fmt.Println(intent.Reference == reference)
 	// Output: true
-}
-
-// A queue passes one option on to calls that it does not know. Payments carry its name, and what gives
-// money back is sent once.
-func ExampleWithOptions() {
-	box, client := exampleSandbox()
-	defer box.Close()
-
-	queued := quickstream.WithOptions(func(o quickstream.Operation) []quickstream.CallOption {
-		if o == quickstream.OperationPay {
-			return []quickstream.CallOption{quickstream.WithMetadata(map[string]string{"queue": "north"})}
-		}
-		return []quickstream.CallOption{quickstream.WithoutResend()}
-	})
-	payment, err := client.Transactions.Pay(context.Background(), orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard)), queued)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(payment.Metadata["queue"])
-	// Output: north
 }

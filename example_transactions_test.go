@@ -85,23 +85,6 @@ func ExampleFromCard() {
 	// Output: Approved MASTERCARD 516320...0008
 }
 
-// A wallet's button in a browser makes a token. The server pays with it as with a card's.
-func ExampleFromSingleUseToken_wallet() {
-	box, client := exampleSandbox()
-	defer box.Close()
-	token := must(box.WalletToken("GOOGLE_PAY", visaCard)) // from the browser
-
-	params := orderParams("ORDER-1", "49.95", "")
-	params.Source = quickstream.FromSingleUseToken(token, quickstream.AccountTypeGooglePay)
-	payment, err := client.Transactions.Pay(context.Background(), params)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(payment.Status, payment.CreditCard.WalletProvider)
-	// Output: Approved GOOGLE_PAY
-}
-
 // A payment from an Australian bank account is approved first. The customer's bank can return it
 // for some days.
 func ExampleFromBankAccount() {

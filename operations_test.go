@@ -98,44 +98,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-var (
-	contractStatus = regexp.MustCompile(`^ +'(\d{3})': `)
-	namedError     = regexp.MustCompile(`\[(Err[A-Z]\w+|\w+Error)\]`)
-	errorsAs       = regexp.MustCompile(`Errors as for (\w+)\.`)
-)
-
-// TestMethodsNameTheirErrors: the comment of every method that calls the service, or of the method
-// to which it points, names the error of each status that the contract has for its operation. A 401
-// is that of every operation, so the package documentation names it for those without an own list.
-func TestMethodsNameTheirErrors(t *testing.T) {
-	methods, statuses := callingMethods(t), contractStatuses(t)
-	names := map[string]string{"401": "[ErrUnauthorized]", "404": "[ErrNotFound]", "422": "[ErrInvalid]", "429": "[ErrRateLimited]", "503": "[ErrUnavailable]"}
-	checked := 0
-	for name, method := range methods {
-		service, bare, _ := strings.Cut(name, ".")
-		said := strings.Join(strings.Fields(method.Doc), " ")
-		own := operationsIn(said)
-		if other := errorsAs.FindStringSubmatch(said); other != nil {
-			require.Contains(t, methods, service+"."+other[1])
-			said += strings.Join(strings.Fields(methods[service+"."+other[1]].Doc), " ")
-		}
-		assert.Regexp(t, namedError, said, "the comment of %s", name)
-		if strings.HasPrefix(bare, "Resume") || bare == "Submit" {
-			continue // they have an error of their own, and that of the intent's method
-		}
-		for _, operation := range own {
-			for _, status := range statuses[operation] {
-				everywhere := status == "401" && service != "Transactions" && service != "SingleUseTokens"
-				if names[status] == "" || everywhere || name == "Check" {
-					continue
-				}
-				checked++
-				assert.Contains(t, said, names[status], "the comment of %s, for %s", name, status)
-			}
-		}
-	}
-	assert.Greater(t, checked, 60)
-}
+var contractStatus = regexp.MustCompile(`^ +'(\d{3})': `)
 
 // TestOperationQuestions: the writes of a service are told apart from all others.
 func TestOperationQuestions(t *testing.T) {

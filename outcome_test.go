@@ -87,18 +87,6 @@ func TestPendingPayTo(t *testing.T) {
 	}
 }
 
-// TestNothingIsApprovedByDefault: what was never decoded says nothing.
-func TestNothingIsApprovedByDefault(t *testing.T) {
-	var none *quickstream.Transaction
-	for _, tx := range []*quickstream.Transaction{none, {}} {
-		assert.Equal(t, quickstream.OutcomeUnknown, tx.Outcome())
-		assert.Equal(t, quickstream.NextStepResolve, tx.NextStep())
-		assert.Empty(t, tx.Candidates())
-	}
-	assert.False(t, none.MayBeReturned())
-	assert.False(t, quickstream.Outcome("").Final())
-}
-
 func TestMayBeReturned(t *testing.T) {
 	approved := func(change func(*quickstream.Transaction)) *quickstream.Transaction {
 		tx := &quickstream.Transaction{Status: "Approved", SummaryCode: "0"}
@@ -182,17 +170,5 @@ func TestNextStep(t *testing.T) {
 		assert.Equal(t, quickstream.NextStepContactSupport, bank(code).NextStep(), "a bank account, code %s", code)
 		direct := &quickstream.Transaction{Status: quickstream.TransactionStatusDeclined, SummaryCode: "1", ResponseCode: code, DirectEntryAccount: &quickstream.DirectEntryAccount{}}
 		assert.Equal(t, quickstream.NextStepContactSupport, direct.NextStep(), "direct entry, code %s", code)
-	}
-}
-
-// TestNextStepsInWords: a person reads words and no identifier.
-func TestNextStepsInWords(t *testing.T) {
-	for step, text := range map[quickstream.NextStep]string{
-		quickstream.NextStepNone: "nothing", quickstream.NextStepPayAgain: "pay again, with corrected details or another account",
-		quickstream.NextStepCheckRetries: "read the retries first", quickstream.NextStepResolve: "hold and resolve", quickstream.NextStepWait: "wait",
-		quickstream.NextStepReviewInPortal: "complete or cancel it in the portal", quickstream.NextStepCorrectRequest: "correct it and send a new one",
-		quickstream.NextStepContactSupport: "resolve it offline", "new": "new",
-	} {
-		assert.Equal(t, text, step.Text())
 	}
 }

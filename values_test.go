@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -47,25 +46,6 @@ func TestDate(t *testing.T) {
 	assert.Equal(t, "2025-12-31T13:00:00Z", midnight.UTC().Format(time.RFC3339))
 	assert.Equal(t, late, quickstream.DateOf(midnight))
 	assert.Equal(t, early, quickstream.DateOf(midnight.UTC()))
-}
-
-func TestYearMonth(t *testing.T) {
-	for text, valid := range map[string]bool{
-		"2026-03": true, "0001-12": true, "2026-00": false, "2026-13": false, "0000-00": false, "2026-3": false, "2026": false, "2026-03-01": false, "03-2026": false,
-	} {
-		var m quickstream.YearMonth
-		err := m.UnmarshalText([]byte(text))
-		assert.Equal(t, valid, err == nil, text)
-		if err == nil {
-			assert.Equal(t, text, m.String())
-		} else {
-			assert.True(t, m.IsZero(), text)
-		}
-	}
-	m := quickstream.YearMonth{2026, time.March}
-	require.NoError(t, m.UnmarshalText(nil))
-	assert.True(t, m.IsZero())
-	assert.Empty(t, m.String())
 }
 
 func TestTimestamp(t *testing.T) {
@@ -127,86 +107,6 @@ func TestTimestamp(t *testing.T) {
 	}
 }
 
-// TestDatesInJSON: absent, null and empty are the zero value, also where another
-// value was before.
-func TestDatesInJSON(t *testing.T) {
-	type holder struct {
-		Date  quickstream.Date      `json:"date,omitzero"`
-		Month quickstream.YearMonth `json:"month,omitzero"`
-	}
-	for _, none := range []string{`{}`, `{"date":"","month":""}`, `{"date":null,"month":null}`} {
-		var h holder
-		require.NoError(t, json.Unmarshal([]byte(none), &h), none)
-		out, err := json.Marshal(h)
-		require.NoError(t, err)
-		assert.Equal(t, `{}`, string(out))
-	}
-	var h holder
-	require.NoError(t, json.Unmarshal([]byte(`{"date":"2026-03-01T10:11:12+1100","month":"2026-03"}`), &h))
-	out, err := json.Marshal(h)
-	require.NoError(t, err)
-	assert.Equal(t, `{"date":"2026-03-01","month":"2026-03"}`, string(out))
-	for _, text := range []string{"1 Mar 2026", "01 Mar 2026", "2026-03-01 00:00:00"} {
-		require.NoError(t, json.Unmarshal([]byte(`{"date":"`+text+`"}`), &h), text)
-		assert.Equal(t, quickstream.NewDate(2026, time.March, 1), h.Date, text)
-	}
-	for _, bad := range []string{`{"date":"0000-00-00"}`, `{"date":"01/03/2026"}`, `{"date":"30 Feb 2026"}`, `{"date":"Mar 2026"}`, `{"date":20260301}`, `{"month":"2026-13"}`} {
-		assert.Error(t, json.Unmarshal([]byte(bad), &h), bad)
-	}
-}
-
-func TestAmountIsReadDigitByDigit(t *testing.T) {
-	for in, out := range map[string]string{
-		`{"currency":"AUD","amount":10.50}`:                         `{"currency":"AUD","amount":10.50}`,
-		`{"currency":"AUD","amount":"10.5"}`:                        `{"currency":"AUD","amount":10.50}`,
-		`{"currency":"AUD","amount":10}`:                            `{"currency":"AUD","amount":10.00}`,
-		`{"currency":"AUD","amount":1e2,"displayAmount":"$100.00"}`: `{"currency":"AUD","amount":100.00,"displayAmount":"$100.00"}`,
-		`{"currency":"AUD","amount":-0}`:                            `{"currency":"AUD","amount":0.00}`,
-		`{"currency":"AUD","amount":0.005}`:                         `{"currency":"AUD","amount":0.005}`,
-		`{"currency":"AUD","amount":100000000000000001.01}`:         `{"currency":"AUD","amount":100000000000000001.01}`,
-		`{"currency":"AUD","amount":null}`:                          `{"currency":"","amount":0.00}`, // no amount at all
-		`{"currency":"USD"}`:                                        `{"currency":"","amount":0.00}`,
-		`{"currency":"AUD","amount":""}`:                            `{"currency":"","amount":0.00}`,
-		`{}`:                                                        `{"currency":"","amount":0.00}`,
-		`""`:                                                        `{"currency":"","amount":0.00}`,
-		`{"amount":10.50}`:                                          `{"currency":"","amount":10.50}`,
-		`10.50`:                                                     `{"currency":"","amount":10.50}`,
-		`"10.5"`:                                                    `{"currency":"","amount":10.50}`,
-	} {
-		a := quickstream.Amount{Amount: decimal.New(9, 0), DisplayAmount: "stale"}
-		require.NoError(t, json.Unmarshal([]byte(in), &a), in)
-		got, err := json.Marshal(a)
-		require.NoError(t, err)
-		assert.Equal(t, out, string(got), in)
-		var again quickstream.Amount
-		require.NoError(t, json.Unmarshal(got, &again))
-		assert.True(t, again.Amount.Equal(a.Amount))
-	}
-	for _, bad := range []string{
-		`{"amount":"free"}`, `{"amount":true}`, `{"amount":{}}`, `{"amount":[1]}`, `{"amount":"1,000.00"}`, `{"amount":1e400}`,
-		`{"amount":"` + strings.Repeat("9", 40) + `"}`, `{"amount":` + strings.Repeat("9", 100000) + `}`, `{"amount":"4111 1111 1111 1111"}`, `[]`, `true`, `"$10.50"`,
-		`{"amount":1,"amount":1}`, `{"amount":1,"currency":"AUD","currency":"AUD"}`, `{"Amount":1}`, `{"amount":1,"CURRENCY":"AUD"}`, `{"amount":1,"currency":["AUD"]}`,
-	} {
-		var a quickstream.Amount
-		err := json.Unmarshal([]byte(bad), &a)
-		require.Error(t, err, bad)
-		assert.NotContains(t, err.Error(), "4111")
-		assert.Less(t, len(err.Error()), 200)
-	}
-	assert.Equal(t, "12.50 AUD", quickstream.Amount{Currency: "AUD", Amount: decimal.New(125, -1)}.String())
-}
-
-// TestFraudGuardResultIsWrittenAsItWasRead: the contract does not say what it is.
-func TestFraudGuardResultIsWrittenAsItWasRead(t *testing.T) {
-	for text, written := range map[quickstream.FraudGuardResult]string{
-		`{"score":7}`: `{"score":7}`, `{"score":7`: `"{\"score\":7"`, `ACCEPT`: `"ACCEPT"`, `7`: `"7"`, ``: `""`,
-	} {
-		data, err := json.Marshal(text)
-		require.NoError(t, err)
-		assert.Equal(t, written, string(data))
-	}
-}
-
 // fmt, loggers and encoders do not show secrets.
 func ExampleSecret() {
 	number := quickstream.NewSecret(visaCard)
@@ -230,17 +130,6 @@ func ExampleDate() {
 	// false
 }
 
-// Amounts are decimals, read digit by digit.
-func ExampleAmount() {
-	var amount quickstream.Amount
-	if err := json.Unmarshal([]byte(`{"currency": "AUD", "amount": 49.90, "displayAmount": "$49.90"}`), &amount); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(amount, amount.DisplayAmount)
-	// Output: 49.90 AUD $49.90
-}
-
 // A time without an offset is taken as Sydney time, and Assumed reports it.
 func ExampleTimestamp_Assumed() {
 	var given, assumed quickstream.Timestamp
@@ -253,18 +142,4 @@ func ExampleTimestamp_Assumed() {
 	// Output:
 	// 2026-11-20T10:11:12+1100 false
 	// 2026-11-20T10:11:12 true true
-}
-
-// The address of a link may contain an account number. Only Href returns it.
-func ExampleLink() {
-	var link quickstream.Link
-	if err := json.Unmarshal([]byte(`{"rel": "next", "href": "https://example.com/list?accountNumber=123465"}`), &link); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%v %+v\n", link, link)
-	fmt.Println(len(link.Href()))
-	// Output:
-	// Link(next) Link(next)
-	// 45
 }

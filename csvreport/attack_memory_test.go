@@ -5,7 +5,6 @@
 package csvreport_test
 
 import (
-	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -35,35 +34,6 @@ func (e *endless) Read(p []byte) (int, error) {
 
 // mostHeld is four times the longest record, which has 16 MiB.
 const mostHeld = 4 * (16 << 20)
-
-// TestAttackMemoryOfRecords: reports of 64 MiB, of whatever form, make their reader hold no more
-// than mostHeld.
-func TestAttackMemoryOfRecords(t *testing.T) {
-	const length = 64 << 20
-	wide := strings.TrimSuffix(strings.Repeat("a,", 16_000), ",") + "\r\n"
-	field := `"` + strings.Repeat("x", 1<<20-2) + `",`
-	largest := strings.TrimSuffix(strings.Repeat(field, 15), ",") + "\r\n"
-	for name, report := range map[string]endless{
-		"one field":        {next: "a,b\r\n\"", again: strings.Repeat("x", 1000)},
-		"fields":           {next: "a,b\r\n", again: strings.Repeat("x,", 500)},
-		"header":           {next: "", again: strings.Repeat("x,", 500)},
-		"records":          {next: "a,b\r\n", again: strings.Repeat("x,y\r\n", 200)},
-		"wide records":     {next: wide, again: wide},
-		"quotes":           {next: "a,b\r\n\"", again: strings.Repeat(`""`, 500)},
-		"largest records":  {next: strings.Repeat("a,", 14) + "a\r\n", again: largest},
-		"broken in quotes": {next: "a,b\r\n\"x\"", again: "\r\n"},
-	} {
-		report.left = length
-		peak, damage := held(report)
-		if _, own := errors.AsType[*csvreport.Error](damage); damage != nil && !own {
-			t.Error(damage)
-		}
-		t.Logf("%5.1f MiB, %s: %v", float64(peak)/(1<<20), name, damage)
-		if peak > mostHeld {
-			t.Errorf("%s: %d bytes were held", name, peak)
-		}
-	}
-}
 
 // held reads a report to its end or its first error, and returns the most that is held, without the garbage of a busy machine.
 func held(report endless) (peak int64, damage error) {

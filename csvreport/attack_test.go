@@ -1,8 +1,6 @@
 package csvreport_test
 
 import (
-	"errors"
-	"io"
 	"strconv"
 	"strings"
 	"testing"
@@ -89,29 +87,4 @@ func executes(cell string) bool {
 		}
 	}
 	return cell != "" && strings.Contains("\t\r\n", cell[:1])
-}
-
-// A line of 300,000 columns ends at the limit of a header, and in a record at the columns
-// that the header has.
-func TestAttackColumns(t *testing.T) {
-	const columns = 300_000
-	line := strings.Repeat("a,", columns-1) + "a"
-	for name, report := range map[string]string{"header": line, "record": "Receipt,Amount\r\n" + line} {
-		source := &counted{Reader: strings.NewReader(report)}
-		if got := read(source); !errors.Is(got.Err, csvreport.KindLongRecord) || source.n > 2*csvreport.BufferSize {
-			t.Errorf("%s: got %v after %d bytes", name, got.Err, source.n)
-		}
-	}
-}
-
-// counted counts what is read.
-type counted struct {
-	io.Reader
-	n int
-}
-
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.n += n
-	return n, err
 }

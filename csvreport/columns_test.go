@@ -2,8 +2,6 @@ package csvreport_test
 
 import (
 	"errors"
-	"fmt"
-	"maps"
 	"strings"
 	"testing"
 
@@ -107,38 +105,4 @@ func TestColumnOfAnotherReport(t *testing.T) {
 	for range none.Metadata() {
 		t.Error("metadata from nowhere")
 	}
-}
-
-func TestMetadata(t *testing.T) {
-	r := open(t, "metadata_order,Receipt Number,metadata_,metadata_store,Metadata_x\r\n42,R1,odd,,no")
-	row := only(t, r)
-	if got, want := maps.Collect(row.Metadata()), map[string]string{"order": "42", "": "odd"}; !maps.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	for key := range row.Metadata() {
-		assert.Equal(t, "order", key)
-		break
-	}
-	order, err := r.Column("metadata_order")
-	require.NoError(t, err)
-	if text, err := row.Text(order); text != "42" || err != nil {
-		t.Errorf("got %q, %v", text, err)
-	}
-	if _, err := r.Column("metadata_store "); !errors.Is(err, csvreport.KindNoColumn) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// Only names that the caller used may be in an error: when the header of a report
-// is lost, its first record stands in its place.
-func TestErrorsShowNamesThatWereAskedFor(t *testing.T) {
-	r := open(t, canary+",b\r\nx,y")
-	row := only(t, r)
-	_, err := row.Date(r.Columns()[0])
-	require.ErrorIs(t, err, csvreport.KindDate)
-	secret(t, err)
-	c, err := r.Column("b")
-	require.NoError(t, err)
-	_, err = row.Date(c)
-	assert.Equal(t, `csv report: record 1, line 2, column 2 "b": not a date (0 records read before it)`, fmt.Sprint(err))
 }

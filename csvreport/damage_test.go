@@ -107,18 +107,6 @@ func secret(t *testing.T, err error) {
 	}
 }
 
-func TestRecordTooLong(t *testing.T) {
-	const limit = 10
-	head := strings.Repeat("a,", 59) + "a"
-	record := func(n int) string { // of n bytes in 60 cells
-		cells := strings.Repeat("12,", 59)
-		return cells[:n-n%3] + strings.Repeat("x", n%3) + strings.Repeat(",", 59-n/3)
-	}
-	require.NoError(t, everywhere(t, head+"\r\n"+record(100), csvreport.WithMaxField(limit)).Err)
-	got := everywhere(t, head+"\r\n"+strings.Repeat("12,", 59)+"1\r\n", csvreport.WithMaxField(limit))
-	assert.ErrorIs(t, got.Err, csvreport.KindRecordTooLong)
-}
-
 func TestReadFails(t *testing.T) {
 	cut := errors.New("connection reset")
 	for name, test := range map[string]struct {
@@ -145,31 +133,5 @@ func TestReadFails(t *testing.T) {
 				t.Errorf("%s: got %q, want %q", name, got.Err, test.want)
 			}
 		}
-	}
-}
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-func TestBrokenSources(t *testing.T) {
-	for name, src := range map[string]readerFunc{
-		"nothing, for ever": func([]byte) (int, error) { return 0, nil },
-		"negative count":    func([]byte) (int, error) { return -1, nil },
-		"count too large":   func(p []byte) (int, error) { return len(p) + 1, nil },
-	} {
-		assert.ErrorIs(t, read(src).Err, csvreport.KindRead, name)
-	}
-	assert.ErrorIs(t, read(readerFunc(func([]byte) (int, error) { return 0, nil })).Err, io.ErrNoProgress)
-	// A source may return nothing now and then.
-	input, turn := strings.NewReader("a,b\r\n1,2"), 0
-	got := read(readerFunc(func(p []byte) (int, error) {
-		if turn++; turn%3 != 0 {
-			return 0, nil
-		}
-		return input.Read(p[:1])
-	}))
-	if got.Err != nil || len(got.Records) != 2 {
-		t.Errorf("got %+v", got)
 	}
 }

@@ -102,23 +102,6 @@ func TestDecodeGoesOnBehindABadCell(t *testing.T) {
 	}
 }
 
-func TestDecodeStopsWithItsCaller(t *testing.T) {
-	r := open(t, "a\r\n1\r\n2\r\n3")
-	for range 3 {
-		for line, err := range csvreport.Decode[struct {
-			A string `csv:"a"`
-		}](r) {
-			if want := fmt.Sprint(r.Records()); line.A != want || err != nil {
-				t.Errorf("got %q, %v, want %q", line.A, err, want)
-			}
-			break
-		}
-	}
-	if n := r.Records(); n != 3 {
-		t.Errorf("%d records were read", n)
-	}
-}
-
 type refusing struct{ text string }
 
 func (r *refusing) UnmarshalText(text []byte) error {

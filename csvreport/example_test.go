@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -82,38 +81,6 @@ func ExampleDecode() {
 	// Output:
 	// 1000001 2024-02-03 12.50 blue, large A-1 map[order:A-1]
 	// 1000002 2024-02-03 -2.50 =1+1 A-2 map[order:A-2]
-}
-
-// day is a date in a form of your reports.
-type day struct{ time.Time }
-
-func (d *day) UnmarshalText(text []byte) (err error) {
-	d.Time, err = time.Parse("02/01/2006", string(text))
-	return err
-}
-
-// A type of your own reads any other form of a value.
-func ExampleDecode_ownForm() {
-	type settlement struct {
-		Business string `csv:"Supplier Business Code"`
-		Settled  day    `csv:"Settled On"`
-	}
-	own := "Supplier Business Code,Settled On\r\nBUSINESSONE,03/02/2024\r\nBUSINESSONE,soon"
-	r, err := csvreport.NewReader(strings.NewReader(own))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for s, err := range csvreport.Decode[settlement](r) {
-		if err != nil {
-			fmt.Println(err) // of this record only
-			continue
-		}
-		fmt.Println(s.Business, s.Settled.Format(time.DateOnly))
-	}
-	// Output:
-	// BUSINESSONE 2024-02-03
-	// csv report: record 2, line 3, column 2 "Settled On": refused by the field's UnmarshalText (1 records read before it)
 }
 
 // Each metadata key of the transactions has a column.

@@ -113,45 +113,6 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// Whatever the bytes at a place of a block, and whatever the place, they end a
-// field, open quotes or do nothing; a byte beyond ASCII alone is damage, and as the
-// end of a letter it does nothing either.
-func TestEveryByteEverywhere(t *testing.T) {
-	for c := range 256 {
-		for before := range 70 {
-			cell := strings.Repeat("x", before) + string(rune(c)) + "yz"
-			quoted := `"` + strings.ReplaceAll(cell, `"`, `""`) + `"`
-			got := read(strings.NewReader("a,b\r\n" + quoted + ",end"))
-			if got.Err != nil || got.Records[1][0] != cell || got.Records[1][1] != "end" {
-				t.Fatalf("byte %#x behind %d, in quotes: %+v", c, before, got)
-			}
-			got = read(strings.NewReader("a,b\r\n" + cell + ",end"))
-			special := c == ',' || c == '"' || c == '\r' || c == '\n'
-			if plain := got.Err == nil && got.Records[1][0] == cell; plain == special {
-				t.Fatalf("byte %#x behind %d: %+v", c, before, got)
-			}
-			if c < 0x80 {
-				continue
-			}
-			for _, quote := range []string{"", `"`} {
-				alone := quote + strings.Repeat("x", before) + string([]byte{byte(c)}) + "yz" + quote
-				got = read(strings.NewReader("a,b\r\nstart," + alone))
-				var e *csvreport.Error
-				if !errors.As(got.Err, &e) || e.Kind != csvreport.KindEncoding || e.Column != 2 {
-					t.Fatalf("byte %#x alone behind %d: %+v", c, before, got)
-				}
-			}
-		}
-	}
-}
-
-func TestPlaces(t *testing.T) {
-	got := everywhere(t, "\xef\xbb\xbf\"a\r\n\",b\r\n\"1\n\n\",2\r\n3,4\r\n\"\r\",\"\r\n\"\r\n5,6")
-	require.NoError(t, got.Err)
-	want := []string{"1 3 12", "2 6 21", "3 7 26", "4 9 36"}
-	assert.Equal(t, want, got.Places, "number, line and offset")
-}
-
 func TestRowsGoesOn(t *testing.T) {
 	r, err := csvreport.NewReader(strings.NewReader("a\r\n1\r\n2\r\n3\r\n\"4"))
 	require.NoError(t, err)
@@ -179,17 +140,5 @@ func TestRowsGoesOn(t *testing.T) {
 	}
 	if r.Records() != 3 || r.InputOffset() != int64(len("a\r\n1\r\n2\r\n3\r\n")) {
 		t.Errorf("read %d records and %d bytes", r.Records(), r.InputOffset())
-	}
-}
-
-func TestReadsNoFurtherThanAsked(t *testing.T) {
-	// What is complete is yielded before more is asked of the source.
-	src := io.MultiReader(strings.NewReader("a\r\n1\r\n"), iotest.ErrReader(errors.New("too far")))
-	r, err := csvreport.NewReader(src)
-	require.NoError(t, err)
-	for row, err := range r.Rows() {
-		require.NoError(t, err)
-		require.EqualValues(t, 1, row.Record())
-		break
 	}
 }

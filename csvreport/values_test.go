@@ -3,7 +3,6 @@ package csvreport_test
 import (
 	"errors"
 	"maps"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -246,29 +245,5 @@ func TestClone(t *testing.T) {
 	}
 	if rows[2].Record() != 3 || rows[2].Line() != 5 {
 		t.Errorf("record %d, line %d", rows[2].Record(), rows[2].Line())
-	}
-}
-
-func TestCells(t *testing.T) {
-	r, err := csvreport.NewReader(strings.NewReader("a,b,c\r\n1,\"x \"\"y\"\"\",\r\n,2,3"))
-	require.NoError(t, err)
-	var got []string
-	for row, err := range r.Rows() {
-		require.NoError(t, err)
-		for i, cell := range row.Cells() {
-			got = append(got, strconv.Itoa(i)+string(cell))
-			lent, _ := row.Bytes(r.Columns()[i])
-			_, _ = append(lent, "yyy"...), append(cell, "zzz"...) // reach no other cell
-		}
-		for i := range row.Cells() {
-			if i > 0 {
-				t.Error("it goes on behind the end of the loop")
-			}
-			break
-		}
-	}
-	assert.Equal(t, []string{"01", `1x "y"`, "2", "0", "12", "23"}, got)
-	for range new(csvreport.Row).Cells() {
-		t.Error("a row of no report has a cell")
 	}
 }

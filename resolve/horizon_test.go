@@ -1,7 +1,6 @@
 package resolve_test
 
 import (
-	"net/http"
 	"testing"
 	"time"
 
@@ -123,30 +122,6 @@ func TestPendingPayTo(t *testing.T) {
 	})
 }
 
-// TestTimeForRetries: a retry of the service's own has the same time as a payment.
-func TestTimeForRetries(t *testing.T) {
-	p := resolve.DefaultPolicy(resolve.ServiceRetriesFor(4 * 24 * time.Hour))
-	retry := found(unsettled("R2"))
-	retry.Retryable = true
-	times, end := looksBy(p, begun(quickstream.Intent{ReceiptNumber: "R1"}), retry)
-	assert.Equal(t, resolve.StatusEscalated, end.Status)
-	assert.Equal(t, wednesday().AddDate(0, 0, 6), times[len(times)-1])
-	soft := found(declined("R1", "01"))
-	_, end = looksBy(p, begun(quickstream.Intent{}), soft)
-	assert.Equal(t, resolve.StatusSettled, end.Status)
-	assert.Equal(t, wednesday().AddDate(0, 0, 5), end.Lookups[0].Last, "the last retry may be visible a day later")
-}
-
-// TestClockBehindTheIntent: where the service retries nothing a soft decline ends the payment,
-// also by a clock that is behind the one that the intent was made by.
-func TestClockBehindTheIntent(t *testing.T) {
-	s := resolve.Begin(quickstream.Intent{ReceiptNumber: "R1", NotBefore: wednesday()}, wednesday().Add(-time.Minute))
-	p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
-	s = p.Next(s, found(declined("R1", "51")), wednesday().Add(-time.Minute))
-	assert.Equal(t, resolve.StatusSettled, s.Status)
-	assert.Equal(t, quickstream.OutcomeDeclined, s.Outcome)
-}
-
 // TestAllRefused: an attempt and the service's own retry of it, both declined, are no
 // riddle for a person. They count after the cut-off, as one that is not alone does.
 func TestAllRefused(t *testing.T) {
@@ -160,29 +135,4 @@ func TestAllRefused(t *testing.T) {
 	assert.False(t, end.Lookups[len(end.Lookups)-1].Last.Before(at("2026-06-10 18:30")), "not before the cut-off")
 	both[1].Transaction = approved("R2")
 	assert.Equal(t, resolve.LookupAmbiguous, resolve.Observe(nil, &quickstream.UnknownOutcomeError{Candidates: both}).Result)
-}
-
-// TestRetriesThatBreakOff: the second page is not there any more, four times.
-func TestRetriesThatBreakOff(t *testing.T) {
-	pages := 0
-	service := script{serve: func(_ string, first bool) (int, string) {
-		if pages++; !first {
-			return http.StatusNotFound, none
-		}
-		return http.StatusOK, followed(list(`{"receiptNumber":"R2","summaryCode":"1","status":"Declined"}`), 2)
-	}}
-	retries := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour))
-	o := retries.LookUp(t.Context(), &fake{found: declined("R1", "01"), retries: service.client(t).Transactions.Retries("R1")}, resolve.Case{})
-	assert.Equal(t, resolve.LookupFailed, o.Result)
-	assert.Equal(t, 8, pages)
-}
-
-// TestRetriesBehindAGateway: only the service's own 404 says that there are no retries.
-func TestRetriesBehindAGateway(t *testing.T) {
-	for body, want := range map[string]resolve.LookupResult{none: resolve.LookupSettled, "<html>": resolve.LookupFailed} {
-		service := script{serve: func(string, bool) (int, string) { return http.StatusNotFound, body }}
-		o := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).LookUp(t.Context(),
-			&fake{found: declined("R1", "01"), retries: service.client(t).Transactions.Retries("R1")}, resolve.Case{})
-		assert.Equal(t, want, o.Result, body)
-	}
 }

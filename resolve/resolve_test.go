@@ -1,13 +1,10 @@
 package resolve_test
 
 import (
-	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/resolve"
@@ -122,51 +119,6 @@ func TestErredTransaction(t *testing.T) {
 			assert.Equal(t, resolve.StatusEscalated, end.Status)
 			assert.Equal(t, "R1", end.Intent.ReceiptNumber)
 			assert.Equal(t, len(tt.looks), counted(end), "the evidence")
-		})
-	}
-}
-
-func TestLostPayment(t *testing.T) {
-	sent := at("2026-06-10 09:00")
-	begin := resolve.Begin(quickstream.Intent{Reference: "ORDER-1", NotBefore: sent}, sent)
-
-	t.Run("a policy that does not say whether the service retries declines waits", func(t *testing.T) {
-		soft := resolve.Observation{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeDeclined, ReceiptNumber: "R1", Retryable: true}
-		unsaid := resolve.DefaultPolicy(resolve.ServiceRetries{})
-		assert.Equal(t, openHeld, progressOf(unsaid.Next(begin, soft, sent.Add(47*time.Hour))))
-	})
-	t.Run("a process that slept for a week looks twice, a day apart", func(t *testing.T) {
-		p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
-		late := sent.Add(7 * 24 * time.Hour)
-		s := p.Next(begin, foundNothing(), late)
-		require.False(t, s.Status.Final())
-		assert.Equal(t, 24*time.Hour, s.NextLook.Sub(late))
-		assert.Equal(t, resolve.StatusNotFound, p.Next(s, foundNothing(), s.NextLook).Status)
-	})
-}
-
-// TestToTheEnd: a loop over LookUp and Next ends.
-func TestToTheEnd(t *testing.T) {
-	none, settled := fake{err: open()}, fake{found: approved("R1")}
-	pending, failed := fake{err: open(match(unsettled("R1")))}, fake{err: errors.New("no answer")}
-	ambiguous := fake{err: open(match(approved("R1")), match(unsettled("R2")))}
-	for _, tt := range []struct {
-		script []fake
-		status resolve.Status
-	}{
-		{[]fake{settled}, resolve.StatusSettled},
-		{[]fake{none, failed, pending, settled}, resolve.StatusSettled},
-		{[]fake{none}, resolve.StatusNotFound},
-		{[]fake{pending}, resolve.StatusEscalated},
-		{[]fake{none, ambiguous}, resolve.StatusEscalated},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			start := time.Now()
-			looked := &fake{script: tt.script}
-			end := run(t, looked, resolve.Begin(quickstream.Intent{Reference: "X"}, start))
-			assert.Equal(t, tt.status, end.Status)
-			assert.Equal(t, looked.calls, counted(end))
-			assert.LessOrEqual(t, time.Since(start), 8*24*time.Hour)
 		})
 	}
 }

@@ -2,8 +2,6 @@ package resolve_test
 
 import (
 	"context"
-	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -116,50 +114,5 @@ func TestRetriesOfAnotherAmount(t *testing.T) {
 		service := &retried{attempts: []*quickstream.Transaction{attempt}, retries: map[string][]*quickstream.Transaction{"R1": {retry}}}
 		o := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).LookUp(t.Context(), service, resolve.Case{})
 		assert.Equal(t, tt.result, o.Result, "%v", tt)
-	}
-}
-
-// resumed is a service that found this attempt, and reads the retries of each receipt.
-type resumed struct {
-	*quickstream.TransactionsService
-	found *quickstream.Transaction
-}
-
-func (r resumed) Resume(context.Context, quickstream.Intent, ...quickstream.CallOption) (*quickstream.Transaction, error) {
-	return r.found, nil
-}
-
-// TestRetriesInAListThatMoves: a retry that is added while the list is read shifts another one past the
-// end of its page.
-func TestRetriesInAListThatMoves(t *testing.T) {
-	const refused, paid = `{"receiptNumber":"R2","summaryCode":"1","status":"Declined"}`, `{"receiptNumber":"R4","summaryCode":"0","status":"Approved"}`
-	reading := 0
-	service := script{serve: func(path string, first bool) (int, string) {
-		switch {
-		case !strings.HasSuffix(path, "/R1/retries"):
-			return http.StatusOK, list()
-		case first:
-			reading++
-			return http.StatusOK, followed(list(refused), 2)
-		case reading == 1:
-			return http.StatusOK, list(refused)
-		}
-		return http.StatusOK, list(paid)
-	}}
-	retries := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour))
-	o := retries.LookUp(t.Context(), resumed{service.client(t).Transactions, declined("R1", "01")}, resolve.Case{})
-	assert.Equal(t, []string{"settled", "R4"}, []string{string(o.Result), o.ReceiptNumber})
-}
-
-// TestDeclinesOfACandidate: an earlier look-up that could not yet tell whether a transaction is the
-// payment does not make it its own rival.
-func TestDeclinesOfACandidate(t *testing.T) {
-	for receipt, status := range map[string]resolve.Status{"R1": resolve.StatusSettled, "R2": resolve.StatusEscalated, "": resolve.StatusEscalated} {
-		near := resolve.Observation{Result: resolve.LookupNone, Candidates: alike(receipt)}
-		doubtful := found(declined("R1", "54"))
-		doubtful.Doubtful = true
-		c := policy().Next(begun(quickstream.Intent{Attempts: 1}), near, wednesday())
-		_, end := looksBy(policy(), c, doubtful)
-		assert.Equal(t, status, end.Status, receipt)
 	}
 }

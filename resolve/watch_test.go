@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -245,16 +244,6 @@ func TestVoidsOfWhatStands(t *testing.T) {
 	assert.Equal(t, s, policy().Next(s, voided, wednesday()))
 }
 
-// TestSuspended: somebody has to act in the portal, and is told after two days.
-func TestSuspended(t *testing.T) {
-	suspended := found(transaction("R1", quickstream.TransactionStatusSuspended, quickstream.SummaryCodeDeclined, "34"))
-	require.Equal(t, quickstream.OutcomeSuspended, suspended.Outcome)
-	times, end := looksBy(policy(), begun(quickstream.Intent{Attempts: 1}), suspended)
-	assert.Equal(t, resolve.StatusEscalated, end.Status)
-	assert.Equal(t, 48*time.Hour, times[len(times)-1].Sub(wednesday()))
-	assert.Equal(t, resolve.StatusSettled, policy().Next(end, found(declined("R1", "54")), end.NextLook).Status, "it is looked at on")
-}
-
 func TestFailures(t *testing.T) {
 	failed := resolve.Observation{Result: resolve.LookupFailed}
 	var pauses []time.Duration
@@ -376,43 +365,6 @@ func TestCasesOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-// TestWatchesOn: what was not found is looked for on.
-func TestWatchesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		service := &fake{err: open()}
-		s := resolve.Begin(quickstream.Intent{Reference: "X"}, time.Now())
-		absent := run(t, service, s)
-		require.Equal(t, resolve.StatusNotFound, absent.Status)
-		require.False(t, absent.NextLook.IsZero())
-		end := run(t, service, absent)
-		assert.Equal(t, resolve.StatusNotFound, end.Status)
-		assert.True(t, end.NextLook.IsZero(), "all is over")
-		service.err = open(near(approved("C1")))
-		assert.Equal(t, resolve.StatusEscalated, run(t, service, absent).Status)
-	})
-}
-
-// TestTimesWithoutTheMonotonicClock: it stands still while a machine is suspended.
-func TestTimesWithoutTheMonotonicClock(t *testing.T) {
-	now := time.Now()
-	s := resolve.Begin(quickstream.Intent{}, now)
-	s = policy().Next(s, foundNothing(), now)
-	s = policy().Next(s, resolve.Observation{Result: resolve.LookupFailed}, s.NextLook.Add(time.Since(now)))
-	bound := *resolve.After(&quickstream.Transaction{ReceiptNumber: "R1", TransactionTime: quickstream.Timestamp{Time: now.Add(time.Hour)}}, nil, now).Case
-	assert.True(t, bound.Intent.NotBefore.Equal(now), "a clock that is ahead of ours")
-	assert.Equal(t, openHeld, progressOf(bound))
-	kept := resolve.Begin(quickstream.Intent{NotBefore: now}, now)
-	broken := resolve.Case{}
-	for _, at := range []time.Time{
-		s.NextLook, s.Intent.NotBefore, s.Lookups[0].At, s.Lookups[0].Last, bound.NextLook, bound.Intent.NotBefore, kept.Intent.NotBefore,
-		policy().Next(broken, foundNothing(), now).NextLook,
-	} {
-		assert.NotContains(t, at.String(), "m=")
-	}
-	early := *resolve.After(&quickstream.Transaction{ReceiptNumber: "R1", TransactionTime: quickstream.Timestamp{Time: now.Add(-time.Hour)}}, nil, now).Case
-	assert.True(t, early.Intent.NotBefore.Equal(now.Add(-time.Hour)))
-}
-
 // TestApprovalsAreLookedUpAgain: one that only a look-up found is looked up after 15 minutes and after the
 // cut-off. The service may take it back, which is for a person. One that was answered is over.
 func TestApprovalsAreLookedUpAgain(t *testing.T) {
@@ -460,16 +412,4 @@ func TestApprovalsAreLookedUpAgain(t *testing.T) {
 	beside.Amount = &quickstream.Amount{Amount: decimal.New(5, 0)}
 	beside.Candidates = []resolve.Candidate{{ReceiptNumber: "R2", Outcome: quickstream.OutcomeApproved, Amount: &quickstream.Amount{Amount: decimal.New(5, 0)}}}
 	assert.False(t, p.Next(*answered, beside, wednesday()).NextLook.IsZero(), "an approved one of the amount stands beside it")
-}
-
-// TestReceiptsInAnotherForm: a receipt in another case is the same transaction's.
-func TestReceiptsInAnotherForm(t *testing.T) {
-	p, cutOff := policy(), at("2026-06-10 18:30")
-	s := p.Next(begun(quickstream.Intent{}), found(unsettled("R1")), wednesday())
-	assert.Equal(t, resolve.StatusSettled, p.Next(s, found(declined("r1", "54")), cutOff).Status, "the same one was pending")
-	s = p.Next(begun(quickstream.Intent{}), found(approved("R1")), wednesday())
-	assert.Equal(t, resolve.StatusSettled, p.Next(s, found(approved("r1")), s.NextLook).Status)
-	reversed := p.Next(s, found(declined("r1", "54")), s.NextLook)
-	assert.Equal(t, resolve.StatusEscalated, reversed.Status)
-	assert.True(t, reversed.Changed)
 }

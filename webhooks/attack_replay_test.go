@@ -14,7 +14,6 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/webhooks"
-	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 // Somebody has recorded a notification and plays it again. A service may sign one once
@@ -53,41 +52,6 @@ func TestAttack48Replay(t *testing.T) {
 			assert.Equal(t, test.calls, f.count())
 		})
 	}
-}
-
-// A flood of genuine notifications makes a bounded store forget, or a restart does. What
-// it has forgotten, or never knew, has no second effect: it is refused like any other
-// signature that is too old.
-func TestAttack48Forgotten(t *testing.T) {
-	t.Parallel()
-	now := signedAt.Add(time.Hour) // the first use
-	f := new(calls)
-	var reported error
-	v := newVerifier(t, webhooks.WithClock(func() time.Time { return now }))
-	h := webhooks.NewHandler(v, f.handle, webhooks.WithStore(&webhooks.MemoryStore{MaxIDs: 2}),
-		webhooks.WithFailureReport(func(_ context.Context, f webhooks.Failure) { reported = f.Err }))
-	deliver := func(id string, age time.Duration, want, calls int) {
-		t.Helper()
-		reported = nil
-		s := sender
-		s.Now = func() time.Time { return signedAt.Add(time.Hour - age) }
-		w := post(h, signedBy(t, s, `{"id":"`+id+`","eventType":"x"}`))
-		if w.Code != want || f.count() != calls || errors.Is(reported, signature.ErrTooOld) != (want == 401) {
-			t.Errorf("%s: %d after %d calls, reported %v", id, w.Code, f.count(), reported)
-		}
-	}
-	deliver("before-the-first-use", 6*time.Minute, 401, 0)
-	deliver("a", 3*time.Minute, 200, 1)
-	deliver("a", 2*time.Minute, 200, 1)    // signed anew
-	deliver("late", 4*time.Minute, 200, 2) // nothing is forgotten
-	deliver("b", 0, 200, 3)                // pushes a out
-	deliver("a", 3*time.Minute, 401, 3)
-	deliver("a", 2*time.Minute, 401, 3)
-	deliver("never-seen", 2*time.Minute, 401, 3)
-	deliver("never-seen", 2*time.Minute-time.Millisecond, 200, 4)
-	deliver("b", 0, 200, 4)
-	now = now.Add(6 * 24 * time.Hour)
-	deliver("b", 0, 200, 4) // the store, and not the clock, decides
 }
 
 // Another content under a known id, forged by whoever has the secret or sent by a service

@@ -2,16 +2,10 @@ package webhooks_test
 
 import (
 	"errors"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"go/types"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
@@ -42,42 +36,6 @@ func TestAttack46DecodedBeforeVerified(t *testing.T) {
 				t.Errorf("with its own signature: %v", err)
 			}
 		})
-	}
-}
-
-// A comparison that ends at the first byte which differs tells in its time how far a
-// guess was right. No test can measure that reliably, so this one reads the code: what
-// is secret is compared in constant time, all of it, and by nothing else.
-func TestAttack46And55ConstantTime(t *testing.T) {
-	t.Parallel()
-	compares := func(file, name string) (constant int, other []string) {
-		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		require.NoError(t, err)
-		for _, decl := range tree.Decls {
-			f, ok := decl.(*ast.FuncDecl)
-			if !ok || f.Name.Name != name {
-				continue
-			}
-			for node := range ast.Preorder(f.Body) {
-				call, ok := node.(*ast.CallExpr)
-				switch {
-				case !ok:
-				case types.ExprString(call.Fun) == "hmac.Equal", types.ExprString(call.Fun) == "subtle.ConstantTimeCompare":
-					constant++
-				case strings.Contains(types.ExprString(call.Fun), "Equal"), strings.Contains(types.ExprString(call.Fun), "Compare"):
-					other = append(other, types.ExprString(call.Fun))
-				}
-			}
-		}
-		return constant, other
-	}
-	for _, test := range []struct {
-		file, name string
-		want       int
-	}{{"signature/hmac.go", "Verify", 1}, {"basic.go", "admits", 2}} {
-		if got, other := compares(test.file, test.name); got != test.want || len(other) > 0 {
-			t.Errorf("%s: %d comparisons in constant time, and %q", test.name, got, other)
-		}
 	}
 }
 

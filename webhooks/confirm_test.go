@@ -2,7 +2,6 @@ package webhooks_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -59,35 +58,6 @@ func TestConfirmDelivers(t *testing.T) {
 			// What is stored and read again is what was confirmed.
 			checkStatus(t, parse(t, string(n.Raw())), test.status)
 		})
-	}
-}
-
-// TestStatusesOfTheClient: a confirmed transaction has the meanings that the client was given, and so
-// has one that is decoded without a client and explained by it.
-func TestStatusesOfTheClient(t *testing.T) {
-	t.Parallel()
-	settled := `{"receiptNumber":"1000000001","status":"Settled","summaryCode":"0"}`
-	for meaning, want := range map[quickstream.Outcome]quickstream.Outcome{
-		quickstream.OutcomeApproved: quickstream.OutcomeApproved, quickstream.OutcomeVoided: quickstream.OutcomeVoided, quickstream.OutcomePending: "",
-	} {
-		_, service := newAPI(t, 200, settled)
-		client, err := quickstream.NewClient(quickstream.CustomURL("https://api.invalid/rest/v1"), quickstream.Keys{Secret: quickstream.NewSecretKey("S")},
-			quickstream.WithHTTPClient(&http.Client{Transport: service}), quickstream.WithStatus("settled", meaning))
-		require.NoError(t, err)
-		f := new(calls)
-		body := `{"id":"1","eventType":"payto.payment.approved","data":` + settled + `}`
-		err = webhooks.ConfirmWith(client, f.handle)(t.Context(), parse(t, body))
-		if want == "" {
-			require.ErrorIs(t, err, webhooks.ErrUnconfirmed, "it precedes the event")
-			continue
-		}
-		require.NoError(t, err)
-		assert.Equal(t, want, eventOf[*webhooks.PaymentEvent](t, f.received[0]).Transaction().Outcome())
-		claimed := eventOf[*webhooks.PaymentEvent](t, parse(t, body)).Transaction()
-		assert.Equal(t, quickstream.OutcomeUnknown, claimed.Outcome())
-		assert.Equal(t, want, client.Explain(claimed).Outcome())
-		assert.Equal(t, quickstream.OutcomeUnknown, claimed.Outcome(), "it is another's too")
-		assert.Nil(t, client.Explain(nil))
 	}
 }
 
@@ -154,30 +124,6 @@ func TestConfirmOfAnUnknownEvent(t *testing.T) {
 	}
 }
 
-// An identifier that is there decides: the API has to know it, whatever the kind.
-func TestConfirmOfAnUnknownEventFails(t *testing.T) {
-	t.Parallel()
-	for data, answer := range map[string]string{
-		`{"receiptNumber":"1000000002"}`:                              transactionData, // about another one
-		`{"agreementToken":"AGR0002"}`:                                agreementData,
-		`{"receiptNumber":["1000000001"]}`:                            transactionData, // cannot be read
-		`{"receiptNumber":1e9}`:                                       transactionData,
-		`{"ReceiptNumber":"1000000001"}`:                              transactionData, // in other letters
-		`{"AgreementToken":"AGR0001"}`:                                agreementData,
-		`{"receiptNumber":"1000000001","receiptNumber":"1000000001"}`: transactionData,
-		`{"receiptNumber":"1000000001","agreementToken":{"a":1}}`:     transactionData,
-		`{"agreementToken":"../customers"}`:                           agreementData,
-	} {
-		client, _ := newAPI(t, 200, answer)
-		f := new(calls)
-		err := webhooks.ConfirmWith(client, f.handle)(t.Context(), parse(t, `{"id":"1","eventType":"payid.received","data":`+data+`}`))
-		_, undecodable := errors.AsType[*quickstream.DecodeError](err) // of an answer about another one
-		if !undecodable && !errors.Is(err, webhooks.ErrUnconfirmed) || f.count() != 0 {
-			t.Errorf("%s: %v after %d calls", data, err, f.count())
-		}
-	}
-}
-
 // A sender that hangs up leaves nothing half done, and an API that does not answer
 // is not waited for.
 func TestConfirmHasItsOwnTime(t *testing.T) {
@@ -225,22 +171,4 @@ func TestConfirmHasItsOwnTime(t *testing.T) {
 			})
 		})
 	}
-}
-
-// The order in which confirming and de-duplicating are put together changes the
-// cost and not the result, even when the state changes in between.
-func TestConfirmOutsideTheStore(t *testing.T) {
-	t.Parallel()
-	client, service := newAPI(t, 0, "")
-	answers := []string{agreementData, withStatus("SUSPENDED")}
-	service.handler = func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(answers[0]))
-		answers = answers[1:]
-	}
-	f := new(calls)
-	handle := webhooks.ConfirmWith(client, once(new(webhooks.MemoryStore), f.handle))
-	for range 2 {
-		assert.NoError(t, handle(t.Context(), parse(t, confirmedBody)))
-	}
-	assert.Equal(t, 1, f.count())
 }

@@ -61,30 +61,3 @@ func TestEventByType(t *testing.T) {
 		t.Errorf("a notification that was not parsed: %v, %v", event, err)
 	}
 }
-
-func TestUnknownEvent(t *testing.T) {
-	t.Parallel()
-	for data, want := range map[string]struct{ receipt, token string }{
-		`{"receiptNumber":"1000000001"}`:                                 {"1000000001", ""},
-		`{"agreementToken":"AGR0001","a":1}`:                             {"", "AGR0001"},
-		`{"agreementToken":"AGR0001","receiptNumber":"1000000001"}`:      {"1000000001", "AGR0001"},
-		`{"ReceiptNumber":"1000000001","agreementtoken":"AGR0001"}`:      {"", ""},
-		`{"receiptNumber":1000000001,"agreementToken":["AGR0001"]}`:      {"1000000001", ""},
-		`{"receiptNumber":1.0,"agreementToken":1e3}`:                     {"", ""},
-		`{"receiptNumber":null,"agreementToken":{"a":"AGR0001"}}`:        {"", ""},
-		`{"payment":{"receiptNumber":"1000000001"}}`:                     {"", ""},
-		`{"receiptNumber":"1","receiptNumber":"2","agreementToken":"A"}`: {"", "A"},
-		`{"a":1,"a":2,"A":3,"receiptNumber":"1000000001"}`:               {"1000000001", ""},
-		`["receiptNumber"]`: {"", ""},
-		`"1000000001"`:      {"", ""},
-		`{"receipt\u004eumber":"1000000001","agreementToken":"\u0041"}`: {"1000000001", "A"},
-	} {
-		event := eventOf[*webhooks.UnknownEvent](t, parse(t, `{"id":"1","eventType":"x","data":`+data+`}`))
-		if event.ReceiptNumber() != want.receipt || event.AgreementToken() != want.token || string(event.Data()) != data {
-			t.Errorf("%s: %q, %q, %s", data, event.ReceiptNumber(), event.AgreementToken(), event.Data())
-		}
-	}
-	if none := new(webhooks.UnknownEvent); none.Data() != nil || none.ReceiptNumber() != "" || none.AgreementToken() != "" {
-		t.Error("an event without content has some")
-	}
-}

@@ -128,48 +128,6 @@ func ExampleConfirmWith() {
 	// true true
 }
 
-func ExampleSigner() {
-	// The tested endpoint sets orders to paid.
-	paid := map[string]bool{}
-	secret := webhooks.NewSecret("the test's secret")
-	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{secret})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	endpoint := webhooks.NewHandler(verifier, func(_ context.Context, n *webhooks.Notification) error {
-		event, err := n.Event()
-		if err != nil {
-			return err
-		}
-		if event, ok := event.(*webhooks.PaymentEvent); ok {
-			if event.Transaction().Outcome() == quickstream.OutcomeApproved {
-				paid[event.Transaction().PaymentReferenceNumber] = true
-			}
-		}
-		return nil
-	})
-
-	signer := webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: secret}
-	n, err := webhooks.NewNotification(webhooks.EventTypePayToPaymentApproved, quickstream.Transaction{
-		ReceiptNumber: "1000000001", PaymentReferenceNumber: "ORDER-1",
-		Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved,
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	request, err := signer.NewRequest(context.Background(), "https://merchant.example/webhooks", n)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	response := httptest.NewRecorder()
-	endpoint.ServeHTTP(response, request)
-	fmt.Println(response.Code, paid)
-	// Output: 200 map[ORDER-1:true]
-}
-
 // database replaces a merchant's database with serial transactions.
 type database struct {
 	mu     sync.Mutex
@@ -230,4 +188,42 @@ func ExampleStore() {
 	// <nil>
 	// <nil>
 	// [ship 1] after 2 attempts
+}
+
+// The endpoint only stores and answers. A job confirms what is stored with the API, and acts on it.
+func ExampleNewInbox() {
+	secret := webhooks.NewSecret("the subscription's secret")
+	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{secret})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	// On a database: INSERT INTO inbox (id, digest, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
+	inbox := map[string][]byte{}
+	endpoint := webhooks.NewInbox(verifier, func(_ context.Context, n *webhooks.Notification) error {
+		inbox[n.ID+n.Digest()] = n.Raw()
+		return nil
+	})
+
+	// The service delivers a notification twice.
+	signer := webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: secret}
+	for range 2 {
+		request, err := signer.NewRequestWithBody(context.Background(), "https://merchant.example/webhooks",
+			[]byte(`{"id":"8e3c","eventType":"payto.agreement.confirmed","data":{"agreementToken":"AGR0001","status":"ACTIVE"}}`))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		response := httptest.NewRecorder()
+		endpoint.ServeHTTP(response, request)
+		fmt.Println(response.Code)
+	}
+	for _, stored := range inbox {
+		n, err := webhooks.Parse(stored) // for the function of webhooks.ConfirmWith
+		fmt.Println(n, err)
+	}
+	// Output:
+	// 200
+	// 200
+	// webhooks.Notification("8e3c", payto.agreement.confirmed) <nil>
 }

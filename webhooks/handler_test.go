@@ -109,17 +109,6 @@ func TestAttack52And56Answers(t *testing.T) {
 
 type contextKey struct{}
 
-func TestHandlerPassesTheRequestsContext(t *testing.T) {
-	t.Parallel()
-	for _, store := range []webhooks.Store{nil, new(webhooks.MemoryStore)} {
-		h := webhooks.NewHandler(newVerifier(t), func(ctx context.Context, _ *webhooks.Notification) error {
-			return ctx.Value(contextKey{}).(error)
-		}, webhooks.WithStore(store))
-		ctx := context.WithValue(t.Context(), contextKey{}, webhooks.ErrConflict)
-		assert.Equal(t, http.StatusOK, post(h, signed(t, confirmedBody).WithContext(ctx)).Code, "answered")
-	}
-}
-
 func checkFailures(t *testing.T, failures []webhooks.Failure, status, calls int, result error) {
 	t.Helper()
 	if status == http.StatusOK {
@@ -206,16 +195,4 @@ func TestHandlerLogs(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A response writer that hides the connection takes the time limit away: that is
-// said once.
-func TestHandlerWarnsOfAMissingReadDeadline(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	h := webhooks.NewHandler(newVerifier(t), new(calls).handle, webhooks.WithLogger(slog.New(slog.NewTextHandler(&out, nil))))
-	for range 3 {
-		post(h, signed(t, confirmedBody))
-	}
-	assert.Equal(t, 1, strings.Count(out.String(), "cannot limit the time"), "warned")
 }

@@ -14,28 +14,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream/webhooks"
 )
-
-// Another content that fails is no conflict yet, and comes again.
-func TestSameIDWithOtherContentFails(t *testing.T) {
-	t.Parallel()
-	store, f := new(webhooks.MemoryStore), new(calls)
-	other := strings.Replace(confirmedBody, "AGR0001", "AGR0002", 1)
-	require.NoError(t, store.Once(t.Context(), parse(t, confirmedBody), f.handle))
-	f.err = errors.New("database down")
-	if err := store.Once(t.Context(), parse(t, other), f.handle); !errors.Is(err, f.err) || errors.Is(err, webhooks.ErrConflict) {
-		t.Error(err)
-	}
-	f.err = nil
-	for i, want := range []error{webhooks.ErrConflict, nil} {
-		if err := store.Once(t.Context(), parse(t, other), f.handle); !errors.Is(err, want) || f.count() != 3 {
-			t.Errorf("delivery %d: %v after %d calls", i+3, err, f.count())
-		}
-	}
-}
 
 // A duplicate that arrives while the first is being handled is acknowledged after
 // the first has succeeded, takes over when it fails, and gives up with its sender.
@@ -127,21 +108,6 @@ func TestManyDeliveriesAtOnce(t *testing.T) {
 	for id := range effects {
 		assert.EqualValues(t, 1, effects[id].Load(), "id %d", id)
 	}
-}
-
-func TestMemoryStoreForgetsTheOldestFirst(t *testing.T) {
-	t.Parallel()
-	runs := map[string]int{}
-	store := &webhooks.MemoryStore{MaxIDs: 3}
-	handle := once(store, func(_ context.Context, n *webhooks.Notification) error {
-		runs[n.ID]++
-		return nil
-	})
-	for _, id := range strings.Fields("a b c a d b c d a b") {
-		// d pushes a out; a then pushes b out, and b c.
-		require.NoError(t, handle(t.Context(), &webhooks.Notification{ID: id, EventType: "x"}))
-	}
-	assert.Equal(t, "map[a:2 b:2 c:1 d:1]", fmt.Sprint(runs))
 }
 
 func TestMemoryStoreForgetsWithTime(t *testing.T) {

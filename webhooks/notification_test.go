@@ -16,48 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/webhooks"
 )
-
-func TestParseAccepts(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		body, timestamp, data string
-	}{
-		"unknown event type":  {`{"id":"1","eventType":"payid.created","data":{"a":1}}`, "", `{"a":1}`},
-		"unknown member":      {`{"id":"1","eventType":"x","version":{"n":2}}`, "", ""},
-		"no data":             {`{"id":"1","eventType":"x"}`, "", ""},
-		"null data":           {`{"id":"1","eventType":"x","data":null}`, "", ""},
-		"data of other kinds": {`{"id":"1","eventType":"x","data":[1,"2"]}`, "", `[1,"2"]`},
-		"white space around":  {" \n" + `{"id":"1","eventType":"x"}` + "\r\n", "", ""},
-		"offset with colon":   {`{"id":"1","eventType":"x","timestamp":"2024-02-08T00:12:50+11:00"}`, "2024-02-08T00:12:50+1100", ""},
-		"UTC":                 {`{"id":"1","eventType":"x","timestamp":"2024-02-08T00:12:50Z"}`, "2024-02-08T00:12:50+0000", ""},
-		// None of these is worth losing a payment for.
-		"year zero":           {`{"id":"1","eventType":"x","timestamp":"0000-00-00T00:00:00Z"}`, "", ""},
-		"leap second":         {`{"id":"1","eventType":"x","timestamp":"2016-12-31T23:59:60Z"}`, "", ""},
-		"timestamp number":    {`{"id":"1","eventType":"x","timestamp":1707312770123}`, "2024-02-07T13:32:50.123+0000", ""},
-		"timestamp null":      {`{"id":"1","eventType":"x","timestamp":null}`, "", ""},
-		"metadata of any key": {`{"id":"1","eventType":"x","data":{"metadata":{"a":"1","A":"2"}}}`, "", `{"metadata":{"a":"1","A":"2"}}`},
-		"number as id":        {`{"id":12345,"eventType":"x"}`, "", ""},
-		// Nor does a member that decides nothing, whatever it is called.
-		"two times":               {`{"id":"1","eventType":"x","timestamp":"2024-02-08T00:12:50Z","timestamp":"2024-02-08T00:12:51Z"}`, "2024-02-08T00:12:51+0000", ""},
-		"unknown member twice":    {`{"id":"1","a":1,"a":2,"eventType":"x","A":3}`, "", ""},
-		"unknown names, nested":   {`{"id":"1","eventType":"x","data":{"new":{"Colour":1,"colour":2,"colour":3}}}`, "", `{"new":{"Colour":1,"colour":2,"colour":3}}`},
-		"two statuses in a list":  {`{"id":"1","eventType":"x","data":[{"a":[{"s":1,"s":2}]}]}`, "", `[{"a":[{"s":1,"s":2}]}]`},
-		"two statuses of nothing": {`{"id":"1","eventType":"x","data":{"status":"PENDING","status":"ACTIVE","ſtatus":"X"}}`, "", `{"status":"PENDING","status":"ACTIVE","ſtatus":"X"}`},
-		"longest id":              {`{"id":"` + strings.Repeat("a", 255) + `","eventType":"x"}`, "", ""},
-		"edges of ASCII":          {`{"id":"!~","eventType":"x"}`, "", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			n := parse(t, test.body)
-			if n.Timestamp.String() != test.timestamp || dataOf(t, n) != test.data {
-				t.Errorf("timestamp %q, data %q", n.Timestamp, dataOf(t, n))
-			}
-		})
-	}
-}
 
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
@@ -183,17 +143,6 @@ func TestDigestStays(t *testing.T) {
 	}
 }
 
-func TestNotificationPrints(t *testing.T) {
-	t.Parallel()
-	for body, want := range map[string]string{
-		confirmedBody: `webhooks.Notification("5f2c8a54-0001", payto.agreement.confirmed)`,
-		`{"id":"1","eventType":"canary\u0000type","data":{"a":"canary"}}`: `webhooks.Notification("1", unknown)`,
-	} {
-		n := parse(t, body)
-		assert.Equal(t, strings.Repeat(want+" ", 3)+want, fmt.Sprintf("%v %#v %d %s", n, *n, n, n.LogValue()), "printed as")
-	}
-}
-
 // TestNotificationIsNotEncoded: an encoder writes nothing of it, alone or inside something else.
 func TestNotificationIsNotEncoded(t *testing.T) {
 	t.Parallel()
@@ -208,24 +157,6 @@ func TestNotificationIsNotEncoded(t *testing.T) {
 	}
 	_, err = encoding.TextMarshaler(n).MarshalText() // which encoders of YAML call
 	assert.Error(t, err)
-}
-
-func TestNewNotification(t *testing.T) {
-	t.Parallel()
-	first, err := webhooks.NewNotification(webhooks.EventTypePayToAgreementConfirmed,
-		quickstream.Agreement{AgreementToken: "AGR0001", Status: quickstream.AgreementStatusActive})
-	require.NoError(t, err)
-	second, err := webhooks.NewNotification(webhooks.EventTypePayToAgreementConfirmed, nil)
-	if err != nil || first.ID == second.ID {
-		t.Errorf("ids %q and %q, %v", first.ID, second.ID, err)
-	}
-	assert.Equal(t, "AGR0001", eventOf[*webhooks.AgreementEvent](t, first).Agreement().AgreementToken)
-	if _, err := webhooks.NewNotification("", nil); err == nil {
-		t.Error("a notification without event type was made")
-	}
-	if _, err := webhooks.NewNotification("x", func() {}); err == nil {
-		t.Error("data that JSON does not know was taken")
-	}
 }
 
 func FuzzParse(f *testing.F) {

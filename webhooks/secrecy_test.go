@@ -1,7 +1,6 @@
 package webhooks_test
 
 import (
-	"encoding/json"
 	"log/slog"
 	"reflect"
 	"testing"
@@ -32,20 +31,6 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 			assert.False(t, shows(printtest.Printed(v)), "%s as %T", name, v)
 		}
 		assert.False(t, printtest.Reachable(v, secrets()...), name)
-	}
-}
-
-func TestSecret(t *testing.T) {
-	t.Parallel()
-	a, b := webhooks.NewSecret("a"), webhooks.NewSecret("b")
-	if !a.Equal(webhooks.NewSecret("a")) || a.Equal(b) || a.Equal(webhooks.Secret{}) {
-		t.Error("Equal does not compare the values")
-	}
-	if a.IsZero() || !webhooks.NewSecret("").IsZero() || !(webhooks.Secret{}).IsZero() {
-		t.Error("IsZero does not tell what is given")
-	}
-	if _, err := json.Marshal(a); err == nil {
-		t.Error("a secret was marshalled")
 	}
 }
 

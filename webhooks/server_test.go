@@ -2,17 +2,11 @@ package webhooks_test
 
 import (
 	"bufio"
-	"context"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"github.com/stretchr/testify/require"
-
-	"github.com/quickstream-go/quickstream/webhooks"
 )
 
 // head returns the head of a signed request with an announced length.
@@ -52,59 +46,5 @@ func drip(t *testing.T, conn net.Conn) {
 	t.Cleanup(func() {
 		conn.Close()
 		<-stopped
-	})
-}
-
-// The limit for the body does not limit the function, and does not last until the
-// next request on the connection.
-func TestReadTimeoutEndsWithTheBody(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := webhooks.NewHandler(newVerifier(t), func(ctx context.Context, _ *webhooks.Notification) error {
-			select {
-			case <-time.After(3 * webhooks.DefaultReadTimeout):
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
-		conn := serve(t, &http.Server{Handler: h, ReadTimeout: 2 * webhooks.DefaultReadTimeout})()
-		defer conn.Close()
-		for range 2 {
-			require.NoError(t, signed(t, confirmedBody).Write(conn))
-			require.Equal(t, http.StatusOK, answer(conn), "answered")
-			<-time.After(time.Second)
-		}
-	})
-}
-
-// A sender that goes away ends the function's context; the notification is not
-// taken for handled.
-func TestSenderGoesAway(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var store webhooks.MemoryStore
-		runs := 0
-		handle := func(ctx context.Context, _ *webhooks.Notification) error {
-			runs++
-			if runs > 1 {
-				return nil
-			}
-			<-ctx.Done()
-			return ctx.Err()
-		}
-		dial := serve(t, &http.Server{Handler: webhooks.NewHandler(newVerifier(t), handle, webhooks.WithStore(&store))})
-		conn := dial()
-		require.NoError(t, signed(t, confirmedBody).Write(conn))
-		synctest.Wait()
-		conn.Close()
-		synctest.Wait()
-
-		again := dial()
-		defer again.Close()
-		require.NoError(t, signed(t, confirmedBody).Write(again))
-		if status := answer(again); status != http.StatusOK || runs != 2 {
-			t.Errorf("answered %d after %d calls", status, runs)
-		}
 	})
 }

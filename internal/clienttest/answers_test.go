@@ -3,10 +3,8 @@ package clienttest_test
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
@@ -14,33 +12,6 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 )
-
-// A token of another account would let the customer pay with another customer's card.
-func TestTokenOfAnotherAccount(t *testing.T) {
-	create := func(account quickstream.TokenAccount, answer string) error {
-		_, err := clientOf(t, says(http.StatusOK, answer)).SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{
-			SupplierBusinessCode: "SHOP", Account: account,
-		})
-		return err
-	}
-	card := quickstream.CardDetails{CardNumber: quickstream.NewSecret("4242424242424242"), Expiry: quickstream.YearMonth{Year: 2030, Month: time.May}}
-	bank := quickstream.BankAccountDetails{AccountName: "Ann", BSB: "032-002", AccountNumber: quickstream.NewSecret("999994")}
-	for _, fits := range []string{
-		`"accountType":"CREDIT_CARD"`, `"accountType":"credit_card","creditCard":{}`, `"accountType":"NEW"`, `"creditCard":{"cardNumber":"424242xxxxxxx242"}`,
-		`"creditCard":{"cardNumber":"4242 42•• •••• 4242"}`, `"creditCard":{"cardNumber":"...242","maskedCardNumber4Digits":"424242...4242"}`,
-		`"creditCard":{"cardNumber":"xxxx"}`, `"creditCard":{"maskedCardNumber4Digits":"1111"}`,
-	} {
-		assert.NoError(t, create(card, `{"singleUseTokenId":"T",`+fits+`}`), fits)
-	}
-	for _, other := range []string{
-		`"accountType":"DIRECT_DEBIT"`, `"accountType":"direct_debit_nz"`, `"creditCard":{"cardNumber":"411111xxxxxxx242"}`,
-		`"creditCard":{"cardNumber":"424242xxxxxxx111"}`, `"creditCard":{"cardNumber":"424242xxxxxxx242","maskedCardNumber4Digits":"424242xxxxxx1111"}`,
-	} {
-		assert.ErrorIs(t, create(card, `{"singleUseTokenId":"T",`+other+`}`), quickstream.ErrOutcomeUnknown, other)
-	}
-	assert.NoError(t, create(bank, `{"singleUseTokenId":"T","accountType":"DIRECT_DEBIT"}`))
-	assert.ErrorIs(t, create(bank, `{"singleUseTokenId":"T","accountType":"CREDIT_CARD","creditCard":{"cardNumber":"424242xxxxxxx242"}}`), quickstream.ErrOutcomeUnknown)
-}
 
 // A customer with another number is not the one that was created.
 func TestCustomerOfAnotherNumber(t *testing.T) {
@@ -98,13 +69,6 @@ func agreementTerms(t *testing.T) *quickstream.BilateralTerms {
 	return terms
 }
 
-// A refusal that shows a transaction contradicts itself: the service may have executed the request.
-func TestRefusalWithATransaction(t *testing.T) {
-	const body = `{"customerMessage":"duplicate","receiptNumber":"R-7","status":"Approved","summaryCode":"0"}`
-	_, err := clientOf(t, says(http.StatusUnprocessableEntity, body)).Transactions.Pay(t.Context(), payment())
-	assert.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-}
-
 // What an answer says that is no HTTP stays out of the whole chain of causes, which error trackers print.
 func TestAttackAnswersThatAreNoHTTP(t *testing.T) {
 	const number, payID = "4242424242424242", "ann@example.com"
@@ -112,7 +76,7 @@ func TestAttackAnswersThatAreNoHTTP(t *testing.T) {
 		number + " " + payID + "\r\n\r\n", "HTTP/1.1 " + number + " OK\r\n\r\n", "HTTP/1.1 201 OK\r\n" + payID + "\r\n\r\n",
 		"HTTP/1.1 201 OK\r\nTransfer-Encoding: " + payID + "\r\n\r\n", "HTTP/1.1 201 OK\r\nContent-Length: " + number + "x\r\n\r\n",
 	} {
-		client, err := quickstream.NewClient(quickstream.CustomURL("http://"+saying(t, said)), testKeys(), quickstream.WithMaxAttempts(1))
+		client, err := quickstream.NewClient(quickstream.CustomURL(listening(t, func(*http.Request, int) string { return said })), testKeys(), quickstream.WithMaxAttempts(1))
 		require.NoError(t, err)
 		_, err = client.Transactions.Get(t.Context(), "R-1")
 		require.Error(t, err)
@@ -123,24 +87,4 @@ func TestAttackAnswersThatAreNoHTTP(t *testing.T) {
 			assert.NotContains(t, printed, payID, said)
 		}
 	}
-}
-
-// saying is the address of a server that says this to every connection.
-func saying(t *testing.T, text string) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = conn.Read(make([]byte, 4096))
-			_, _ = conn.Write([]byte(text))
-			_ = conn.Close()
-		}
-	}()
-	return listener.Addr().String()
 }

@@ -112,56 +112,6 @@ func FuzzMemory(f *testing.F) {
 	})
 }
 
-// TestAttackRow01Memory: as much as is accepted, in a body that is as long as it may be, holds no
-// more than eight times what is read of it either.
-func TestAttackRow01Memory(t *testing.T) {
-	calls := memoryCalls(t)
-	look, get, pay, do := calls["list"], calls["get"], calls["pay"], calls["do"]
-	accepted := func(n int, before, element, after string) string {
-		padding := strings.Repeat("x", (successCap-len(before)-len(after)-n*(len(element)+1))/n)
-		return before + strings.TrimSuffix(strings.Repeat(strings.Replace(element, "~", padding, 1)+",", n), ",") + after
-	}
-	nested := func(lists, n int, element string) string {
-		list := "[" + strings.TrimSuffix(strings.Repeat(element+",", n), ",") + "]"
-		return strings.TrimSuffix(strings.Repeat(list+",", lists), ",")
-	}
-	padded := func(body string) string {
-		return strings.Replace(body, "~", strings.Repeat("x", successCap-len(body)), 1)
-	}
-	for name, c := range map[string]struct {
-		call func(*quickstream.Client) error
-		body string
-	}{
-		"items":            {look, accepted(4_999, `{"data":[`, rich[:len(rich)-2]+`,"responseDescription":"~"}`, `]}`)},
-		"items of texts":   {look, accepted(4_999, `{"data":[`, `{"receiptNumber":"1","new":"~"}`, `]}`)},
-		"links of items":   {look, accepted(14, `{"data":[`, `{"receiptNumber":"1","responseDescription":"~","links":`+nested(1, 5_000, `{"rel":"a"}`)+`}`, `]}`)},
-		"links":            {look, padded(`{"data":[],"links":` + nested(1, 4_999, `{"href":"a"}`) + `,"new":"~"}`)},
-		"links of one":     {get, padded(`{"receiptNumber":"R-1","links":` + nested(1, 4_999, `{"href":"a"}`) + `,"responseDescription":"~"}`)},
-		"metadata":         {get, padded(`{"receiptNumber":"R-1","metadata":{` + heaptest.Members(149_000, `""`) + `"m":"~"}}`)},
-		"unknown names":    {get, padded(`{"receiptNumber":"R-1",` + heaptest.Members(149_000, `1`) + `"m":"~"}`)},
-		"unknown values":   {get, padded(`{"receiptNumber":"R-1","new":[` + nested(14, 5_000, `{"a":1}`) + `],"m":"~"}`)},
-		"any names":        {do, padded(`{` + heaptest.Members(149_000, `[]`) + `"m":"~"}`)},
-		"any objects":      {do, padded(`{"m":"~","new":[` + nested(14, 5_000, `{"a":1}`) + `]}`)},
-		"any inner lists":  {do, padded(`{"m":"~","new":[` + nested(4_900, 28, `[]`) + `]}`)},
-		"a payment's text": {pay, padded(`{"receiptNumber":"R-1","metadata":{` + heaptest.Members(149_000, `""`) + `"m":"~"},"summaryCode":{}}`)},
-	} {
-		t.Run("accepted "+name, func(t *testing.T) { attackMemory(t, 200, c.body, c.call) })
-	}
-	for _, c := range []string{
-		`{"errors":{` + heaptest.Members(2_400, `["x"]`) + `"m":["~"]}}`,
-		`{"errors":[` + nested(1, 2_000, `{"fieldName":"a"}`) + `],"customerMessage":"~"}`,
-		`{"new":[` + nested(1, 2_000, `{"a":{}}`) + `],"customerMessage":"~"}`,
-		`{` + heaptest.Members(4_900, `1`) + `"m":"~"}`,
-		`{"customerMessage":"~"}`, `{"errors":["~"]}`, `{"errors":{"~":"m"}}`, `{"~":"m"}`,
-	} {
-		for _, text := range []string{"/?", "\xff\xff", "\xffa"} {
-			t.Run("accepted "+c[:min(12, len(c))]+text, func(t *testing.T) {
-				attackMemory(t, 422, strings.Replace(c, "~", strings.Repeat(text, (errorJSON-len(c))/2), 1), pay)
-			})
-		}
-	}
-}
-
 func attackMemory(t *testing.T, status int, body string, call func(*quickstream.Client) error) {
 	t.Helper()
 	limit := int64(successCap)

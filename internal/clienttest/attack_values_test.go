@@ -7,12 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"mime"
-	"mime/multipart"
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -24,24 +20,6 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 )
-
-// TestAttack30FileNames: a file's name ends its place in the form, or is a path. Quotes are
-// escaped, and what is beyond ASCII is sent as it is. The rules refuse everything else.
-func TestAttack30FileNames(t *testing.T) {
-	for _, name := range []string{`"a" b.csv`, `a";filename="b`, "Löhne 7月.csv", strings.Repeat("a", 300)} {
-		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-			_, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-			assert.NoError(t, err)
-			form, err := multipart.NewReader(r.Body, params["boundary"]).ReadForm(1 << 20)
-			assert.NoError(t, err)
-			assert.Equal(t, []string{"file"}, slices.Collect(maps.Keys(form.File)))
-			assert.Equal(t, name, form.File["file"][0].Filename)
-			return uploadedFile(r), nil
-		})
-		_, err := client.PaymentFiles.Upload(t.Context(), upload(name, "x"))
-		require.NoError(t, err, name)
-	}
-}
 
 // TestAttack31MetadataNames: names of metadata hold quotes, dots, names of our own, or no
 // UTF-8. They arrive as what they are and are nothing else's, or nothing is sent.

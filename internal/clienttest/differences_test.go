@@ -66,19 +66,6 @@ func TestAnswersInAnotherForm(t *testing.T) {
 	assert.Nil(t, (*quickstream.Transaction)(nil).Differences())
 }
 
-// TestRefundsAnsweredUnderAnotherOriginal are unknown, whatever else agrees.
-func TestRefundsAnsweredUnderAnotherOriginal(t *testing.T) {
-	for original, fits := range map[string]bool{"R-0": true, "R-9": false} {
-		client := clientOf(t, echoing(t, func(t object) { t["originalReceiptNumber"], t["paymentReferenceNumber"] = original, "ORDER" }))
-		made, err := client.Transactions.Refund(t.Context(), quickstream.RefundParams{
-			OriginalReceiptNumber: "R-0", PrincipalAmount: payment().PrincipalAmount, Currency: quickstream.CurrencyAUD, PaymentReferenceNumber: "REFUND-1",
-		})
-		if assert.Equal(t, fits, err == nil, "%s: %v", original, err); fits {
-			assert.Equal(t, []string{"paymentReferenceNumber"}, made.Differences())
-		}
-	}
-}
-
 // changedBy returns an object with other members; nil removes one.
 func changedBy(o object, pairs ...any) object {
 	changed := maps.Clone(o)

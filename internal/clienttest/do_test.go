@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -108,34 +107,6 @@ func TestDoReadsAnswers(t *testing.T) {
 	assert.JSONEq(t, `{"b":1.50}`, string(raw))
 	require.NoError(t, do(says(201, `{"b":true}`), &anything))
 	assert.Equal(t, map[string]any{"b": true}, anything)
-
-	// No decoder shows what it could not read, and a half-read answer is not kept.
-	synctest.Test(t, func(t *testing.T) {
-		for body, into := range map[string]any{
-			`{"a":"x","n":` + callCard + `}`: &struct {
-				A string
-				N int8
-			}{},
-			`{"a":"x","n":"` + callCard + `"}`: &struct {
-				A string
-				N time.Time
-			}{},
-			`{"n":"` + callHandle + `"}`:           &map[string]json.Number{},
-			`{"a":"x` + "\xff" + `"}`:              &map[string]string{},
-			`{"a":"x","` + callCard[:4] + `":"x"}`: &map[string]int{},
-		} {
-			err := clientOf(t, says(200, body)).Do(t.Context(), quickstream.Request{Method: "GET", Route: "/notes"}, into)
-			undecodable, ok := errors.AsType[*quickstream.DecodeError](err)
-			require.True(t, ok, "%s: %v", body, err)
-			assert.JSONEq(t, body, string(undecodable.RawBody()))
-			for ; err != nil; err = errors.Unwrap(err) {
-				assert.Empty(t, secretIn(err.Error()))
-			}
-			kept, marshalErr := json.Marshal(into)
-			require.NoError(t, marshalErr)
-			assert.NotContains(t, string(kept), "x")
-		}
-	})
 }
 
 // TestDoRefuses what cannot be right before anything is sent, whatever rules are

@@ -1,20 +1,14 @@
 package clienttest_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptrace"
-	"reflect"
 	"regexp"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -99,58 +93,11 @@ func TestAPIErrorHoldsTheAnswer(t *testing.T) {
 	assert.Equal(t, "quickstream: Transactions.Pay (POST /transactions): the service answered 429 Too Many Requests (fields: cardNumber), trace code 8a7f-Trace_1", err.Error())
 }
 
-func TestUnauthorisedNamesBothCauses(t *testing.T) {
-	err := clientOf(t, says(401, "")).Check(t.Context())
-	assert.ErrorIs(t, err, quickstream.ErrUnauthorized)
-	assert.ErrorContains(t, err, "expired")
-	assert.ErrorContains(t, err, "wrong kind")
-}
-
 // unreachable returns a service that no connection leads to.
 func unreachable(cause error) service {
 	return func(r *http.Request) (*http.Response, error) {
 		httptrace.ContextClientTrace(r.Context()).GetConn(r.URL.Host)
 		return nil, cause
-	}
-}
-
-// TestErrorsProveNothingByThemselves: a RoundTripper that shows nothing of what it
-// does may have sent the payment, whatever its last error was.
-func TestErrorsProveNothingByThemselves(t *testing.T) {
-	client := clientOf(t, func(*http.Request) (*http.Response, error) {
-		return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
-	})
-	_, err := client.Transactions.Pay(t.Context(), payment(), quickstream.WithMaxAttempts(1))
-	assert.Equal(t, unknown, ending(err), "%v", err)
-}
-
-// TestErrorsPrintAlike: each error gives the same text by every route, as a
-// pointer and as a value.
-func TestErrorsPrintAlike(t *testing.T) {
-	const secret = "ann@example.com"
-	tx := &quickstream.Transaction{ReceiptNumber: secret, Status: "Declined", SummaryCode: "1", ResponseCode: "05"}
-	for _, err := range []error{
-		&quickstream.ValidationError{Operation: "X", Findings: []quickstream.Finding{{Rule: "r", Path: "p", Message: "m"}, {Rule: "s", Path: "q", Message: "n"}}},
-		refusalThatSays(t, secret),
-		&quickstream.NetworkError{Kind: quickstream.NetworkKindDNS},
-		&quickstream.UnknownOutcomeError{
-			Reference: secret, ReceiptNumber: secret, IdempotencyKey: secret, Intent: &quickstream.Intent{Reference: secret},
-			Cause: errors.New(secret),
-		},
-		&quickstream.DecodeError{StatusCode: 200},
-		&quickstream.DeclinedError{Transaction: tx},
-		&quickstream.PendingError{Transaction: &quickstream.Transaction{ReceiptNumber: secret, Status: secret, SummaryCode: "0"}},
-	} {
-		text := err.Error()
-		assert.True(t, strings.HasPrefix(strings.TrimPrefix(text, "do not call again: "), "quickstream: "), text)
-		for _, printed := range printedErrors(t, err) {
-			assert.Equal(t, text, printed, "%T", err)
-			assert.NotContains(t, printed, secret)
-		}
-		assert.Equal(t, fmt.Sprintf("%q", text), fmt.Sprintf("%q", err))
-		asJSON, jsonErr := json.Marshal(map[string]any{"err": err})
-		require.NoError(t, jsonErr)
-		assert.NotContains(t, string(asJSON), secret)
 	}
 }
 
@@ -170,30 +117,6 @@ func refusalThatSays(t *testing.T, text string) *quickstream.APIError {
 	require.Contains(t, said, refused.Fields()[0].FieldName, "it is cut")
 	require.Equal(t, []string{said, said}, []string{refused.CustomerMessage(), refused.DeveloperMessage()})
 	return refused
-}
-
-// printedErrors prints an error, as a pointer and as a value.
-func printedErrors(t *testing.T, err error) []string {
-	t.Helper()
-	value := reflect.ValueOf(err).Elem().Interface()
-	var printed []string
-	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x"} {
-		printed = append(printed, fmt.Sprintf(verb, err), fmt.Sprintf(verb, value))
-	}
-	for _, v := range []any{err, value} {
-		data, jsonErr := json.Marshal(v)
-		require.NoError(t, jsonErr)
-		var text string
-		require.NoError(t, json.Unmarshal(data, &text), "%s", data)
-		var asText, asJSON bytes.Buffer
-		slog.New(slog.NewTextHandler(&asText, nil)).Info("x", "err", v)
-		assert.Contains(t, asText.String(), "err="+strconv.Quote(err.Error()))
-		slog.New(slog.NewJSONHandler(&asJSON, nil)).Info("x", "err", v)
-		var record struct{ Err string }
-		require.NoError(t, json.Unmarshal(asJSON.Bytes(), &record))
-		printed = append(printed, text, record.Err)
-	}
-	return printed
 }
 
 // TestOnlyTheServicesWordsRefuseAWrite: a gateway answers a write that was carried out with

@@ -55,11 +55,15 @@ func secretIn(text string) string {
 	return ""
 }
 
-// echo is an error body that repeats all that was sent.
+// echo is an error body that repeats all that was sent, the identifier of the path as the trace code too.
 func echo(r *http.Request) string {
+	trace := "TRACE-1"
+	if strings.Contains(r.URL.Path, callHandle) {
+		trace = callHandle
+	}
 	body, _ := json.Marshal(map[string]any{
 		"errors":          []any{map[string]any{"fieldName": "creditCard.cardNumber", "fieldValue": callEcho, "messages": []string{callEcho}}, map[string]any{"fieldName": callCard}},
-		"customerMessage": callEcho, "developerMessage": callEcho + " " + r.URL.String(), "requestUrl": r.URL.String(), "traceCode": "TRACE-1",
+		"customerMessage": callEcho, "developerMessage": callEcho + " " + r.URL.String(), "requestUrl": r.URL.String(), "traceCode": trace,
 	})
 	return string(body)
 }

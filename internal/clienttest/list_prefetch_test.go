@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/internal/heaptest"
 )
 
 // slowPages serves a list of one transaction per page, each after a while.
@@ -154,85 +153,6 @@ func TestPrefetchLeftEarly(t *testing.T) {
 			}
 		})
 	})
-}
-
-func TestPrefetchContextEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pages := &slowPages{pages: 9, takes: pageTakes}
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		var seen []string
-		for page, err := range pages.list(t).Prefetch().Pages(ctx) {
-			if err != nil {
-				assert.ErrorIs(t, err, context.Canceled)
-				seen = append(seen, "error")
-				continue
-			}
-			seen = append(seen, page.Data[0].ReceiptNumber)
-			if len(seen) == 2 {
-				<-time.After(time.Minute) // the third page has arrived
-				cancel()
-			}
-		}
-		assert.Equal(t, []string{"1", "2", "3", "error"}, seen, "the end of the context is an error and not the end of the list")
-	})
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), pageTakes/2)
-		defer cancel()
-		var last error
-		for _, err := range (&slowPages{pages: 2, takes: pageTakes}).list(t).Prefetch().Pages(ctx) {
-			last = err
-		}
-		assert.ErrorIs(t, last, context.DeadlineExceeded)
-	})
-}
-
-// The response is that of the page at hand, although the next one has arrived.
-func TestPrefetchResponse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var response quickstream.Response
-		n := 0
-		for _, err := range (&slowPages{pages: 4, takes: pageTakes, fails: 4}).list(t, quickstream.WithResponseInto(&response)).Prefetch().Pages(t.Context()) {
-			n++
-			assert.Equal(t, n == 4, err != nil)
-			<-time.After(3 * pageTakes)
-			synctest.Wait()
-			assert.Equal(t, strconv.Itoa(n), response.Header["Page"][0])
-		}
-		assert.Equal(t, 4, n)
-		assert.Equal(t, http.StatusNotFound, response.StatusCode)
-	})
-}
-
-func TestPrefetchFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pages := &slowPages{pages: 9, takes: pageTakes}
-		first, err := pages.list(t).Prefetch().First(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, "1", first.ReceiptNumber)
-		synctest.Wait()
-		assert.EqualValues(t, 1, pages.asked.Load())
-	})
-}
-
-// TestAttackRow08Cursors: of the links that were followed nothing but digests is kept.
-func TestAttackRow08Cursors(t *testing.T) {
-	const pages, length = 2_000, 8 << 10
-	const enough = pages * length / 2
-	cursor := func(page int) string { return fmt.Sprintf("?page=%0*d", length-len("?page="), page) }
-	asked, before, held := 0, heaptest.Live(), int64(0)
-	client := clientOf(t, func(*http.Request) (*http.Response, error) {
-		if asked++; asked == pages {
-			held = heaptest.Live() - before
-			return answer(200, pageOf("")), nil
-		}
-		return answer(200, pageOf(cursor(asked))), nil
-	})
-	_, err := read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}))
-	require.NoError(t, err)
-	require.Equal(t, pages, asked)
-	t.Logf("%.1f MiB after %d pages", float64(held)/mebibyte, pages)
-	assert.LessOrEqual(t, held, int64(enough), "links are not kept")
 }
 
 // TestAttackRow11PanicsUnderPrefetch: a panic of the caller's code on the goroutine that reads

@@ -162,36 +162,6 @@ func decodedTree(t *testing.T, data []byte) map[string]any {
 	return tree
 }
 
-// TestStoredModelsKeepEverything: what was received is there after being stored
-// and read again.
-func TestStoredModelsKeepEverything(t *testing.T) {
-	stored := map[string]bool{}
-	for _, empty := range storedModels(t) {
-		of := reflect.TypeOf(empty()).Elem()
-		stored[of.Name()] = true
-		received := sample(of, of.Name())
-		model, data := empty(), []byte(received)
-		require.NoError(t, model.UnmarshalJSON(data), of)
-		clear(data) // the caller's bytes may be used again
-		assert.Equal(t, received, string(model.Raw()), of)
-
-		stored, err := json.Marshal(model)
-		require.NoError(t, err, of)
-		assert.Equal(t, decodedTree(t, []byte(received)), decodedTree(t, stored), of)
-		byValue, err := json.Marshal(reflect.ValueOf(model).Elem().Interface())
-		require.NoError(t, err)
-		assert.Equal(t, string(stored), string(byValue), of)
-
-		again := empty()
-		require.NoError(t, json.Unmarshal(stored, again), of)
-		assert.Equal(t, model.Extra(), again.Extra(), of)
-		restored, err := json.Marshal(again)
-		require.NoError(t, err)
-		assert.Equal(t, string(stored), string(restored), of)
-	}
-	assert.Equal(t, map[string]bool{"Account": true, "Agreement": true, "Customer": true, "Transaction": true}, stored)
-}
-
 func TestExtraNamesPaths(t *testing.T) {
 	var tx quickstream.Transaction
 	assert.Empty(t, tx.Extra())
@@ -218,90 +188,20 @@ func TestExtraNamesPaths(t *testing.T) {
 	}
 }
 
-// TestReuse: decoding over another value leaves nothing of it.
-func TestReuse(t *testing.T) {
-	tx := quickstream.Transaction{Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved}
-	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"1"}`), &tx))
-	assert.Equal(t, quickstream.OutcomeUnknown, tx.Outcome())
-	tx.Status, tx.SummaryCode = quickstream.TransactionStatusApproved, quickstream.SummaryCodeApproved
-	require.Error(t, json.Unmarshal([]byte(`{"receiptNumber":{}}`), &tx))
-	assert.Equal(t, quickstream.OutcomeUnknown, tx.Outcome())
-	for _, empty := range storedModels(t) {
-		model := empty()
-		require.NoError(t, json.Unmarshal([]byte(sample(reflect.TypeOf(model).Elem(), "x")), model))
-		require.NoError(t, json.Unmarshal([]byte(`{"data":[]}`), model))
-		fresh := empty()
-		require.NoError(t, json.Unmarshal([]byte(`{"data":[]}`), fresh))
-		a, errA := json.Marshal(model)
-		b, errB := json.Marshal(fresh)
-		require.NoError(t, errA)
-		require.NoError(t, errB)
-		assert.Equal(t, string(b), string(a), "%T", model)
-	}
-}
-
-// TestLinksAreStoredWithoutTheirQuery: addresses carry account numbers there. A template stays one:
-// an escaped brace is none.
-func TestLinksAreStoredWithoutTheirQuery(t *testing.T) {
-	const template = "https://api.invalid/rest/v1/transactions/{transactionId}"
-	for sent, want := range map[string]string{
-		template:                             template,
-		template + "?q={q}#x":                template,
-		"/v1/{id}/a@b//c@d?q":                "/v1/{id}/a@b//c@d",
-		"https://u:p@w@api.invalid/{id}/a@b": "https://api.invalid/{id}/a@b",
-		"//key@api.invalid":                  "//api.invalid",
-		"https://key@api.invalid?a=@b":       "https://api.invalid",
-		"https:key@api.invalid/{id}":         "",
-		"https://key@api.invalid/rest/v1/transactions/for-bank-account?bsb=032-999&accountNumber=999994#x": "https://api.invalid/rest/v1/transactions/for-bank-account",
-	} {
-		var link, again quickstream.Link
-		data, err := json.Marshal(map[string]string{"rel": "transaction", "href": sent})
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(data, &link))
-		assert.Equal(t, sent, link.Href())
-		stored, err := json.Marshal(link)
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(stored, &again))
-		assert.Equal(t, want, again.Href(), sent)
-	}
-}
-
 // TestSealedParametersAreNotMarshalled: what is in them could not be read back, and
 // storing parameters without it has to fail at once.
 func TestSealedParametersAreNotMarshalled(t *testing.T) {
-	number := quickstream.NewSecret("999994")
-	bank, nzBank := quickstream.BankAccountDetails{AccountNumber: number}, quickstream.NZBankAccountDetails{AccountNumber: number}
-	for _, source := range []quickstream.AccountSource{
-		quickstream.FromSingleUseToken("TOKEN-1"), quickstream.FromCustomer("TOKEN-1"), quickstream.FromAccount("TOKEN-1"), quickstream.FromCard(approvedCard()),
-		quickstream.FromBankAccount(bank), quickstream.FromNZBankAccount(nzBank),
+	source, payTo := quickstream.FromSingleUseToken("TOKEN-1"), quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "TOKEN-1"})
+	for _, v := range []any{
+		source,
+		quickstream.PayParams{Source: source},
+		&quickstream.PayParams{Source: quickstream.FromCard(approvedCard())},
+		quickstream.PreauthoriseParams{Source: source},
+		quickstream.VerifyAccountParams{Source: source},
+		quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromReceipt("TOKEN-1")},
+		quickstream.CollectParams{Source: payTo},
+		quickstream.ChangingRecall("TOKEN-1"), quickstream.ChangingRecallAmendment("TOKEN-1"),
 	} {
-		cardSource, _ := source.(quickstream.CardSource)
-		notMarshalled(t, source, quickstream.PayParams{Source: source}, &quickstream.PayParams{Source: source}, struct{ quickstream.AccountSource }{source})
-		if cardSource != nil {
-			notMarshalled(t, quickstream.PreauthoriseParams{Source: cardSource}, quickstream.VerifyAccountParams{Source: cardSource})
-		}
-	}
-	for _, source := range []quickstream.RegistrationSource{
-		quickstream.RegistrationFromSingleUseToken("TOKEN-1"), quickstream.RegistrationFromReceipt("TOKEN-1"), quickstream.RegistrationFromCard(approvedCard()),
-		quickstream.RegistrationFromBankAccount(bank), quickstream.RegistrationFromNZBankAccount(nzBank),
-	} {
-		notMarshalled(t, quickstream.RegisterAccountParams{Source: source})
-	}
-	for _, source := range []quickstream.PayToSource{
-		quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "TOKEN-1"}), quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{}),
-	} {
-		notMarshalled(t, source, quickstream.CollectParams{Source: source}, &quickstream.CollectParams{Source: source}, struct{ quickstream.PayToSource }{source})
-	}
-	notMarshalled(t, quickstream.ChangingRecall("TOKEN-1"), quickstream.ChangingRecallAmendment("TOKEN-1"))
-	for _, account := range []quickstream.TokenAccount{approvedCard(), bank, nzBank} { // whose secrets fail by themselves
-		_, err := json.Marshal(quickstream.CreateSingleUseTokenParams{Account: account})
-		assert.ErrorContains(t, err, "a secret cannot be marshalled")
-	}
-}
-
-func notMarshalled(t *testing.T, values ...any) {
-	t.Helper()
-	for _, v := range values {
 		text, err := json.Marshal(v)
 		require.ErrorContains(t, err, "Plan", "%T", v)
 		assert.Empty(t, text)

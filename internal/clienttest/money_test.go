@@ -57,19 +57,6 @@ func agreeAmount(d decimal.Decimal) func(*quickstream.Client, ...quickstream.Cal
 	}
 }
 
-// TestCurrencyOfAVerification is AUD if none is named.
-func TestCurrencyOfAVerification(t *testing.T) {
-	for currency, sent := range map[quickstream.Currency]string{"": `"currency":"AUD"`, quickstream.CurrencyNZD: `"currency":"NZD"`} {
-		params := validArguments("")[reflect.TypeFor[quickstream.VerifyAccountParams]()].(quickstream.VerifyAccountParams)
-		params.Currency = currency
-		body, err := sentBody(t, func(c *quickstream.Client, opts ...quickstream.CallOption) error {
-			return second(c.Transactions.VerifyAccount(t.Context(), params, opts...))
-		})
-		require.ErrorIs(t, err, quickstream.ErrInvalid)
-		assert.Contains(t, body, sent)
-	}
-}
-
 // TestDecimalsSwitches: transactions carry a number, PayTo a text, both with two
 // decimals. decimal has switches that change its JSON for the whole process. Neither requests nor stored models depend on them. A process of its
 // own throws each.

@@ -25,8 +25,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // Real sockets on this machine, for what connections in memory cannot show. Every
@@ -67,15 +65,6 @@ func networkKind(t *testing.T, err error) quickstream.NetworkKind {
 	return failed.Kind
 }
 
-func TestNotTLS(t *testing.T) {
-	client, _ := server(t, func(http.ResponseWriter, *http.Request) {}, plain)
-	address := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprint(client), "quickstream.Client("), ")")
-	client, err := quickstream.NewClient(quickstream.CustomURL("https://"+address), testKeys())
-	require.NoError(t, err)
-	_, err = client.Transactions.Pay(t.Context(), payment(), quickstream.WithMaxAttempts(1))
-	assert.Equal(t, quickstream.NetworkKindTLS, networkKind(t, err))
-}
-
 // closedPort is an address that nothing listens on.
 func closedPort(t *testing.T) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -96,97 +85,6 @@ func raw(t *testing.T, answer string) http.HandlerFunc {
 	}
 }
 
-// inAMinute repeats what depends on when goroutines get their turn until it succeeds: net/http gives
-// a connection up when the one that wrote to it does not get its own for 50 ms.
-func inAMinute(t *testing.T, what string, succeeds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !succeeds(); {
-		require.True(t, time.Now().Before(end), what)
-	}
-}
-
-// TestConnectionsAreReused: whatever is answered, the connection that is there
-// serves the next call.
-func TestConnectionsAreReused(t *testing.T) {
-	kinds := []func(http.ResponseWriter){
-		func(w http.ResponseWriter) { _, _ = io.WriteString(w, approvedBody) },
-		func(w http.ResponseWriter) { w.WriteHeader(404) },
-		func(w http.ResponseWriter) { w.WriteHeader(204) },
-		func(w http.ResponseWriter) { w.WriteHeader(202); _, _ = io.WriteString(w, "{}") },
-		func(w http.ResponseWriter) {
-			w.WriteHeader(500)
-			_, _ = io.WriteString(w, strings.Repeat("x", 100<<10))
-		},
-		func(w http.ResponseWriter) { // chunked
-			w.WriteHeader(422)
-			for range 3 {
-				_, _ = io.WriteString(w, strings.Repeat(" ", 3000))
-				_ = http.NewResponseController(w).Flush()
-			}
-		},
-		func(w http.ResponseWriter) { // chunked, with an end of its own
-			_, _ = io.WriteString(w, approvedBody)
-			_ = http.NewResponseController(w).Flush()
-		},
-		func(w http.ResponseWriter) { w.WriteHeader(503); _, _ = io.WriteString(w, errorBody) },
-		func(w http.ResponseWriter) { w.WriteHeader(429) },
-		func(w http.ResponseWriter) { w.Header().Set("Location", "/"); w.WriteHeader(307) },
-	}
-	for name, start := range map[string]func(*httptest.Server){"HTTP": plain, "TLS": secure, "HTTP/2": http2} {
-		var kind atomic.Int64
-		client, connections := server(t, func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body)
-			kinds[kind.Load()](w)
-		}, start)
-		for call, send := range map[string]func(){
-			"read":   func() { _, _ = client.Transactions.Get(t.Context(), "R-1", quickstream.WithMaxAttempts(1)) },
-			"POST":   func() { _, _ = client.Transactions.Pay(t.Context(), payment(), quickstream.WithMaxAttempts(1)) },
-			"change": func() { _ = client.PayTo.Recall(t.Context(), "A-1") },
-		} {
-			for i := range kinds {
-				kind.Store(int64(i))
-				inAMinute(t, fmt.Sprintf("%s: after a %s and answer %d there is a new connection", name, call, i), func() bool {
-					send()
-					before := connections.Load()
-					send()
-					return connections.Load() == before
-				})
-			}
-		}
-	}
-}
-
-// TestManyCallersKeepTheirConnections: what net/http does by default would pay a
-// new handshake for most calls.
-func TestManyCallersKeepTheirConnections(t *testing.T) {
-	const callers = 32
-	var together sync.WaitGroup
-	client, connections := server(t, func(w http.ResponseWriter, _ *http.Request) {
-		together.Done()
-		together.Wait() // all of them are under way at once
-		w.WriteHeader(http.StatusNotFound)
-	}, secure)
-	round := func() {
-		together.Add(callers)
-		var wg sync.WaitGroup
-		for range callers {
-			wg.Go(func() {
-				_, err := client.Transactions.Get(t.Context(), "R-1")
-				assert.ErrorIs(t, err, quickstream.ErrNotFound)
-			})
-		}
-		wg.Wait()
-	}
-	round()
-	assert.EqualValues(t, callers, connections.Load())
-	// With two idle ones per host, as by default, a round would make 30.
-	inAMinute(t, "new connections once warm", func() bool {
-		warm := connections.Load()
-		round()
-		return connections.Load() < warm+callers/4
-	})
-}
-
 // TestOwnTransportSpeaksHTTP1, even to a server that would rather not: there a
 // connection carries one request at a time.
 func TestOwnTransportSpeaksHTTP1(t *testing.T) {
@@ -200,16 +98,6 @@ func TestOwnTransportSpeaksHTTP1(t *testing.T) {
 	}, http2)
 	err := client.Do(t.Context(), quickstream.Request{Method: http.MethodPost, Route: "/notes"}, nil, quickstream.WithIdempotencyKey("key-1"))
 	require.NoError(t, err)
-}
-
-// TestReadsThatWereSentOnce say so, though their last attempt was not sent.
-func TestReadsThatWereSentOnce(t *testing.T) {
-	box, _ := sandboxtest.New(t)
-	client := sandboxtest.Client(t, box, quickstream.WithRetryWait(time.Millisecond, time.Millisecond))
-	require.NoError(t, box.Inject(sandbox.Fault{Kind: sandbox.ResetAfterCommit(), Nth: 1}, sandbox.Fault{Kind: sandbox.Unreachable(sandbox.ConnectionRefused), Nth: 2, Times: 9}))
-	_, err := client.Transactions.Get(t.Context(), "R-1")
-	assert.Equal(t, quickstream.NetworkKindConnectionRefused, networkKind(t, err))
-	assert.NotErrorIs(t, err, quickstream.ErrNotSent)
 }
 
 // TestAttack20ProxyCredentials: a proxy that wants credentials is asked once, and gets

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,8 +15,6 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/internal/printtest"
-	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // observed records what an observer sees.
@@ -64,17 +60,11 @@ func TestRefusedCallsAreObserved(t *testing.T) {
 	client := clientOf(t, says(500, ""), quickstream.WithObserver(s.observer()))
 	refused := map[string]func() error{
 		"Transactions.Pay": func() error { return second(client.Transactions.Pay(t.Context(), quickstream.PayParams{})) },
-		"Transactions.Get": func() error { return second(client.Transactions.Get(t.Context(), "a/b")) },
 		"Transactions.Void": func() error {
 			return second(client.Transactions.Void(t.Context(), "R-1", quickstream.WithBeforeSend(func(context.Context, quickstream.Intent) error { return hook })))
 		},
-		"Customers.GetByNumber": func() error { return second(client.Customers.GetByNumber(t.Context(), "")) },
-		"Transactions.Submit":   func() error { return second(client.Transactions.Submit(t.Context(), quickstream.Intent{}, nil)) },
-		"Transactions.Resume":   func() error { return second(client.Transactions.Resume(t.Context(), quickstream.Intent{})) },
-		"PayTo.ResumeChange":    func() error { return second(client.PayTo.ResumeChange(t.Context(), quickstream.Intent{})) },
-		"PayTo.Resume":          func() error { return second(client.PayTo.Resume(t.Context(), quickstream.Intent{})) },
-		"PayTo.Submit":          func() error { return client.PayTo.Submit(t.Context(), quickstream.Intent{Target: "A"}, nil) },
-		"PaymentFiles.Resume":   func() error { return second(client.PaymentFiles.Resume(t.Context(), quickstream.Intent{})) },
+		"Transactions.Submit": func() error { return second(client.Transactions.Submit(t.Context(), quickstream.Intent{}, nil)) },
+		"PayTo.ResumeChange":  func() error { return second(client.PayTo.ResumeChange(t.Context(), quickstream.Intent{})) },
 		"Do": func() error {
 			return client.Do(t.Context(), quickstream.Request{Method: "4111111111111111", Route: "/4111111111111111"}, nil)
 		},
@@ -95,86 +85,6 @@ func TestRefusedCallsAreObserved(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
-
-// TestHooksErrorsAreNotTheCalls: a hook may return what another call returned, and the
-// call that it ends was still never sent.
-func TestHooksErrorsAreNotTheCalls(t *testing.T) {
-	for _, mine := range []error{
-		&quickstream.APIError{Reason: quickstream.ReasonNotFound, StatusCode: 404, TraceCode: "OTHER"},
-		&quickstream.NetworkError{Kind: quickstream.NetworkKindReset}, new(quickstream.UnknownOutcomeError), new(quickstream.DecodeError),
-	} {
-		var s observed
-		client := clientOf(t, says(500, ""), quickstream.WithObserver(s.observer()))
-		_, err := client.Transactions.Void(t.Context(), "R-1", quickstream.WithBeforeSend(func(context.Context, quickstream.Intent) error { return mine }))
-		require.ErrorIs(t, err, mine)
-		require.Len(t, s.ends, 1)
-		assert.Equal(t, quickstream.CallResultNotSent, s.ends[0].Result, "%T", mine)
-		planned, err := client.Transactions.PlanVoid(t.Context(), "R-1")
-		require.NoError(t, err)
-		_, err = client.Transactions.Submit(t.Context(), planned, func(context.Context) error { return mine })
-		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-		assert.Equal(t, quickstream.CallResultUnknown, s.ends[1].Result, "%T", mine)
-		assert.Empty(t, s.ends[0].TraceCode+s.ends[1].TraceCode, "%T", mine)
-	}
-}
-
-// TestPanicsOfObservers end a call as never sent before the first byte, and as a
-// lost answer after it. A call that was refused keeps its error.
-func TestPanicsOfObservers(t *testing.T) {
-	type trace struct{}
-	ended := 0
-	for name, observer := range map[string]quickstream.Observer{
-		"start": {
-			Start: func(context.Context, quickstream.CallInfo) context.Context { panic("mine") },
-			End: func(ctx context.Context, _ quickstream.CallInfo, _ quickstream.EndInfo) {
-				ended++
-				assert.Nil(t, ctx.Value(trace{}), "the values of the caller's may be another call's")
-			},
-		},
-		"carrier": {Carrier: func(context.Context) string { panic("mine") }},
-		"attempt": {Attempt: func(context.Context, quickstream.CallInfo, quickstream.AttemptInfo) { panic("mine") }},
-		"end":     {End: func(context.Context, quickstream.CallInfo, quickstream.EndInfo) { panic("mine") }},
-	} {
-		sent := 0
-		client := clientOf(t, func(*http.Request) (*http.Response, error) {
-			sent++
-			return answer(http.StatusCreated, approvedBody), nil
-		}, quickstream.WithObserver(observer))
-		_, err := client.Transactions.Pay(context.WithValue(t.Context(), trace{}, "another call's"), payment())
-		if name == "start" || name == "carrier" {
-			require.ErrorIs(t, err, quickstream.ErrNotSent, name)
-			require.ErrorContains(t, err, "the observer panicked with a string at observe_test.go:", name)
-			assert.Zero(t, sent, name)
-		} else {
-			lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
-			require.True(t, ok, "%s: %v", name, err)
-			require.ErrorContains(t, errors.Unwrap(lost.Cause), "the observer panicked with a string at observe_test.go:", name)
-			assert.Equal(t, 1, sent, name)
-		}
-		_, err = client.Transactions.Pay(t.Context(), quickstream.PayParams{})
-		_, own := errors.AsType[*quickstream.ValidationError](err)
-		assert.True(t, own, "%s: %v", name, err)
-	}
-	assert.Equal(t, 2, ended, "once for each call")
-	box, _ := sandboxtest.New(t)
-	client := sandboxtest.Client(t, box, quickstream.WithRetryWait(time.Millisecond, time.Millisecond), quickstream.WithObserver(quickstream.Observer{
-		End: func(context.Context, quickstream.CallInfo, quickstream.EndInfo) { panic("mine") },
-	}))
-	require.NoError(t, box.Inject(sandbox.Fault{Kind: sandbox.ResetAfterCommit(), Nth: 1}, sandbox.Fault{Kind: sandbox.Unreachable(sandbox.ConnectionRefused), Nth: 2, Times: 9}))
-	_, err := client.Transactions.Pay(t.Context(), payment())
-	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "the first attempt may have arrived, though the last was not sent")
-	client = clientOf(t, says(500, ""), quickstream.WithObserver(quickstream.Observer{
-		Continue: func(context.Context, string) context.Context { panic("mine") },
-	}))
-	void, err := client.Transactions.PlanVoid(t.Context(), "R-1")
-	require.NoError(t, err)
-	void.Carrier = "stored"
-	_, err = client.Transactions.Submit(t.Context(), void, func(context.Context) error { return nil })
-	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-	require.ErrorContains(t, err, "the observer panicked with a string at observe_test.go:")
-	_, err = client.Transactions.Resume(t.Context(), void)
-	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-}
 
 // TestPanicsOfHooksShowNoValues: the value of a panic can hold anything, and appears in no error and
 // no log. A key source that panics ends the call before it is sent.
@@ -277,33 +187,6 @@ func TestPanicsOfTheCallersCode(t *testing.T) {
 	}
 }
 
-// TestHostsAndPorts: an attempt names host and port of every form of address, and without
-// a port in it that of the scheme.
-func TestHostsAndPorts(t *testing.T) {
-	for address, want := range map[string]quickstream.AttemptInfo{
-		"https://a.example/rest/v1":      {Host: "a.example", Port: 443},
-		"https://a.example:8443/rest/v1": {Host: "a.example", Port: 8443},
-		"https://a.example:/rest/v1":     {Host: "a.example", Port: 443},
-		"http://localhost/rest/v1":       {Host: "localhost", Port: 80},
-		"http://localhost:/rest/v1":      {Host: "localhost", Port: 80},
-		"http://127.0.0.1:8080/rest/v1":  {Host: "127.0.0.1", Port: 8080},
-		"https://[::1]/rest/v1":          {Host: "::1", Port: 443},
-		"http://[::1]:8080/rest/v1":      {Host: "::1", Port: 8080},
-	} {
-		var seen []quickstream.AttemptInfo
-		client, err := quickstream.NewClient(quickstream.CustomURL(address), testKeys(),
-			quickstream.WithHTTPClient(&http.Client{Transport: says(404, "")}), quickstream.WithObserver(quickstream.Observer{
-				Attempt: func(_ context.Context, _ quickstream.CallInfo, a quickstream.AttemptInfo) {
-					seen = append(seen, quickstream.AttemptInfo{Host: a.Host, Port: a.Port})
-				},
-			}))
-		require.NoError(t, err, address)
-		_, err = client.Transactions.Get(t.Context(), "R-1")
-		require.ErrorIs(t, err, quickstream.ErrNotFound)
-		assert.Equal(t, []quickstream.AttemptInfo{want}, seen, address)
-	}
-}
-
 // TestCarrier: an intent takes what the observer returns to where it is worked on.
 func TestCarrier(t *testing.T) {
 	type trace struct{}
@@ -332,38 +215,4 @@ func TestCarrier(t *testing.T) {
 	_, err = client.Transactions.Resume(t.Context(), *lost.Intent, quickstream.WithMaxAttempts(1))
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 	assert.Equal(t, []string{"Transactions.Void /transactions/{receiptNumber}/void a", "Transactions.Resume /transactions/{receiptNumber} a+"}, calls)
-}
-
-// TestEnds pairs results with what a call returns, and trace codes with answers.
-func TestEnds(t *testing.T) {
-	for _, c := range []struct {
-		status int
-		body   string
-		write  bool
-		result quickstream.CallResult
-		trace  string
-	}{
-		{200, `{"receiptNumber":"1"}`, false, quickstream.CallResultSuccess, ""},
-		{200, "{", false, quickstream.CallResultUndecodable, ""},
-		{404, `{"traceCode":"ABC-12"}`, false, quickstream.CallResultAnswered, "ABC-12"},
-		{404, `{"traceCode":"4111 1111"}`, false, quickstream.CallResultAnswered, "?"},
-		{500, `{"traceCode":"ABC-12"}`, true, quickstream.CallResultUnknown, "ABC-12"},
-	} {
-		var s observed
-		client := clientOf(t, says(c.status, c.body), quickstream.WithObserver(s.observer()), quickstream.WithMaxAttempts(1))
-		var err error
-		if c.write {
-			_, err = client.Transactions.Pay(t.Context(), payment())
-		} else {
-			_, err = client.Transactions.Get(t.Context(), "1")
-		}
-		require.Len(t, s.ends, 1)
-		assert.Equal(t, c.result, s.ends[0].Result, "%v", err)
-		assert.Equal(t, c.trace, s.ends[0].TraceCode, "%v", err)
-		assert.True(t, err == s.ends[0].Err, "the same error") //nolint:errorlint // not one like it
-	}
-	var s observed
-	client := clientOf(t, says(202, ""), quickstream.WithObserver(s.observer()))
-	_, err := client.Transactions.DownloadReport(t.Context(), new(strings.Builder), quickstream.ReportParams{})
-	assert.Same(t, reflect.ValueOf(err).Interface(), s.ends[0].Err)
 }

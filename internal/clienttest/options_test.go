@@ -288,41 +288,6 @@ func TestCallersClientIsNotChanged(t *testing.T) {
 	assert.True(t, answered, "the client has its own copy")
 }
 
-// TestParametersAreNotChanged: every operation leaves what it is given as it was.
-func TestParametersAreNotChanged(t *testing.T) {
-	for _, op := range operations() {
-		for of, value := range validArguments("ID-1") {
-			before, err := json.Marshal(printable(value))
-			require.NoError(t, err)
-			_, err = op.callWith(t.Context(), clientOf(t, says(422, "")), "ID-1", reflect.ValueOf(value))
-			require.Error(t, err)
-			after, err := json.Marshal(printable(value))
-			require.NoError(t, err)
-			assert.Equal(t, string(before), string(after), "%s changed %s", op.name, of)
-		}
-	}
-}
-
-// printable shows a value by what fmt makes of it, pointers followed one level.
-func printable(v any) any {
-	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer {
-		v = p.Elem().Interface()
-	}
-	shown := map[string]string{}
-	for value, i := reflect.ValueOf(v), 0; value.Kind() == reflect.Struct && i < value.NumField(); i++ {
-		field := value.Field(i)
-		if field.Kind() == reflect.Pointer && !field.IsNil() {
-			field = field.Elem()
-		}
-		shown[value.Type().Field(i).Name] = reflect.ValueOf(&field).Elem().Interface().(reflect.Value).String()
-		if field.CanInterface() {
-			text, _ := json.Marshal(field.Interface())
-			shown[value.Type().Field(i).Name] = string(text)
-		}
-	}
-	return shown
-}
-
 // TestConcurrentUse: one client, all operations, many goroutines. The race
 // detector is the judge.
 func TestConcurrentUse(t *testing.T) {
@@ -407,61 +372,6 @@ func TestWithSupplierBusinessCode(t *testing.T) {
 		_, err := client.Transactions.Pay(t.Context(), bankDebit(""), quickstream.WithSupplierBusinessCode(code))
 		require.ErrorIs(t, err, quickstream.ErrInvalid)
 		assert.Contains(t, string(body), `"supplierBusinessCode":"`+code+`"`)
-	}
-}
-
-// TestWithSupplierBusinessCodeInIntents: what was planned keeps its business, and the
-// nearest name counts: the parameters', the call's, the client's.
-func TestWithSupplierBusinessCodeInIntents(t *testing.T) {
-	client := clientOf(t, says(422, errorBody), quickstream.WithSupplierBusinessCode("CLIENT"))
-	params := bankDebit("")
-	business := func(params quickstream.PayParams, opts ...quickstream.CallOption) string {
-		var intent quickstream.Intent
-		_, err := client.Transactions.Pay(t.Context(), params, append(opts, quickstream.WithBeforeSend(func(_ context.Context, i quickstream.Intent) error {
-			intent = i
-			return nil
-		}))...)
-		require.ErrorIs(t, err, quickstream.ErrInvalid)
-		var request struct{ SupplierBusinessCode string }
-		require.NoError(t, json.Unmarshal(intent.Request, &request))
-		return request.SupplierBusinessCode
-	}
-	assert.Equal(t, "CLIENT", business(params))
-	assert.Equal(t, "CALL", business(params, quickstream.WithSupplierBusinessCode("CALL")))
-	assert.Equal(t, "OWN", business(bankDebit("OWN"), quickstream.WithSupplierBusinessCode("CALL")))
-	assert.Empty(t, params.SupplierBusinessCode)
-
-	params.Source = quickstream.FromAccount("A-1")
-	intent, err := client.Transactions.Plan(t.Context(), params)
-	require.NoError(t, err)
-	assert.Contains(t, string(intent.Request), `"supplierBusinessCode":"CLIENT"`)
-	var body []byte
-	worker := clientOf(t, func(r *http.Request) (*http.Response, error) {
-		body, _ = io.ReadAll(r.Body)
-		return answer(422, errorBody), nil
-	}, quickstream.WithSupplierBusinessCode("WORKER"))
-	_, err = worker.Transactions.Submit(t.Context(), intent, func(context.Context) error { return nil })
-	require.ErrorIs(t, err, quickstream.ErrInvalid)
-	assert.JSONEq(t, string(intent.Request), string(body))
-
-	// The agreement that a payment brings along is for the payment's business.
-	collect := quickstream.CollectParams{SupplierBusinessCode: "OWN", PrincipalAmount: params.PrincipalAmount, Currency: params.Currency}
-	agreement := quickstream.PayToPaymentWithAgreement{
-		Purpose: quickstream.PayToPurposeRetail, Description: "Order 1", Payer: quickstream.PayToPayerParams{
-			Type: quickstream.PayerTypePerson, ID: "P-1", Name: "Ann Example", BSB: "032999", AccountNumber: quickstream.NewSecret("999994"),
-		},
-	}
-	for _, payer := range []*quickstream.Client{worker, clientOf(t, func(r *http.Request) (*http.Response, error) {
-		body, _ = io.ReadAll(r.Body)
-		return answer(422, errorBody), nil
-	})} {
-		for own, want := range map[string]string{"": "OWN", "SHOP": "SHOP"} {
-			agreement.SupplierBusinessCode = own
-			collect.Source = quickstream.FromPayToWithAgreement(agreement)
-			_, err = payer.PayTo.Collect(t.Context(), collect)
-			require.NotErrorIs(t, err, quickstream.ErrNotSent)
-			assert.Contains(t, string(body), `"payToAgreement":{"supplierBusinessCode":"`+want+`"`)
-		}
 	}
 }
 

@@ -5,15 +5,12 @@ import (
 	"io"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/resolve"
-	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
@@ -115,65 +112,4 @@ func TestAnswersToTheCallersKey(t *testing.T) {
 	client := clientOf(t, says(201, `{`+approved+`,"paymentReferenceNumber":"ORDER-1"}`))
 	_, err := client.Transactions.VerifyAccount(t.Context(), verify, quickstream.WithIdempotencyKey("K1"))
 	require.NoError(t, err, "a verification has no amount")
-}
-
-// TestConflicts: a 409 to a POST may be about a key in use, and leaves the outcome unknown. A PATCH and a
-// PUT carry no key.
-func TestConflicts(t *testing.T) {
-	for _, op := range operations() {
-		var method string
-		_, err := op.call(t.Context(), clientOf(t, func(r *http.Request) (*http.Response, error) {
-			method = r.Method
-			return answer(409, errorBody), nil
-		}), "ID-1")
-		if method == http.MethodGet || op.name == "Businesses.QueryCardSurcharge" {
-			continue
-		}
-		if method == http.MethodPost {
-			assert.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, op.name)
-			continue
-		}
-		refused, _ := err.(*quickstream.APIError) //nolint:errorlint // what the call returns
-		require.NotNil(t, refused, op.name)
-		assert.Equal(t, quickstream.ReasonConflict, refused.Reason, op.name)
-	}
-}
-
-// TestDeclinesUnderTheCallersKey: a decline that a look-up finds may be one of two processes', while the
-// other's payment is not visible yet. It settles after the cut-off. A claim proves one sender.
-func TestDeclinesUnderTheCallersKey(t *testing.T) {
-	morning := time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC) // ten o'clock in Sydney
-	clock := sandbox.NewClock(morning)
-	box := sandbox.New(sandbox.WithClock(clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag = 0 }))
-	t.Cleanup(box.Close)
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box),
-		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithClock(clock.Now))
-	require.NoError(t, err)
-	box.NextTransaction(sandbox.Declined("54"))
-	require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 1}))
-	pay := payment()
-	pay.SupplierBusinessCode = sandbox.DefaultBusiness
-	tx, err := client.Transactions.Pay(t.Context(), pay, quickstream.WithIdempotencyKey("K1"), quickstream.WithoutResend())
-	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-	result := resolve.After(tx, err, clock.Now())
-	require.Equal(t, resolve.ResultOpen, result.Status)
-	assert.True(t, result.Case.Intent.OwnKey)
-	policy, c := resolve.DefaultPolicy(resolve.ServiceRetriesOff()), *result.Case
-	settledAt := time.Time{}
-	for c.Status == resolve.StatusOpen {
-		clock.Advance(c.NextLook.Sub(clock.Now()))
-		settledAt = clock.Now()
-		c = policy.Next(c, policy.LookUp(t.Context(), client.Transactions, c), settledAt)
-	}
-	assert.Equal(t, resolve.StatusSettled, c.Status)
-	assert.Equal(t, quickstream.OutcomeDeclined, c.Outcome)
-	assert.GreaterOrEqual(t, settledAt.Sub(morning), 8*time.Hour, "the cut-off is at 18:00")
-
-	planned, err := client.Transactions.Plan(t.Context(), quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: pay.PrincipalAmount, Currency: pay.Currency, ECI: quickstream.ECIMail,
-		Source: quickstream.FromAccount("ACCOUNT"), StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeStoredCredential},
-	}, quickstream.WithIdempotencyKey("K2"))
-	require.NoError(t, err)
-	assert.False(t, planned.OwnKey)
-	assert.Equal(t, "K2", planned.IdempotencyKey)
 }

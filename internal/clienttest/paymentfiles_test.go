@@ -2,7 +2,6 @@ package clienttest_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,7 +61,7 @@ func TestUploadedForm(t *testing.T) {
 		return uploadedFile(r), errors.Join(err, r.Body.Close())
 	})
 	content := fileOf("10.50", approvedLine("A"))
-	params := upload("payments 1.csv", content)
+	params := upload(`"Löhne" 7月.csv`, content)
 	var sent []int64
 	params.Progress = func(n int64) { sent = append(sent, n) }
 	file, err := client.PaymentFiles.Upload(t.Context(), params)
@@ -90,7 +88,7 @@ func TestUploadedForm(t *testing.T) {
 		require.NoError(t, err)
 		got[part.FormName()+"/"+part.FileName()] = string(text)
 	}
-	assert.Equal(t, map[string]string{"format/": "CSV2", "file/payments 1.csv": content}, got)
+	assert.Equal(t, map[string]string{"format/": "CSV2", "file/" + `"Löhne" 7月.csv`: content}, got)
 }
 
 // uploadedFile is the answer to an upload.
@@ -129,22 +127,6 @@ func TestPaymentFileIsAwaited(t *testing.T) {
 	})
 }
 
-func TestWaitingForAFileEndsWithTheContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, client := sandboxtest.New(t)
-		file, err := client.PaymentFiles.Upload(t.Context(), upload("a.csv", fileOf("10.50", approvedLine("A"))))
-		require.NoError(t, err)
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-		defer cancel()
-		waited, err := client.PaymentFiles.Wait(ctx, file.PaymentFileID, quickstream.PaymentFileWait{})
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.Nil(t, waited)
-		_, err = client.PaymentFiles.Wait(t.Context(), "1", quickstream.PaymentFileWait{})
-		require.ErrorIs(t, err, quickstream.ErrNotFound)
-	})
-	assert.False(t, quickstream.PaymentFileStatus("SOMETHING_NEW").Final())
-}
-
 // TestUploadIsSentOnce loses the answer in every way. The file is never sent a
 // second time, whether the service has it or not.
 func TestUploadIsSentOnce(t *testing.T) {
@@ -172,24 +154,6 @@ func TestUploadIsSentOnce(t *testing.T) {
 			assert.Len(t, filesOf(t, client), arrived, kind)
 		})
 	}
-}
-
-// TestUploadThatDidNotBegin is tried again: nothing of the content was taken.
-func TestUploadThatDidNotBegin(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box, client := sandboxtest.New(t)
-		require.NoError(t, box.Inject(sandbox.Fault{Operation: uploadOperation, Kind: sandbox.Unreachable(sandbox.ConnectionRefused), Times: 2}))
-		file, err := client.PaymentFiles.Upload(t.Context(), upload("a.csv", fileOf("10.50", approvedLine("A"))))
-		require.NoError(t, err)
-		file, err = client.PaymentFiles.Wait(t.Context(), file.PaymentFileID, quickstream.PaymentFileWait{})
-		require.NoError(t, err)
-		assert.Equal(t, quickstream.PaymentFileStatusComplete, file.Status, "the file is whole")
-		assert.Len(t, box.Ledger().Charged("A"), 1)
-
-		require.NoError(t, box.Inject(sandbox.Fault{Operation: uploadOperation, Kind: sandbox.Unreachable(sandbox.UntrustedCertificate)}))
-		_, err = client.PaymentFiles.Upload(t.Context(), upload("b.csv", "x"))
-		assert.Equal(t, network, ending(err), "%v", err)
-	})
 }
 
 // TestContentThatIsNotWhatItSays breaks the upload off before the end of the
@@ -226,102 +190,4 @@ func TestContentThatIsNotWhatItSays(t *testing.T) {
 			assert.Empty(t, filesOf(t, client))
 		})
 	}
-}
-
-// TestSlowUpload takes longer than an attempt may, because its content does.
-func TestSlowUpload(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, client := sandboxtest.New(t)
-		content := fileOf("10.50", approvedLine("A"))
-		params := upload("a.csv", content)
-		rest := content
-		params.Content = readerFunc(func(p []byte) (int, error) {
-			<-time.After(time.Minute)
-			if rest == "" {
-				return 0, io.EOF
-			}
-			n := copy(p[:1], rest)
-			rest = rest[n:]
-			return n, nil
-		})
-		start := time.Now()
-		_, err := client.PaymentFiles.Upload(t.Context(), params)
-		require.NoError(t, err)
-		assert.Greater(t, time.Since(start), time.Hour)
-	})
-}
-
-// TestUploadEndsWithTheContext: the content is left alone afterwards.
-func TestUploadEndsWithTheContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box, client := sandboxtest.New(t)
-		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
-		defer cancel()
-		params := upload("a.csv", strings.Repeat("x", 100))
-		var reads atomic.Int32
-		params.Content = readerFunc(func(p []byte) (int, error) {
-			reads.Add(1)
-			<-time.After(time.Minute)
-			return copy(p[:1], "x"), nil
-		})
-		_, err := client.PaymentFiles.Upload(ctx, params)
-		require.Equal(t, unknown, ending(err), "%v", err)
-		<-time.After(time.Hour)
-		assert.EqualValues(t, 2, reads.Load())
-		assert.Empty(t, box.Requests())
-	})
-}
-
-// TestContentIsLeftAlone has a RoundTripper that answers before it has read the
-// content, and goes on reading after the call has ended.
-func TestContentIsLeftAlone(t *testing.T) {
-	var body io.ReadCloser
-	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-		body = r.Body
-		return uploadedFile(r), nil
-	})
-	params := upload("a.csv", "content")
-	params.Content = readerFunc(func([]byte) (int, error) {
-		t.Error("the content was read")
-		return 0, io.EOF
-	})
-	_, err := client.PaymentFiles.Upload(t.Context(), params)
-	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-	n, err := io.Copy(io.Discard, body)
-	require.Error(t, err)
-	assert.Zero(t, n)
-}
-
-// TestUploadTakesConstantMemory uploads 64 MiB.
-func TestUploadTakesConstantMemory(t *testing.T) {
-	const size = 64 << 20
-	var got int64
-	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-		var err error
-		got, err = io.Copy(io.Discard, r.Body)
-		assert.Equal(t, r.ContentLength, got)
-		return uploadedFile(r), errors.Join(err, r.Body.Close())
-	})
-	params := upload("big.csv", "")
-	params.Size = size
-	var err error
-	allocated := allocatedBy(mebibyte, func() {
-		params.Content = io.LimitReader(readerFunc(func(p []byte) (int, error) { return len(p), nil }), size)
-		_, err = client.PaymentFiles.Upload(t.Context(), params)
-	})
-	require.NoError(t, err)
-	assert.Greater(t, got, int64(size))
-	assert.LessOrEqual(t, allocated, uint64(mebibyte))
-}
-
-// TestUploadIsTakenWhole: a success before the whole file was sent says nothing about the rest.
-func TestUploadIsTakenWhole(t *testing.T) {
-	content := fileOf("10.50", approvedLine("A"))
-	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-		_, err := io.CopyN(io.Discard, r.Body, r.ContentLength-1)
-		return uploadedFile(r), err
-	})
-	file, err := client.PaymentFiles.Upload(t.Context(), upload("a.csv", content))
-	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-	assert.Nil(t, file)
 }

@@ -1,7 +1,6 @@
 package clienttest_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -109,38 +108,6 @@ func TestAgreementsThatTheBankChanged(t *testing.T) {
 	}
 }
 
-// TestTermsThatTheServiceFillsIn are differences.
-func TestTermsThatTheServiceFillsIn(t *testing.T) {
-	params := mandate()
-	params.Payment.AdditionalInformation, params.Payment.EndDate, params.Payment.AutomaticRenewal = "", quickstream.Date{}, true
-	params.Terms = quickstream.AgreementTermsParams{Frequency: params.Terms.Frequency, Type: params.Terms.Type}
-	params.Payer.Reference = ""
-	filled := changedMandate(t, `"automaticRenewal":false`, `"automaticRenewal":true`)
-	var intent quickstream.Intent
-	_, err := clientOf(t, gone).PayTo.Create(t.Context(), "C-1", params, handed(&intent))
-	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-	found, err := clientOf(t, says(http.StatusOK, `{"data":[`+filled+`]}`)).PayTo.Resume(t.Context(), intent)
-	require.NoError(t, err)
-	made, err := clientOf(t, says(http.StatusCreated, filled)).PayTo.Create(t.Context(), "C-1", params)
-	require.NoError(t, err)
-	assert.Equal(t, []string{
-		"paymentDetails.additionalInformation", "paymentDetails.endDate",
-		"paymentTerms.firstPaymentAmount", "paymentTerms.lastPaymentAmount", "paymentTerms.paymentAmount", "paymentTerms.maximumPaymentAmount",
-		"paymentTerms.firstPaymentDue", "paymentTerms.lastPaymentDue", "paymentTerms.numberOfPaymentsPermitted", "paymentTerms.pointInTime",
-		"payerDetails.paymentReference",
-	}, made.Differences())
-	assert.Equal(t, made.Differences(), found.Differences())
-	stored, err := json.Marshal(made)
-	require.NoError(t, err)
-	var read quickstream.Agreement
-	require.NoError(t, json.Unmarshal(stored, &read))
-	assert.Empty(t, read.Differences(), "they are not stored")
-
-	bare, err := clientOf(t, says(http.StatusCreated, `{"agreementToken":"A-1"}`)).PayTo.Create(t.Context(), "C-1", mandate())
-	require.NoError(t, err)
-	assert.Equal(t, []string{"payeeReference"}, bare.Differences())
-}
-
 // TestAgreementsThatAreOthers: in the answer the customer, amounts and type decide, and the token that
 // came back stays at hand. No look-up takes an agreement that differs in anything.
 func TestAgreementsThatAreOthers(t *testing.T) {
@@ -196,38 +163,6 @@ func TestAgreementsThatAreOthers(t *testing.T) {
 		require.Len(t, open.Candidates, 1, c.changed)
 		assert.Equal(t, reasons, open.Candidates[0].Reasons)
 		assert.False(t, open.Candidates[0].Matches)
-	}
-}
-
-// TestTokensOfUnreadableAgreements: an agreement that came back is a candidate if it can be read, also if the
-// call fails after its answer.
-func TestTokensOfUnreadableAgreements(t *testing.T) {
-	failing := quickstream.WithObserver(quickstream.Observer{End: func(_ context.Context, call quickstream.CallInfo, _ quickstream.EndInfo) {
-		panic(call.Operation)
-	}})
-	for _, c := range []struct {
-		name, body, token, reason string
-		status                    int
-		opts                      []quickstream.ClientOption
-	}{
-		{"twice", `{"agreementToken":"A-1","paymentTerms":{"frequency":"MNTH","frequency":"WEEK"}}`, "", "", 201, nil},
-		{"two tokens", `{"agreementToken":"A-1","agreementToken":"A-2"}`, "", "", 201, nil},
-		{"no token", `{"paymentTerms":{"agreementToken":"A-1"}}`, "", "", 201, nil},
-		{"not a success", `{"agreementToken":"A-1","status":[]}`, "", "", 500, nil},
-		{"failed afterwards", mandateJSON, "A-1", "the call failed after this answer", 201, []quickstream.ClientOption{failing}},
-	} {
-		opts := append(c.opts, quickstream.WithoutResend())
-		made, err := clientOf(t, says(c.status, c.body), opts...).PayTo.Create(t.Context(), "C-1", mandate())
-		assert.Nil(t, made, c.name)
-		lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
-		require.True(t, ok, "%s: %v", c.name, err)
-		if c.token == "" {
-			assert.Empty(t, lost.Candidates, c.name)
-			continue
-		}
-		require.Len(t, lost.Candidates, 1, c.name)
-		assert.Equal(t, c.token, lost.Candidates[0].Agreement.AgreementToken, c.name)
-		assert.Equal(t, []string{c.reason}, lost.Candidates[0].Reasons, c.name)
 	}
 }
 
@@ -305,29 +240,6 @@ func TestAmendedTextsThatTheBankChanged(t *testing.T) {
 	}
 }
 
-// TestOtherDetailsAreNotAsAsked: a unilateral amendment has more than its description.
-func TestOtherDetailsAreNotAsAsked(t *testing.T) {
-	agreement := new(quickstream.Agreement)
-	require.NoError(t, json.Unmarshal([]byte(changedMandate(t, "PENDING", "ACTIVE")), agreement))
-	details, err := agreement.Details()
-	require.NoError(t, err)
-	intent, err := clientOf(t, gone).PayTo.Plan(t.Context(), details)
-	require.NoError(t, err)
-	for _, c := range []struct {
-		old, changed string
-		asAsked      bool
-	}{
-		{`AG-1`, ` ag-1`, true},
-		{`AG-1`, `AG-2`, false},
-		{`SANDBOX01`, `sandbox01`, true},
-		{`SANDBOX01`, `SANDBOX02`, false},
-	} {
-		state, err := clientOf(t, says(http.StatusOK, changedMandate(t, c.old, c.changed))).PayTo.ResumeChange(t.Context(), intent)
-		require.NoError(t, err)
-		assert.Equal(t, c.asAsked, state.AsAsked, c.changed)
-	}
-}
-
 // TestAgreementsThatAreNotLookedUp: an intent that says too little, or something else, is refused
 // before the first request. A customer without agreements is "not found yet".
 func TestAgreementsThatAreNotLookedUp(t *testing.T) {
@@ -369,21 +281,34 @@ func TestAgreementsThatAreNotLookedUp(t *testing.T) {
 	assert.Zero(t, requests)
 }
 
-// TestStatusesInAnotherCase: an agreement is as a change requested in whatever case its status is shown.
-func TestStatusesInAnotherCase(t *testing.T) {
-	client := clientOf(t, gone)
-	reason := quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}
-	for status, change := range map[string]func(quickstream.CallOption) error{
-		"suspended": func(o quickstream.CallOption) error { return client.PayTo.Suspend(t.Context(), "A-1", reason, o) },
-		"Cancelled": func(o quickstream.CallOption) error { return client.PayTo.Recall(t.Context(), "A-1", o) },
-	} {
-		var intent quickstream.Intent
-		require.ErrorIs(t, change(handed(&intent)), quickstream.ErrOutcomeUnknown)
-		for shown, asAsked := range map[string]bool{status: true, strings.ToUpper(status): true, "ACTIVE": false, "": false} {
-			reader := clientOf(t, says(http.StatusOK, `{"agreementToken":"A-1","status":"`+shown+`"}`))
-			state, err := reader.PayTo.ResumeChange(t.Context(), intent)
-			require.NoError(t, err)
-			assert.Equal(t, asAsked, state.AsAsked, "%s: %q", status, shown)
-		}
-	}
+// TestTermsThatTheServiceFillsIn are differences.
+func TestTermsThatTheServiceFillsIn(t *testing.T) {
+	params := mandate()
+	params.Payment.AdditionalInformation, params.Payment.EndDate, params.Payment.AutomaticRenewal = "", quickstream.Date{}, true
+	params.Terms = quickstream.AgreementTermsParams{Frequency: params.Terms.Frequency, Type: params.Terms.Type}
+	params.Payer.Reference = ""
+	filled := changedMandate(t, `"automaticRenewal":false`, `"automaticRenewal":true`)
+	var intent quickstream.Intent
+	_, err := clientOf(t, gone).PayTo.Create(t.Context(), "C-1", params, handed(&intent))
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	found, err := clientOf(t, says(http.StatusOK, `{"data":[`+filled+`]}`)).PayTo.Resume(t.Context(), intent)
+	require.NoError(t, err)
+	made, err := clientOf(t, says(http.StatusCreated, filled)).PayTo.Create(t.Context(), "C-1", params)
+	require.NoError(t, err)
+	assert.Equal(t, []string{
+		"paymentDetails.additionalInformation", "paymentDetails.endDate",
+		"paymentTerms.firstPaymentAmount", "paymentTerms.lastPaymentAmount", "paymentTerms.paymentAmount", "paymentTerms.maximumPaymentAmount",
+		"paymentTerms.firstPaymentDue", "paymentTerms.lastPaymentDue", "paymentTerms.numberOfPaymentsPermitted", "paymentTerms.pointInTime",
+		"payerDetails.paymentReference",
+	}, made.Differences())
+	assert.Equal(t, made.Differences(), found.Differences())
+	stored, err := json.Marshal(made)
+	require.NoError(t, err)
+	var read quickstream.Agreement
+	require.NoError(t, json.Unmarshal(stored, &read))
+	assert.Empty(t, read.Differences(), "they are not stored")
+
+	bare, err := clientOf(t, says(http.StatusCreated, `{"agreementToken":"A-1"}`)).PayTo.Create(t.Context(), "C-1", mandate())
+	require.NoError(t, err)
+	assert.Equal(t, []string{"payeeReference"}, bare.Differences())
 }

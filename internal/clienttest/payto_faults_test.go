@@ -1,9 +1,7 @@
 package clienttest_test
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,8 +14,6 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
-
-const patchAgreement = "PATCH /payto-agreements/{agreementToken}"
 
 func agreementParams(reference string) quickstream.CreateAgreementParams {
 	return quickstream.CreateAgreementParams{
@@ -50,113 +46,6 @@ func active(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) (cus
 	require.NoError(t, err)
 	require.Equal(t, quickstream.AgreementStatusActive, agreement.Status)
 	return customer.CustomerID, agreement
-}
-
-// eachLoss runs a test for an answer that was lost before and after the commit.
-func eachLoss(t *testing.T, test func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, loss sandbox.FaultKind, committed bool)) {
-	t.Helper()
-	for name, loss := range map[string]sandbox.FaultKind{
-		"before the commit": sandbox.ResetBeforeCommit(), "after the commit": sandbox.ResetAfterCommit(),
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				box, client := sandboxtest.New(t)
-				test(t, box, client, loss, name == "after the commit")
-			})
-		})
-	}
-}
-
-// unknownOnce checks that a call ended unknown after one request, with a way to
-// find out.
-func unknownOnce(t *testing.T, err error) {
-	t.Helper()
-	require.Equal(t, unknown, ending(err), "%v", err)
-	lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
-	assert.Equal(t, 1, lost.Attempts, "it was not sent again")
-}
-
-// intentOf returns the intent of a lost write.
-func intentOf(t *testing.T, err error) quickstream.Intent {
-	t.Helper()
-	unknownOnce(t, err)
-	lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
-	require.NotNil(t, lost.Intent)
-	return *lost.Intent
-}
-
-func TestAgreementAnswerIsLost(t *testing.T) {
-	eachLoss(t, func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, loss sandbox.FaultKind, committed bool) {
-		customerID, _ := active(t, box, client)
-		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /customers/{customerId}/payto-agreements", Kind: loss, Times: 1}))
-		_, err := client.PayTo.Create(t.Context(), customerID, agreementParams("REF-LOST"))
-		intent := intentOf(t, err)
-		assert.Equal(t, "REF-LOST", intent.Reference)
-		assert.False(t, intent.Complete, "the payer's account or PayID is left out")
-		assert.NotContains(t, string(intent.Request), "@")
-
-		wait(time.Hour)
-		agreement, err := client.PayTo.Resume(t.Context(), intent)
-		if !committed {
-			assert.Nil(t, agreement)
-			require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-			return
-		}
-		require.NoError(t, err)
-		assert.Equal(t, "REF-LOST", agreement.PayeeReference)
-		intent.Request = bytes.Replace(intent.Request, []byte("150.00"), []byte("151.00"), 1)
-		_, err = client.PayTo.Resume(t.Context(), intent)
-		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "other terms are another agreement")
-		intent.Operation = "Transactions.Pay"
-		_, err = client.PayTo.Resume(t.Context(), intent)
-		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-	})
-}
-
-func TestStatusAnswerIsLost(t *testing.T) {
-	eachLoss(t, func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, loss sandbox.FaultKind, committed bool) {
-		_, agreement := active(t, box, client)
-		token := agreement.AgreementToken
-		require.NoError(t, box.Inject(sandbox.Fault{Operation: patchAgreement, Kind: loss, Times: 1}))
-		intent := intentOf(t, client.PayTo.Cancel(t.Context(), token, quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}))
-		wait(time.Hour)
-		state, err := client.PayTo.ResumeChange(t.Context(), intent)
-		require.NoError(t, err)
-		assert.Equal(t, committed, state.AsAsked)
-	})
-}
-
-func TestAmendmentAnswerIsLost(t *testing.T) {
-	eachLoss(t, func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, loss sandbox.FaultKind, committed bool) {
-		_, agreement := active(t, box, client)
-		details, err := agreement.Details()
-		require.NoError(t, err)
-		details.Description = "Broadband and telephone"
-		require.NoError(t, box.Inject(sandbox.Fault{Operation: patchAgreement, Kind: loss, Times: 1}))
-		intent := intentOf(t, client.PayTo.AmendUnilaterally(t.Context(), details))
-		wait(time.Hour)
-		state, err := client.PayTo.ResumeChange(t.Context(), intent)
-		require.NoError(t, err)
-		assert.Equal(t, committed, state.AsAsked)
-
-		terms, err := agreement.Terms()
-		require.NoError(t, err)
-		terms.MaximumPaymentAmount = new(decimal.RequireFromString("200"))
-		require.NoError(t, box.Inject(sandbox.Fault{Operation: patchAgreement, Kind: loss, Times: 1}))
-		intent = intentOf(t, client.PayTo.AmendBilaterally(t.Context(), terms))
-		wait(time.Hour)
-		state, err = client.PayTo.ResumeChange(t.Context(), intent)
-		require.NoError(t, err)
-		assert.False(t, state.AsAsked, "the payer has not agreed yet")
-		assert.Equal(t, committed, state.Agreement.HasPendingBilateralAmendment)
-		if committed {
-			require.NoError(t, box.Payer(agreement.AgreementToken, sandbox.AcceptAmendment))
-			wait(time.Hour)
-			state, err = client.PayTo.ResumeChange(t.Context(), intent)
-			require.NoError(t, err)
-			assert.True(t, state.AsAsked)
-		}
-	})
 }
 
 // TestChangesArePlanned, stored, and sent once as they were planned.
@@ -220,30 +109,4 @@ func payToPayment(agreementToken, amount string) quickstream.CollectParams {
 		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreementToken}),
 		PrincipalAmount: decimal.RequireFromString(amount), Currency: quickstream.CurrencyAUD, CustomerReferenceNumber: order,
 	}
-}
-
-// TestPayToPaymentAnswerIsLost loses a payment and finds it by its reference; the
-// payer is charged once at most.
-func TestPayToPaymentAnswerIsLost(t *testing.T) {
-	eachLoss(t, func(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client, loss sandbox.FaultKind, committed bool) {
-		_, agreement := active(t, box, client)
-		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: loss, Times: 1}))
-		_, err := client.PayTo.Collect(t.Context(), payToPayment(agreement.AgreementToken, "50"), quickstream.WithoutResend())
-		unknownOnce(t, err)
-		lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
-		require.NotNil(t, lost.Intent)
-		require.True(t, lost.Intent.Complete, "an agreement token is a handle")
-
-		wait(24 * time.Hour)
-		tx, err := client.Transactions.Resume(t.Context(), *lost.Intent)
-		if !committed {
-			still(t, tx, err)
-			assert.Empty(t, box.Ledger().Charged(order))
-			return
-		}
-		require.NoError(t, err)
-		assert.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
-		assert.Contains(t, string(lost.Intent.Request), tx.PayToData.EndToEndID)
-		assert.Len(t, box.Ledger().Charged(order), 1)
-	})
 }

@@ -72,57 +72,6 @@ func TestTermsKeepWhatStands(t *testing.T) {
 	}))
 }
 
-func TestDetailsKeepWhatStands(t *testing.T) {
-	body, err := sentBody(t, func(c *quickstream.Client, opts ...quickstream.CallOption) error {
-		details, err := currentAgreement(t).Details()
-		require.NoError(t, err)
-		return c.PayTo.AmendUnilaterally(t.Context(), details, opts...)
-	})
-	require.ErrorIs(t, err, quickstream.ErrInvalid)
-	assert.JSONEq(t, `{"updateType": "UNILATERAL_AMENDMENT", "unilateralAmendment": {
-		"description": "Power", "payeeReference": "REF-1", "supplierBusinessCode": "SHOP"
-	}}`, body)
-}
-
-// TestTermsWithoutAnAmount: an amount without a number does not count, also after the
-// agreement was stored.
-func TestTermsWithoutAnAmount(t *testing.T) {
-	agreement := new(quickstream.Agreement)
-	require.NoError(t, json.Unmarshal([]byte(`{"agreementToken": "A-1", "paymentTerms": {
-		"firstPaymentAmount": {"currency": "AUD", "amount": null}, "lastPaymentAmount": {"currency": "AUD"}, "paymentAmount": null,
-		"maximumPaymentAmount": {"currency": "AUD", "amount": 0}
-	}}`), agreement))
-	for range 2 {
-		terms := agreement.PaymentTerms
-		assert.Nil(t, terms.FirstPaymentAmount)
-		assert.Nil(t, terms.LastPaymentAmount)
-		assert.Nil(t, terms.PaymentAmount)
-		require.NotNil(t, terms.MaximumPaymentAmount)
-		assert.True(t, terms.MaximumPaymentAmount.Amount.IsZero())
-		stored, err := json.Marshal(agreement)
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(stored, agreement))
-	}
-	assert.Error(t, json.Unmarshal([]byte(`{"paymentTerms": {"frequency": "WEEK", "frequency": "DAIL"}}`), agreement))
-}
-
-// TestTermsAreACopy: neither is changed through the other, and the amendment stays
-// with the agreement that the terms are from.
-func TestTermsAreACopy(t *testing.T) {
-	agreement := currentAgreement(t)
-	terms, err := agreement.Terms()
-	require.NoError(t, err)
-	*terms.PointInTime, *terms.NumberOfPaymentsPermitted, *terms.MaximumPaymentAmount = 1, 2, decimal.New(3, 0)
-	assert.Equal(t, currentAgreement(t).PaymentTerms, agreement.PaymentTerms)
-
-	require.NoError(t, json.Unmarshal([]byte(`{"agreementToken": "A-2"}`), agreement))
-	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-		assert.Equal(t, "/rest/v1/payto-agreements/A-1", r.URL.Path)
-		return answer(http.StatusNoContent, ""), nil
-	})
-	require.NoError(t, client.PayTo.AmendBilaterally(t.Context(), terms))
-}
-
 // TestPartialAgreement: a copy of a part of an agreement would remove the rest.
 func TestPartialAgreement(t *testing.T) {
 	for body, want := range map[string]struct{ details, terms []string }{

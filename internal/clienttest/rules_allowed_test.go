@@ -1,18 +1,14 @@
 package clienttest_test
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
 	"testing"
 
 	"github.com/shopspring/decimal"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // TestWhatWasReadMayBeOld: a payment that was not refundable, and an agreement that was pending or has
@@ -43,33 +39,4 @@ func TestWhatWasReadMayBeOld(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, client.PayTo.AmendBilaterally(t.Context(), terms), status)
 	}
-}
-
-// TestBSBs: a BSB is sent as it was given.
-func TestBSBs(t *testing.T) {
-	box := sandbox.New(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag = 0 }))
-	t.Cleanup(box.Close)
-	client := sandboxtest.Client(t, box)
-	customer, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Kim Lee"})
-	require.NoError(t, err)
-	number := quickstream.NewSecret("123465")
-	const bsb = "650-000"
-	bank := quickstream.BankAccountDetails{AccountName: "Kim Lee", BSB: bsb, AccountNumber: number}
-	sent := func(member string) any {
-		inner, _ := lastBody(t, box)[member].(map[string]any)
-		return cmp.Or(inner["bsb"], lastBody(t, box)["bsb"])
-	}
-	_, err = client.Transactions.Pay(t.Context(), quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromBankAccount(bank), PrincipalAmount: decimal.New(100, 0), Currency: quickstream.CurrencyAUD,
-	})
-	require.NoError(t, err)
-	assert.Equal(t, bsb, sent("bankAccount"))
-	_, err = client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: bank})
-	require.NoError(t, err)
-	assert.Equal(t, bsb, sent("bankAccount"))
-	_, err = client.Accounts.Register(t.Context(), customer.CustomerID, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromBankAccount(bank)})
-	require.NoError(t, err)
-	assert.Equal(t, bsb, sent("bankAccount"))
-	_, err = client.Transactions.ByBankAccount(bsb, number).First(t.Context())
-	require.NoError(t, err)
 }

@@ -13,14 +13,6 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// TestStatusesAreOfTransactions: nothing else that the client reads has one.
-func TestStatusesAreOfTransactions(t *testing.T) {
-	client := clientOf(t, says(http.StatusOK, `{"customerId":"C-1"}`), quickstream.WithStatus("Settled", quickstream.OutcomeApproved))
-	customer, err := client.Customers.Get(t.Context(), "C-1")
-	require.NoError(t, err)
-	assert.Equal(t, "C-1", customer.CustomerID)
-}
-
 // TestStatusesThatAreNamed: beside summary code 0 an unlisted status has the meaning that the merchant
 // gives it, wherever the client reads it: from a payment, a look-up, a list and package resolve. A
 // summary code that says more is never overruled.

@@ -110,21 +110,6 @@ func TestAnswersAreAboutTheQuestion(t *testing.T) {
 	}
 }
 
-// TestPayToAnswersAreAboutTheirAgreement, whatever else they show.
-func TestPayToAnswersAreAboutTheirAgreement(t *testing.T) {
-	params := payToPayment("A-1", "49.95")
-	params.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1", EndToEndID: "E-1"})
-	for fits, answers := range map[bool][]object{
-		true:  {nil, {"agreementToken": "A-1", "endToEndId": "E-1"}, {"agreementToken": "a-1"}, {}},
-		false: {{"agreementToken": "A-2", "endToEndId": "E-1"}},
-	} {
-		for _, data := range answers {
-			_, err := clientOf(t, echoing(t, func(t object) { t["payToData"] = data })).PayTo.Collect(t.Context(), params)
-			assert.Equal(t, fits, err == nil, "%v: %v", data, err)
-		}
-	}
-}
-
 // lookedUp is a service whose look-ups answer the given pages, a list for each; nil is
 // a 404. Each reading takes the next of readings, and then the last again. It searches the
 // first reference only.
@@ -195,36 +180,6 @@ func TestAmendmentsThatAreNotNamed(t *testing.T) {
 	}
 }
 
-// TestAgreementsInListsThatMove: an agreement that one reading missed is found by the next.
-func TestAgreementsInListsThatMove(t *testing.T) {
-	intent := lostMandate(t)
-	agreement := func(token, reference string) object {
-		return object{"agreementToken": token, "payeeReference": reference}
-	}
-	pages := func(other string) [][]object {
-		return [][]object{{agreement("A-1", "AG-1")}, {agreement(other, "AG-2")}}
-	}
-	for found, readings := range map[bool][][][]object{
-		true:  {{{}, {}}, pages("B-1"), pages("B-1")},
-		false: {pages("B-1"), pages("B-2"), pages("B-3"), pages("B-4")},
-	} {
-		_, err := clientOf(t, lookedUp(readings...)).PayTo.Resume(t.Context(), intent)
-		assert.Equal(t, found, err == nil, "%v", err)
-	}
-}
-
-// TestAgreementsWithoutARenewal: a stored request need not say whether the agreement renews itself.
-func TestAgreementsWithoutARenewal(t *testing.T) {
-	var intent quickstream.Intent
-	_, err := clientOf(t, gone).PayTo.Create(t.Context(), "C-1", agreementParams("AG-1"), handed(&intent))
-	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-	edit(t, &intent, func(r request) { delete(r["paymentDetails"].(request), "automaticRenewal") })
-	body := `{"data":[{"agreementToken":"A-1","payeeReference":"AG-1","paymentDetails":{"automaticRenewal":false}}]}`
-	agreement, err := clientOf(t, says(http.StatusOK, body)).PayTo.Resume(t.Context(), intent)
-	require.NoError(t, err)
-	assert.Equal(t, "A-1", agreement.AgreementToken)
-}
-
 // TestCustomerNumbersFold: the number in another case is the customer's, unless there are
 // two.
 func TestCustomerNumbersFold(t *testing.T) {
@@ -241,4 +196,16 @@ func TestCustomerNumbersFold(t *testing.T) {
 		require.NoError(t, err, body)
 		assert.Equal(t, id, customer.CustomerID)
 	}
+}
+
+// TestAgreementsWithoutARenewal: a stored request need not say whether the agreement renews itself.
+func TestAgreementsWithoutARenewal(t *testing.T) {
+	var intent quickstream.Intent
+	_, err := clientOf(t, gone).PayTo.Create(t.Context(), "C-1", agreementParams("AG-1"), handed(&intent))
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+	edit(t, &intent, func(r request) { delete(r["paymentDetails"].(request), "automaticRenewal") })
+	body := `{"data":[{"agreementToken":"A-1","payeeReference":"AG-1","paymentDetails":{"automaticRenewal":false}}]}`
+	agreement, err := clientOf(t, says(http.StatusOK, body)).PayTo.Resume(t.Context(), intent)
+	require.NoError(t, err)
+	assert.Equal(t, "A-1", agreement.AgreementToken)
 }

@@ -2,8 +2,8 @@ package clienttest_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,58 +17,56 @@ import (
 func TestVoidThatShowsNone(t *testing.T) {
 	const voided = `{"receiptNumber":"R-1","transactionType":"PAYMENT","status":"Voided","summaryCode":"0","responseCode":"08"}`
 	for answered, unknown := range map[string]bool{
-		`{"receiptNumber":"R-1","transactionType":"PAYMENT","status":"Approved","summaryCode":"0","responseCode":"08","voidable":true}`: true,
-		`{"receiptNumber":" r-1 ","transactionType":"PAYMENT","status":"Approved","summaryCode":"0"}`:                                   true,
-		`{"receiptNumber":"R-1","status":"Approved*","summaryCode":"0"}`:                                                                true,
-		`{"receiptNumber":"R-1","status":"Pending"}`:                                                                                    true,
-		`{"receiptNumber":"R-1","status":"Declined","summaryCode":"1"}`:                                                                 true,
-		`{"receiptNumber":"R-1","status":"Suspended","summaryCode":"2","responseCode":"34"}`:                                            true,
-		`{"receiptNumber":"R-1","status":"Voided","summaryCode":"1"}`:                                                                   true,
-		`{"receiptNumber":"R-1","originalReceiptNumber":"R-1","status":"Approved","summaryCode":"0"}`:                                   true,
+		`{"receiptNumber":" r-1 ","transactionType":"PAYMENT","status":"Approved","summaryCode":"0","voidable":true}`: true,
 		`{"receiptNumber":"R-1"}`: true,
 		voided:                    false,
-		`{"receiptNumber":"R-1","status":"Voided","summaryCode":"3"}`:                                                     false,
-		`{"receiptNumber":"R-1","status":"VOIDED","summaryCode":"0"}`:                                                     false,
-		`{"receiptNumber":"R-2","originalReceiptNumber":"R-1","status":"Approved","summaryCode":"0","responseCode":"08"}`: true,
-		`{"receiptNumber":"R-2","originalReceiptNumber":"R-1","status":"Voided","summaryCode":"0"}`:                       true,
-		`{"receiptNumber":"R-2","originalReceiptNumber":"R-1"}`:                                                           true,
-		`{"receiptNumber":"R-2","status":"Voided","summaryCode":"0"}`:                                                     true,
+		`{"receiptNumber":"R-1","status":"VOIDED","summaryCode":"3"}`:                               false,
+		`{"receiptNumber":"R-2","originalReceiptNumber":"R-1","status":"Voided","summaryCode":"0"}`: true,
+		`{"receiptNumber":"R-2","status":"Voided","summaryCode":"0"}`:                               true,
 	} {
-		posts := 0
-		var s observed
 		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
 			if r.Method == http.MethodPost {
-				posts++
 				return answer(http.StatusOK, answered), nil
 			}
 			return answer(http.StatusOK, voided), nil
-		}, quickstream.WithObserver(s.observer()))
+		})
 		plan, err := client.Transactions.PlanVoid(t.Context(), "R-1")
 		require.NoError(t, err)
-		for name, void := range map[string]func() (*quickstream.Transaction, error){
-			"Void": func() (*quickstream.Transaction, error) { return client.Transactions.Void(t.Context(), "R-1") },
-			"Submit": func() (*quickstream.Transaction, error) {
-				return client.Transactions.Submit(t.Context(), plan, func(context.Context) error { return nil })
-			},
-		} {
-			posts, s.ends = 0, nil
-			tx, err := void()
-			assert.Equal(t, 1, posts, "a void is sent once")
-			require.Len(t, s.ends, 1)
-			if !unknown {
-				require.NoError(t, err, "%s: %s", name, answered)
-				assert.NotNil(t, tx)
-				continue
-			}
-			lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
-			require.True(t, ok, "%s: %v: %s", name, err, answered)
-			assert.Nil(t, tx)
-			assert.Equal(t, err, s.ends[0].Err)
-			require.NotNil(t, lost.Intent)
-			assert.Equal(t, []string{"Transactions.Void", "R-1"}, []string{string(lost.Intent.Operation), lost.Intent.Target})
-			tx, err = client.Transactions.Resume(t.Context(), *lost.Intent)
-			require.NoError(t, err)
-			assert.Equal(t, quickstream.OutcomeVoided, tx.Outcome())
+		tx, err := client.Transactions.Submit(t.Context(), plan, func(context.Context) error { return nil })
+		if !unknown {
+			require.NoError(t, err, answered)
+			continue
 		}
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, answered)
+		assert.Nil(t, tx, answered)
+		tx, err = client.Transactions.Resume(t.Context(), plan)
+		require.NoError(t, err)
+		assert.Equal(t, quickstream.OutcomeVoided, tx.Outcome())
 	}
+}
+
+// TestVoidsThatAreLookedUp: only a voided transaction settles a void.
+func TestVoidsThatAreLookedUp(t *testing.T) {
+	intent, err := clientOf(t, gone).Transactions.PlanVoid(t.Context(), "R-1")
+	require.NoError(t, err)
+	for state, settles := range map[string]bool{
+		`"status":"Voided","summaryCode":"0"`:    true,
+		`"status":"Approved","summaryCode":"0"`:  false,
+		`"status":"Declined","summaryCode":"1"`:  false,
+		`"status":"Pending"`:                     false,
+		`"status":"Suspended","summaryCode":"2"`: false,
+	} {
+		tx, err := clientOf(t, says(http.StatusOK, `{"receiptNumber":"R-1",`+state+`}`)).Transactions.Resume(t.Context(), intent)
+		if settles {
+			require.NoError(t, err, state)
+			assert.Equal(t, quickstream.OutcomeVoided, tx.Outcome())
+			continue
+		}
+		open := still(t, tx, err)
+		stands := strings.Contains(state, "Approved") // which says nothing
+		assert.Equal(t, stands, len(open.Candidates) == 0, state)
+		assert.NoError(t, open.Cause, state)
+	}
+	tx, err := clientOf(t, says(http.StatusNotFound, errorBody)).Transactions.Resume(t.Context(), intent)
+	assert.Error(t, still(t, tx, err).Cause, "a transaction that was there")
 }

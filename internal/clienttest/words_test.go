@@ -50,58 +50,6 @@ func TestRefusalsAreAboutTheCall(t *testing.T) {
 	assert.Equal(t, answered, ending(second(clientOf(t, says(503, agreed)).Transactions.Pay(t.Context(), payment()))))
 }
 
-// TestForeignAnswersSayWhatToCheck: the status is kept, and a 401 can be the keys'.
-func TestForeignAnswersSayWhatToCheck(t *testing.T) {
-	for _, body := range []string{"", "<html>Sign in</html>", `{"message":"Unauthorized"}`} {
-		_, err := clientOf(t, says(401, body)).Transactions.Pay(t.Context(), payment())
-		assert.Equal(t, unknown, ending(err))
-		assert.ErrorContains(t, err, "answered 401 Unauthorized: ")
-		assert.ErrorContains(t, err, "with Client.Check, which tries the keys too")
-		assert.Equal(t, 401, answerIn(err).StatusCode)
-		assert.Equal(t, quickstream.ReasonInconclusive, answerIn(err).Reason)
-	}
-	for _, status := range []int{400, 403, 499} {
-		_, err := clientOf(t, says(status, "")).Transactions.Pay(t.Context(), payment())
-		assert.ErrorContains(t, err, "see WithRefusal if the service answers your facility so, or find what stands in front of it with Client.Check", status)
-		assert.NotContains(t, err.Error(), "keys", status)
-	}
-	for status, body := range map[int]string{101: "", 200: "", 500: "", 408: errorBody} {
-		_, err := clientOf(t, says(status, body)).Transactions.Pay(t.Context(), payment())
-		assert.NotContains(t, err.Error(), "WithRefusal", status)
-	}
-	for _, status := range []int{401, 402} {
-		_, err := clientOf(t, says(status, "")).Transactions.Get(t.Context(), "R-1", quickstream.WithMaxAttempts(1))
-		assert.NotContains(t, err.Error(), "WithRefusal", status)
-	}
-}
-
-// TestReasonsOfForeignAnswers: what something in front of the service says of a write is kept too,
-// also of one that has rules of its own for a 503.
-func TestReasonsOfForeignAnswers(t *testing.T) {
-	for status, want := range map[int]quickstream.Reason{
-		101: quickstream.ReasonInconclusive, 300: quickstream.ReasonRedirected, 399: quickstream.ReasonRedirected, 400: quickstream.ReasonInconclusive, 422: quickstream.ReasonInconclusive,
-	} {
-		_, paid := clientOf(t, says(status, "")).Transactions.Pay(t.Context(), payment())
-		_, authenticated := clientOf(t, says(status, "")).SingleUseTokens.Authenticate(t.Context(), "T-1", authentication())
-		for _, err := range []error{paid, authenticated} {
-			assert.Equal(t, unknown, ending(err), status)
-			assert.Equal(t, want, answerIn(err).Reason, status)
-		}
-	}
-	_, err := clientOf(t, says(399, "")).Transactions.Get(t.Context(), "R-1")
-	assert.Equal(t, quickstream.ReasonRedirected, answerIn(err).Reason)
-	_, err = clientOf(t, says(101, "")).Transactions.Get(t.Context(), "R-1", quickstream.WithMaxAttempts(1))
-	assert.Equal(t, quickstream.ReasonInconclusive, answerIn(err).Reason)
-	_, err = clientOf(t, func(*http.Request) (*http.Response, error) {
-		resp := answer(404, errorBody)
-		resp.ContentLength++
-		return resp, nil
-	}).Transactions.Get(t.Context(), "R-1")
-	assert.ErrorIs(t, err, quickstream.ErrNotFound, "a status that has arrived counts")
-	_, err = clientOf(t, says(409, "")).Businesses.QueryCardSurcharge(t.Context(), "SHOP", quickstream.NewSecret("4242424242424242"))
-	assert.Equal(t, quickstream.ReasonConflict, answerIn(err).Reason, "a POST that only asks has no key in use")
-}
-
 // TestWithRefusal: the caller's function can only turn an unknown outcome into a refusal, and only
 // of a 4xx to an only attempt.
 func TestWithRefusal(t *testing.T) {
@@ -240,15 +188,6 @@ func TestDocumentedSuccesses(t *testing.T) {
 	assert.ErrorIs(t, err, quickstream.ErrReportNotReady)
 	for _, status := range []int{201, 204} {
 		assert.NoError(t, calls["Register"].call(clientOf(t, says(status, ""))), status)
-	}
-}
-
-// TestErrorBodiesRegisterNothing: the answer to a registration is not specified, but an error body
-// with a success status is none.
-func TestErrorBodiesRegisterNothing(t *testing.T) {
-	for _, body := range []string{errorBody, `{"traceCode":"t"}`, `{"customerMessage":"c"}`, `{"developerMessage":"d"}`, `{"errors":["e"]}`, `{"errors":{"code":429}}`} {
-		_, err := clientOf(t, says(201, body)).Accounts.Register(t.Context(), "C-1", quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromReceipt("R-1")})
-		assert.Equal(t, unknown, ending(err), body)
 	}
 }
 

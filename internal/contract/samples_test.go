@@ -3,7 +3,6 @@ package contract_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -172,82 +171,4 @@ func TestSamplesAreValid(t *testing.T) {
 			t.Errorf("%s: matched %v, %v", e.Operation, matched, err)
 		}
 	}
-}
-
-func TestEveryErrorStatusTakesTheErrorBody(t *testing.T) {
-	s := loadSamples(t)
-	header := http.Header{"Content-Type": {"application/json;charset=UTF-8"}}
-	body := encode(t, s.Error)
-	for _, op := range s.doc.Operations() {
-		for _, status := range append(op.Statuses(), 403, 500) {
-			if status < 400 {
-				continue
-			}
-			if err := op.ValidateResponse(status, header, body); err != nil {
-				t.Error(err)
-			}
-			if unknown, err := contract.Undocumented(op.ResponseMembers(status), body); err != nil || len(unknown) > 0 {
-				t.Errorf("%s: %d: %v, %v", op.ID, status, unknown, err)
-			}
-			if err := op.ValidateResponse(status, header, []byte(`{"errors": "none"}`)); err == nil {
-				t.Errorf("%s: %d: errors as a string passes", op.ID, status)
-			}
-		}
-	}
-}
-
-// TestSamplesUseEveryMember makes sure that no documented operation, variant,
-// status or member escapes the other tests.
-func TestSamplesUseEveryMember(t *testing.T) {
-	s := loadSamples(t)
-	used := map[string]bool{}
-	for _, e := range s.Exchanges {
-		op := s.operation(t, e.Operation)
-		used[fmt.Sprint(op.ID, " ", e.Status)] = true
-		for name := range e.Form {
-			used[op.ID+" PaymentFileUpload "+name] = true
-		}
-		if v, ok := op.RequestVariant(encode(t, e.Body)); ok {
-			for _, m := range usedMembers(t, v.Members, e.Body) {
-				used[op.ID+" "+v.Name+" "+m] = true
-			}
-		}
-		for _, m := range usedMembers(t, op.ResponseMembers(e.Status), e.Response) {
-			used[fmt.Sprint(op.ID, " ", e.Status, " ", m)] = true
-		}
-	}
-	want := func(parts ...any) {
-		if key := fmt.Sprint(parts...); !used[key] {
-			t.Errorf("no sample has: %s", key)
-		}
-	}
-	for _, op := range append(s.doc.Operations(), s.doc.Webhooks()...) {
-		for _, v := range op.RequestVariants() {
-			for _, m := range v.Members {
-				want(op.ID, " ", v.Name, " ", m.Path)
-			}
-		}
-		for _, status := range op.Statuses() {
-			if status >= 300 || strings.HasPrefix(op.ID, "WEBHOOK ") {
-				continue
-			}
-			want(op.ID, " ", status)
-			for _, m := range op.ResponseMembers(status) {
-				want(op.ID, " ", status, " ", m.Path)
-			}
-		}
-	}
-}
-
-// usedMembers returns the paths of the documented members that a body has.
-func usedMembers(t testing.TB, documented []contract.Member, body map[string]any) []string {
-	t.Helper()
-	if body == nil {
-		return nil
-	}
-	used, err := contract.Documented(documented, encode(t, body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return used
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -74,10 +73,6 @@ func wrongType(parent map[string]any, name string) {
 		return
 	}
 	parent[name] = []any{}
-}
-
-func set(value any) func(map[string]any, string) {
-	return func(parent map[string]any, name string) { parent[name] = value }
 }
 
 // find returns the documented member that a place is, and whether anything may
@@ -152,129 +147,4 @@ func spoil(t *testing.T, where string, members []contract.Member, body map[strin
 		}
 	}
 	return tried
-}
-
-// TestRules holds the rules that tie members together: each edit of a valid
-// sample must be refused. TestMemberValues holds the limits of each member.
-func TestRules(t *testing.T) {
-	s := loadSamples(t)
-	tests := []struct {
-		operation string
-		has       string // a member or member=value that picks the samples edited
-		path      string
-		edit      func(map[string]any, string)
-	}{
-		{"POST /transactions", "creditCard.cardNumber", "accountToken", set("A-1")},
-		{"POST /transactions", "payToData", "customerId", set("1")},
-		{"POST /transactions", "bankAccount", "nzBankAccount", set(map[string]any{"nzAccountName": "a", "nzBankCode": "03", "nzBranchCode": "0123", "nzAccountNumber": "0034141", "nzAccountSuffix": "03"})},
-		{"POST /transactions", "transactionType=PAYMENT accountToken", "accountToken", remove},
-		{"POST /transactions", "transactionType", "transactionType", set("PAYMENTS")},
-		{"POST /transactions", "transactionType=PAYMENT creditCard", "threeDS2", set(true)},
-		{"POST /transactions", "eci=INTERNET", "ipAddress", remove},
-		{"POST /transactions", "paymentReferenceNumber", "paymentReferenceNumber", set("Café")},
-		{"POST /transactions", "payToData.agreementToken", "payToData.payToAgreement", set(map[string]any{})},
-		{"POST /transactions", "payToData.agreementToken", "payToData.agreementToken", remove},
-		{"POST /transactions", "transactionType=PREAUTH eci", "payToData", set(map[string]any{"agreementToken": "C-100"})},
-		{"POST /transactions", "transactionType=PREAUTH eci", "storedCredentialData", remove},
-		{"POST /transactions", "transactionType=PREAUTH eci", "eci", set("5")},
-		{"POST /transactions", "authorisationType", "eci", set("INTERNET")},
-		{"POST /transactions", "authorisationType", "ipAddress", set("203.0.113.7")},
-		{"POST /transactions", "authorisationType", "authorisationType", set("AGAIN")},
-		{"POST /transactions", "transactionType=CAPTURE", "eci", set("INTERNET")},
-		{"POST /transactions", "transactionType=REFUND", "accountToken", set("A-1")},
-		{"POST /transactions", "transactionType=REFUND", "creditCard.cardNumber", set("4242424242424242")},
-		{"POST /transactions", "transactionType=ACCOUNT_VERIFICATION", "principalAmount", set(json.Number("1.00"))},
-
-		{"POST /single-use-tokens", "accountType", "accountType", set("APPLE_PAY")},
-		{"POST /single-use-tokens", "threeDS2", "browserProfile", remove},
-		{"POST /single-use-tokens", "threeDS2", "browserProfile.browserTZ", remove},
-		{"POST /single-use-tokens", "threeDS2", "browserProfile.browserLanguage", set("en-Latn-AU")},
-		{"POST /single-use-tokens", "accountType=DIRECT_DEBIT", "cvn", set("123")},
-		{"POST /single-use-tokens", "accountType=DIRECT_DEBIT", "accountName", remove},
-
-		{threeDS, "messageCategory", "principalAmount", remove},
-		{threeDS, "messageCategory", "currency", remove},
-		{threeDS, "messageCategory", "recurringExpiry", remove},
-		{threeDS, "messageCategory", "purchaseInstalData", remove},
-		{threeDS, "messageCategory=01", "messageCategory", func(body map[string]any, _ string) {
-			maps.DeleteFunc(body, func(member string, _ any) bool { return strings.HasPrefix(member, "billAddr") })
-		}},
-
-		{createAgreement, "respondByTimeMinutes", "respondByTimeMinutes", set(7201)},
-		{createAgreement, "supplierBusinessCode", "payeeReference", set(strings.Repeat("a", 36))},
-		{createAgreement, "agreementCreationType=MIGRATED_DDR", "payeeReference", remove},
-		{createAgreement, "agreementCreationType=MIGRATED_DDR", "paymentDetails.additionalInformation", remove},
-		{createAgreement, "agreementCreationType=MIGRATED_DDR", "paymentDetails.endDate", set("2027-03-01")},
-		{createAgreement, "agreementCreationType=MIGRATED_DDR", "paymentTerms.pointInTime", set(1)},
-		{createAgreement, "agreementCreationType=MIGRATED_DDR", "paymentTerms.numberOfPaymentsPermitted", remove},
-		{createAgreement, "agreementCreationType=MIGRATED_DDR", "paymentTerms.numberOfPaymentsPermitted", set(json.Number("1000000000000000000"))},
-		{createAgreement, "agreementCreationType=MIGRATED_DDR", "payerDetails.payIdType", remove},
-		{createAgreement, "agreementCreationType=AUTHORISED", "paymentDetails.endDate", remove},
-		{createAgreement, "agreementCreationType=AUTHORISED", "paymentTerms.pointInTime", set(32)},
-		{createAgreement, "agreementCreationType=AUTHORISED", "paymentTerms.frequency", set("WEEK")},
-		{createAgreement, "agreementCreationType=AUTHORISED", "paymentTerms.lastPaymentAmount", remove},
-		{createAgreement, "agreementCreationType=AUTHORISED", "payerDetails.bsb", remove},
-
-		{updateAgreement, "updateType", "updateType", set("CANCEL")},
-		{updateAgreement, "updateType", "statusCode", set("CANCELLED")},
-		{updateAgreement, "recallPayToAgreement", "recallPayToAgreement.statusCode", set("ACTIVE")},
-		{updateAgreement, "statusAmendment.reasonCode", "statusAmendment.reasonCode", remove},
-		{updateAgreement, "statusAmendment.reasonCode", "statusAmendment.statusCode", set("CANCELLED")}, // MSUC is for suspensions
-		{updateAgreement, "statusAmendment.statusCode=ACTIVE", "statusAmendment.reasonCode", set("AC04")},
-		{updateAgreement, "unilateralAmendment", "unilateralAmendment.supplierBusinessCode", remove},
-		{updateAgreement, "bilateralAmendment", "bilateralAmendment.paymentDetails.endDate", remove},
-		{updateAgreement, "bilateralAmendment", "bilateralAmendment.paymentTerms.maximumPaymentAmount", set("1.234")},
-		{updateAgreement, "bilateralAmendment", "unilateralAmendment", set(map[string]any{"description": "a", "supplierBusinessCode": "b"})},
-
-		{"POST /customers/{customerId}/accounts", "singleUseTokenId", "receiptNumber", set("1")},
-		{"POST /customers/{customerId}/accounts", "singleUseTokenId", "singleUseTokenId", remove},
-		{"POST /customers/{customerId}/accounts", "receiptNumber", "threeDS2", set(true)},
-		{"POST /customers", "customerNumber", "customerNumber", remove},
-	}
-	for _, tt := range tests {
-		tried := 0
-		for _, e := range s.Exchanges {
-			if e.Operation != tt.operation || !has(e.Body, tt.has) {
-				continue
-			}
-			tried++
-			if err := s.validateBody(t, e, changed(t, e.Body, steps(tt.path), tt.edit)); err == nil {
-				t.Errorf("%s with %s: edited %s passes", tt.operation, tt.has, tt.path)
-			}
-		}
-		if tried == 0 {
-			t.Errorf("%s: no sample has %s", tt.operation, tt.has)
-		}
-	}
-}
-
-const (
-	threeDS         = "POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication"
-	createAgreement = "POST /customers/{customerId}/payto-agreements"
-	updateAgreement = "PATCH /payto-agreements/{agreementToken}"
-)
-
-// steps turns a path without arrays into keys.
-func steps(path string) []any {
-	var out []any
-	for name := range strings.SplitSeq(path, ".") {
-		out = append(out, name)
-	}
-	return out
-}
-
-// has tells whether a body fits conditions such as "transactionType=PAYMENT creditCard".
-func has(body map[string]any, conditions string) bool {
-	for _, condition := range strings.Fields(conditions) {
-		path, want, valued := strings.Cut(condition, "=")
-		var value any = body
-		for _, name := range strings.Split(path, ".") {
-			m, _ := value.(map[string]any)
-			value = m[name]
-		}
-		if value == nil || valued && value != want {
-			return false
-		}
-	}
-	return true
 }

@@ -82,23 +82,3 @@ func TestFollowUpsMayBeHeld(t *testing.T) {
 		assert.Empty(t, LostWrite{Kind: kind, Made: true}.Held(worlds.World{}), kind)
 	}
 }
-
-// TestReport adds reports and fails by them.
-func TestReport(t *testing.T) {
-	var sum Report
-	one := newReport()
-	one.Worlds, one.Writes, one.Musts, one.Ends[Done] = 1, 20, 19, 20
-	sum.Add(one)
-	sum.Add(one)
-	require.NoError(t, sum.Err())
-	assert.Contains(t, sum.String(), "2 worlds, 40 writes, 38 must settle (95.0 %)")
-	one.Complain(Lost, "a payment of A")
-	sum.Add(one)
-	require.ErrorContains(t, sum.Err(), "lost: 1 times")
-	assert.Contains(t, sum.String(), "a payment of A")
-	one.Musts = 0
-	for range 20 {
-		sum.Add(one)
-	}
-	require.ErrorContains(t, sum.Err(), "the run shows little")
-}

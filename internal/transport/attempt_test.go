@@ -183,17 +183,6 @@ type writeFunc func([]byte) (int, error)
 
 func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
 
-// TestContextEndsAnAttempt: a write that its caller gives up after sending has no answer.
-func TestContextEndsAnAttempt(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	f := inner(func(*http.Request) (*http.Response, error) { cancel(); return nil, context.Canceled })
-	result := doBy(ctx, &http.Client{Transport: f}, nil, nil)
-	assert.Equal(t, ContextEnded, result.Reason)
-	assert.Equal(t, Unknown, result.End)
-	assert.True(t, result.Unanswered)
-	assert.Equal(t, KindCancelled, result.Kind)
-}
-
 // TestRepeatsBelowAreAttempts: what went out beside the request that was made here
 // is an attempt that got no answer, so that a later answer but success settles
 // nothing.
@@ -273,28 +262,3 @@ func TestDeadlines(t *testing.T) {
 type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
-
-func TestObserverSeesEverything(t *testing.T) {
-	type key struct{}
-	var attempts []Attempt
-	observer := func(ctx context.Context, _ *Call, a Attempt) {
-		assert.Equal(t, "trace", ctx.Value(key{}))
-		assert.WithinDuration(t, time.Now(), a.Start, 0, "before the pause")
-		a.Start = time.Time{}
-		attempts = append(attempts, a)
-	}
-	synctest.Test(t, func(t *testing.T) {
-		f := inner(func(r *http.Request) (*http.Response, error) {
-			assert.Equal(t, "trace", r.Context().Value(key{}))
-			if len(attempts) == 0 {
-				return nil, io.EOF
-			}
-			return answer(500, ""), nil
-		})
-		r := doBy(context.WithValue(t.Context(), key{}, "trace"), &http.Client{Transport: f}, observer, func(c *Call) {
-			c.Class, c.Limits.MaxAttempts = Read, 2
-		})
-		assert.Equal(t, Answered, r.End)
-	})
-	assert.Equal(t, []Attempt{{Number: 1, Kind: KindReset}, {Number: 2, Status: 500}}, attempts)
-}

@@ -66,21 +66,6 @@ func TestOnlyWhatGotOutCounts(t *testing.T) {
 	}
 }
 
-// TestSentBeforeTheWindowEnded: what went out in time was sent, although more follows after it.
-func TestSentBeforeTheWindowEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		attempt := &gate{window: window{time.Now(), time.Second}}
-		for _, isFirst := range []bool{true, false} {
-			first, ok := attempt.pass()
-			assert.Equal(t, isFirst, first)
-			assert.True(t, ok)
-			<-time.After(time.Second)
-		}
-		assert.False(t, attempt.late.Load())
-		assert.False(t, attempt.shut())
-	})
-}
-
 // TestNothingIsLeftOver: a request waits until all that came in is read, and what comes in
 // while there is none is no answer.
 func TestNothingIsLeftOver(t *testing.T) {
@@ -122,44 +107,4 @@ func TestNothingIsLeftOver(t *testing.T) {
 		synctest.Wait()
 		assert.NoError(t, far.Close())
 	})
-}
-
-// TestNobodyReadsOn: a request is not begun on a connection whose other side has ended, or
-// that nobody reads on, and nobody waits for it for long: TLS writes its farewell there.
-func TestNobodyReadsOn(t *testing.T) {
-	for name, ends := range map[string]bool{"ended": true, "left": false} {
-		synctest.Test(t, func(t *testing.T) {
-			near, far := net.Pipe()
-			conn, attempt := newHeldConn(near), new(gate)
-			hold(conn, attempt)
-			if ends {
-				far.Close()
-				_, err := conn.Read(make([]byte, 1))
-				assert.ErrorIs(t, err, io.EOF)
-			}
-			begun := time.Now()
-			_, err := conn.Write([]byte("POST"))
-			assert.ErrorIs(t, err, errOver, name)
-			assert.Equal(t, map[bool]time.Duration{true: 0, false: readPatience}[ends], time.Since(begun), name)
-			assert.True(t, attempt.shut(), "%s: nothing was sent", name)
-		})
-	}
-}
-
-// above is a connection with another below it, as TLS is.
-type above struct{ net.Conn }
-
-func (a above) NetConn() net.Conn { return a.Conn }
-
-// TestTLSReadsByItself: what TLS reads before a request, such as a ticket, is no answer.
-func TestTLSReadsByItself(t *testing.T) {
-	near, far := net.Pipe()
-	conn := newHeldConn(near)
-	hold(above{conn}, new(gate))
-	go func() { _, _ = far.Write([]byte("ticket")) }()
-	n, err := conn.Read(make([]byte, 9))
-	assert.NoError(t, err)
-	assert.Equal(t, 6, n)
-	assert.NoError(t, conn.Close())
-	assert.NoError(t, far.Close())
 }

@@ -7,11 +7,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"runtime"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -27,39 +24,6 @@ func TestNoAnswer(t *testing.T) {
 	result = do(t, func(*http.Request) (*http.Response, error) { return &http.Response{StatusCode: 201}, nil }, nil)
 	assert.Equal(t, Success, result.End)
 	assert.Empty(t, result.Body)
-}
-
-// TestWrongLength: some RoundTrippers announce the length before decompression.
-func TestWrongLength(t *testing.T) {
-	const body = `{"receiptNumber":"1"}`
-	announced := func(n int64) *Result {
-		return do(t, func(*http.Request) (*http.Response, error) {
-			resp := answer(201, body)
-			resp.ContentLength = n
-			return resp, nil
-		}, nil)
-	}
-	for _, n := range []int64{-1, 0, 1, int64(len(body)) - 1, int64(len(body))} {
-		assert.Equal(t, body, string(announced(n).Body), n)
-		assert.Equal(t, Success, announced(n).End, n)
-	}
-	short := announced(int64(len(body)) + 1)
-	assert.Equal(t, body, string(short.Body), "it may hold a receipt number")
-	assert.Equal(t, Unknown, short.End)
-	assert.ErrorIs(t, short.Err, io.ErrUnexpectedEOF)
-}
-
-// TestClientTimeoutLeavesNothing: net/http's client waits for the end of an answer
-// before it lets go of its timer.
-func TestClientTimeoutLeavesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		failing := inner(func(*http.Request) (*http.Response, error) { return answer(500, "x"), nil })
-		result := doBy(t.Context(), &http.Client{Transport: failing, Timeout: time.Hour}, nil, func(c *Call) { c.Class, c.Limits.MaxAttempts = Read, 3 })
-		assert.Equal(t, 3, result.Attempts)
-		synctest.Wait()
-		stacks := make([]byte, 1<<20)
-		assert.NotContains(t, string(stacks[:runtime.Stack(stacks, true)]), "net/http.setRequestCancel")
-	})
 }
 
 // TestEarlyAnswer: an answer that comes while the upload goes on is read to its

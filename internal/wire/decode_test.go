@@ -5,17 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/quickstream-go/quickstream/internal/heaptest"
 )
 
 // lenient has a field of every kind that Decode meets in the models, and of some that
@@ -252,57 +248,6 @@ func TestWhatDecides(t *testing.T) {
 	assert.Equal(t, "-1.5e3", got.Comment)
 }
 
-type (
-	tree struct {
-		Children []tree `json:"children"`
-		Next     *tree  `json:"next"`
-	}
-	forest []forest
-)
-
-// TestDecodeOfOwnKind: a type may hold itself.
-func TestDecodeOfOwnKind(t *testing.T) {
-	var found tree
-	require.NoError(t, Decode([]byte(`{"children":[{"children":[{},{"next":{}}]}],"next":{"next":null}}`), &found))
-	assert.Equal(t, tree{[]tree{{Children: []tree{{}, {Next: &tree{}}}}}, &tree{}}, found)
-	var trees forest
-	require.NoError(t, Decode([]byte(`[[],[[]],null]`), &trees))
-	assert.Equal(t, forest{{}, {{}}, nil}, trees)
-	assert.Error(t, Decode([]byte(`[1]`), &trees))
-}
-
-func TestDecodeSaysWhere(t *testing.T) {
-	var into struct {
-		Pointer *struct {
-			C string `json:"c" wire:"decides"`
-		} `json:"pointer"`
-	}
-	err := Decode([]byte(`{"pointer":{"c":{"4111111111111111":1}}}`), &into)
-	require.Error(t, err)
-	assert.Equal(t, "pointer: c: a JSON value of another type than expected", err.Error())
-}
-
-func TestDecodeRepeatsNothing(t *testing.T) {
-	for _, field := range []string{"text", "flag", "count", "inner", "list", "texts", "upper", "unknown"} {
-		for _, value := range []string{`41111111x`, `{"41111111":1,"41111111":2}`, `"41111111`, `[41111111x]`, `41111111.5`} {
-			var into strict
-			if err := Decode([]byte(`{"`+field+`":`+value+`}`), &into); err != nil {
-				assert.NotContains(t, err.Error(), "4111", field)
-			}
-		}
-	}
-}
-
-// TestDecodeOwnsWhatItRead: the data may be used again afterwards.
-func TestDecodeOwnsWhatItRead(t *testing.T) {
-	data := []byte(`{"text":"before","raw":["before"],"metadata":{"before":"before"},"picky":"before"}`)
-	var got, want lenient
-	require.NoError(t, Decode(data, &got))
-	require.NoError(t, Decode(slices.Clone(data), &want))
-	clear(data)
-	assert.Equal(t, want, got)
-}
-
 // TestNotUTF8: a text that is not UTF-8 is refused where it decides and as a name. Where it informs
 // it ends before the first such byte. Neither is decoded into something larger.
 func TestNotUTF8(t *testing.T) {
@@ -335,52 +280,6 @@ func TestNotUTF8(t *testing.T) {
 	var got answer
 	require.NoError(t, Decode([]byte(`{"text":"\ud83dx","id\ud83d":"a"}`), &got), "half a character is written in ASCII")
 	assert.Equal(t, answer{Text: "\ufffdx"}, got)
-}
-
-// TestKeptTexts: an identifier that is kept keeps nothing else of the data, and another text no more
-// than the bound.
-func TestKeptTexts(t *testing.T) {
-	type answer struct {
-		ID   string `json:"id" wire:"identifies"`
-		Text string `json:"text"`
-	}
-	const most = 4 << 20 // half of what a thousand copies take
-	held := func(size int, text func(answer) string) int64 {
-		kept, before := make([]string, 1_000), heaptest.Live()
-		for i := range kept {
-			var read answer
-			body := fmt.Sprintf(`{"id":"R-%d","text":"T-%d","new":"%s"}`, i, i, strings.Repeat("x", size))
-			require.NoError(t, Decode([]byte(body), &read))
-			kept[i] = text(read)
-		}
-		defer runtime.KeepAlive(kept)
-		return heaptest.Live() - before
-	}
-	id, text := func(a answer) string { return a.ID }, func(a answer) string { return a.Text }
-	assert.Less(t, held(maxShared-100, id), int64(most))
-	assert.Less(t, held(2*maxShared, text), int64(most))
-}
-
-// selfish decodes itself, which as a member of another it is asked to.
-type selfish struct {
-	Name string `json:"name"`
-	Own  bool
-}
-
-func (s *selfish) UnmarshalJSON(data []byte) error {
-	s.Own = true
-	return Decode(data, s)
-}
-
-func TestDecodeOfWhatDecodesItself(t *testing.T) {
-	var alone selfish
-	require.NoError(t, Decode([]byte(`{"name":"x"}`), &alone))
-	assert.Equal(t, selfish{Name: "x"}, alone)
-	var within struct {
-		Member selfish `json:"member"`
-	}
-	require.NoError(t, Decode([]byte(`{"member":{"name":"x"}}`), &within))
-	assert.Equal(t, selfish{Name: "x", Own: true}, within.Member)
 }
 
 // TestSpans: a span is what stands there, without a copy of it, and no less JSON
@@ -416,28 +315,6 @@ func TestSpans(t *testing.T) {
 		assert.Equal(t, there, list.Data != nil, body)
 		assert.Empty(t, list.Data)
 	}
-}
-
-// TestDecodeConcurrently has many goroutines ask for readers of types that were
-// never decoded before.
-func TestDecodeConcurrently(t *testing.T) {
-	type only struct {
-		A []*struct {
-			B *struct {
-				C string `json:"c"`
-			} `json:"b"`
-		} `json:"a"`
-	}
-	var wait sync.WaitGroup
-	for range 16 {
-		wait.Go(func() {
-			var into only
-			if assert.NoError(t, Decode([]byte(`{"a":[{"b":{"c":"x"}}]}`), &into)) {
-				assert.Equal(t, "x", into.A[0].B.C)
-			}
-		})
-	}
-	wait.Wait()
 }
 
 func FuzzDecode(f *testing.F) {

@@ -59,20 +59,6 @@ func TestLists(t *testing.T) {
 	assert.False(t, ParseErrorBody([]byte(`{"errors":{"principalAmount":["bad"]}}`)).Lists(nil), "a request without a body has no member")
 }
 
-// TestNotTheServicesOwnWords: only the service's own error body says "not
-// processed". Everything else could come from a gateway, which does not know.
-func TestNotTheServicesOwnWords(t *testing.T) {
-	for _, body := range []string{
-		``, ` `, `null`, `[]`, `{}`, `"Service Unavailable"`, `503`, `<html>503</html>`, `{"customerMessage":`,
-		`{"message":"Service Unavailable"}`, `{"customerMessage":null,"traceCode":""}`, `{"customerMessage":7}`, `[{"customerMessage":"c"}]`,
-		`{"error":{"customerMessage":"c"}}`, `{"customerMessage":"c"} trailing`,
-	} {
-		read := ParseErrorBody([]byte(body))
-		read.errors = nil
-		assert.Empty(t, read, body)
-	}
-}
-
 // TestOwnWords: a list of errors with the name of a field is the service's, as a message is.
 // Members that decide stand there once, and not in another case.
 func TestOwnWords(t *testing.T) {

@@ -79,14 +79,6 @@ func TestGraftFollowsTheValue(t *testing.T) {
 	}
 }
 
-// TestNamesInAnotherCase: they are unknown, and stored beside those that they are not.
-func TestNamesInAnotherCase(t *testing.T) {
-	raw := []byte(`{"id":"1","ID":"2","Price":{"amount":3},"lines":[{"name":"x","\u017fizes":[7]}]}`)
-	stored := storeOrder(t, raw)
-	assert.JSONEq(t, `{"id":"1","ID":"2","Price":{"amount":3},"lines":[{"name":"x","price":{},"\u017fizes":[7]}]}`, stored)
-	assert.Len(t, Unknown(raw, reflect.TypeFor[order]()), 3)
-}
-
 // TestWhatCouldNotBeRead is kept, unless it was replaced.
 func TestWhatCouldNotBeRead(t *testing.T) {
 	raw := []byte(`{"id":{"a":1},"price":"free","lines":[{"name":[],"price":7,"sizes":"L"}],"notes":[1],"links":"https://h.invalid/?accountNumber=999994"}`)

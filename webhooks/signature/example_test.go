@@ -6,53 +6,10 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
-
-func Example() {
-	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{"the new secret", "the old secret"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	endpoint := func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
-		if err != nil {
-			w.WriteHeader(http.StatusRequestEntityTooLarge)
-			return
-		}
-		if err := verifier.Verify(r.Header.Values(signature.Header), body); err != nil {
-			w.WriteHeader(http.StatusUnauthorized) // log err, but do not disclose it
-			return
-		}
-		// Store the notification by its id before answering.
-		w.WriteHeader(http.StatusOK)
-	}
-
-	// A sender still signs with the old secret.
-	body := `{"id":"8e3c","eventType":"payto.payment.approved"}`
-	header, err := signature.Sign(signature.AssumedHMAC{}, "the old secret", time.Now(), []byte(body))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, sent := range []string{body, strings.Replace(body, "approved", "refunded", 1)} {
-		r := httptest.NewRequest(http.MethodPost, "/webhooks", strings.NewReader(sent))
-		r.Header.Set(signature.Header, header)
-		w := httptest.NewRecorder()
-		endpoint(w, r)
-		fmt.Println(w.Code)
-	}
-	// Output:
-	// 200
-	// 401
-}
 
 // confirmed is a scheme for an algorithm that the vendor has confirmed, such as HMAC-SHA512 of the
 // body and then the timestamp, in base64.

@@ -17,58 +17,60 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/internal/contract"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// TestSandboxJudgesAsTheDocument edits every member of every sample, one at a
-// time, and has document and sandbox judge the request. What the document allows
-// the sandbox may refuse only for what it knows and the document cannot: stateful
-// tells those reasons. What the document forbids it has to refuse, with a finding
-// that names the member.
+// TestSandboxJudgesAsTheDocument makes every request of the samples, and edits every member of
+// each, one at a time, and has document and sandbox judge the request. What the document allows
+// the sandbox may refuse only for what it knows and the document cannot: stateful tells those
+// reasons. What the document forbids it has to refuse, with a finding that names the member. All
+// that it answers and posts has to be documented, and each operation has to succeed.
 func TestSandboxJudgesAsTheDocument(t *testing.T) {
 	doc := document(t)
-	var j judgements
+	j := judgements{recorder: &recorder{doc: doc, answered: map[string]bool{}}}
 	for _, e := range readSamples(t).Exchanges {
 		op, known := doc.Operation(e.Operation)
-		if !known || e.Body == nil || strings.HasPrefix(op.ID, "WEBHOOK") {
+		if !known || strings.HasPrefix(op.ID, "WEBHOOK") {
 			continue
 		}
 		synctest.Test(t, func(t *testing.T) {
-			p := newJudged(t, op, string(marshal(t, e.Body)))
-			for _, trial := range trials(t, op, e.Body) {
-				status, messages := p.send(trial.body)
-				j.compare(op, trial, op.ValidateRequestBody("application/json", trial.body), status, messages)
+			switch p := newJudged(t, op, j.recorder, string(marshal(t, e.Body))); {
+			case e.Body != nil:
+				for _, trial := range trials(t, op, e.Body) {
+					status, messages := p.send(trial.body)
+					j.compare(op, trial, op.ValidateRequestBody("application/json", trial.body), status, messages)
+				}
+			case e.Query != nil:
+				for _, trial := range queries(op, e.Query) {
+					r := rawRequest(t.Context(), t, p.box, op.Method, p.path()+"?"+string(trial.body), nil, "Accept", "text/plain")
+					status, answered := roundTrip(t, p.recorder, r)
+					if trial.path == "status" && bytes.Contains(answered, []byte(`"data":[]`)) {
+						status = http.StatusNotFound // a status that agreements cannot have finds none
+					}
+					j.compare(op, trial, op.ValidateRequest(r), status, p.messages(status, answered))
+				}
+			case e.Text != "":
+				p.call(op.Method, p.path(), nil, "Accept", "*/*")
+			case op.ID != "POST /payment-files": // which path does
+				p.call(op.Method, p.path(), nil)
 			}
 		})
+	}
+	for _, op := range doc.Operations() {
+		if _, excepted := foundNothing[op.ID]; j.answered[op.ID] == excepted {
+			t.Errorf("%s: succeeded is %t; one that never does is listed in foundNothing, and no other", op.ID, j.answered[op.ID])
+		}
 	}
 	j.report(t)
 }
 
-// TestSandboxJudgesParametersAsTheDocument does the same with the parameters of every
-// query. A list for which the document has no 422 answers 404. A status that agreements
-// cannot have finds none.
-func TestSandboxJudgesParametersAsTheDocument(t *testing.T) {
-	doc := document(t)
-	var j judgements
-	for _, e := range readSamples(t).Exchanges {
-		op, known := doc.Operation(e.Operation)
-		if !known || e.Query == nil {
-			continue
-		}
-		synctest.Test(t, func(t *testing.T) {
-			p := newJudged(t, op, "")
-			for _, trial := range queries(op, e.Query) {
-				r := rawRequest(t.Context(), t, p.box, op.Method, p.path()+"?"+string(trial.body), nil, "Accept", "text/plain")
-				status, answered := roundTrip(t, p.box.HTTPClient().Transport, r)
-				if trial.path == "status" && bytes.Contains(answered, []byte(`"data":[]`)) {
-					status = http.StatusNotFound
-				}
-				j.compare(op, trial, op.ValidateRequest(r), status, p.messages(status, answered))
-			}
-		})
-	}
-	j.report(t)
+// foundNothing are operations whose sample names what a new facility has nothing of. What they list
+// is answered by others.
+var foundNothing = map[string]bool{
+	"GET /transactions/for-account-token": true, "GET /transactions/for-reference-number": true, "GET /transactions/for-settlement-date": true,
 }
 
 // queries are the query of a sample as it is, and without each parameter, with it twice, with
@@ -99,16 +101,17 @@ func queries(op *contract.Operation, sample map[string]string) []trial {
 	return out
 }
 
-// judgements are what document and sandbox have said about requests.
+// judgements are what document and sandbox have said about requests, and what the sandbox has
+// answered. Problems are reported at the end, because a bubble that fails is the last.
 type judgements struct {
+	*recorder
 	allowed, forbidden int
-	problems           []string // reported at the end, because a bubble that fails is the last
 }
 
 // compare notes where the sandbox's answer differs from what the document says.
 func (j *judgements) compare(op *contract.Operation, tr trial, forbidden error, status int, messages []string) {
 	problem := func(what string) {
-		j.problems = append(j.problems, fmt.Sprintf("%s, %s: %s: %d %v\n%s\n%v", op.ID, tr.edit, what, status, messages, tr.body, forbidden))
+		j.problem(fmt.Sprintf("%s, %s: %s: %d %v\n%s\n%v", op.ID, tr.edit, what, status, messages, tr.body, forbidden))
 	}
 	reasons := slices.DeleteFunc(slices.Clone(messages), isStateful)
 	refused := status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
@@ -142,9 +145,10 @@ func (j *judgements) report(t *testing.T) {
 // field of its parameters filled. What such a request names need not exist.
 func TestSandboxTakesTheRecordedRequests(t *testing.T) {
 	_, made := everyCall(t)
+	r := &recorder{doc: document(t), answered: map[string]bool{}}
 	synctest.Test(t, func(t *testing.T) {
 		for _, e := range made {
-			p := newJudged(t, e.op, string(e.body))
+			p := newJudged(t, e.op, r, string(e.body))
 			path := p.path()
 			if e.URL.RawQuery != "" {
 				path += "?" + e.URL.RawQuery
@@ -156,6 +160,9 @@ func TestSandboxTakesTheRecordedRequests(t *testing.T) {
 			}
 		}
 	})
+	for _, problem := range r.problems {
+		t.Error(problem)
+	}
 	t.Logf("%d requests", len(made))
 }
 
@@ -307,18 +314,22 @@ func texts(values []string) []any {
 // name exists, and nothing stands in their way.
 type judged struct {
 	*testing.T
+	*recorder
 	box       *sandbox.Sandbox
 	op        *contract.Operation
 	customer  string
 	account   string
 	sample    string
-	customers int // made so far
+	customers int // made so far, as are files
+	files     int
 }
 
-func newJudged(t *testing.T, op *contract.Operation, sample string) *judged {
-	p := &judged{T: t, op: op, sample: sample, box: sandbox.New(
+func newJudged(t *testing.T, op *contract.Operation, r *recorder, sample string) *judged {
+	t.Helper()
+	p := &judged{T: t, op: op, recorder: r, sample: sample, box: sandbox.New(
 		sandbox.WithBusiness("BUSINESSONE", "The Shop"),
 		sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+			a.UnknownEvents, a.UnknownEnumValues, a.UnknownMembers, a.RelatedLinks = false, false, "none", true
 			a.LookupLag, a.AgreementLookupLag, a.TokenQuota, a.InvalidPayIDLimit = 0, 0, 0, 0
 			a.RefundBeforeCutOff, a.MigratedDDRActive = true, true
 			a.AgreementCodesRequired, a.PayerRouteRequired = false, false
@@ -326,6 +337,10 @@ func newJudged(t *testing.T, op *contract.Operation, sample string) *judged {
 		}),
 	)}
 	t.Cleanup(p.box.Close)
+	p.inner = p.box.HTTPClient().Transport
+	if err := p.box.Subscribe(sandbox.Subscription{Handler: r, Secret: "made-up", Scheme: signature.AssumedHMAC{}}); err != nil {
+		t.Fatal(err)
+	}
 	p.customer = p.made("POST", "/customers", object{"customerNumber": "C-0", "customerName": "Sam Sample"}, "customerId")
 	p.account = p.made("POST", "/customers/"+p.customer+"/accounts", object{"creditCard": p.card(visa)}, "accountToken")
 	return p
@@ -375,6 +390,10 @@ func (p *judged) path() string {
 		}
 	case strings.Contains(path, "{receiptNumber}"):
 		path = strings.ReplaceAll(path, "{receiptNumber}", p.original())
+	case strings.Contains(path, "{paymentScheduleId}"):
+		path = strings.ReplaceAll(path, "{paymentScheduleId}", p.schedule())
+	case strings.Contains(path, "{id}"):
+		path = strings.ReplaceAll(path, "{id}", p.file(strings.HasPrefix(path, "/payment-batches/")))
 	}
 	return path
 }
@@ -439,6 +458,42 @@ func (p *judged) original() string {
 	return receipt
 }
 
+func (p *judged) schedule() string {
+	id, err := p.box.CreateSchedule(sandbox.Schedule{
+		CustomerID: p.customer, AccountToken: p.account, SupplierBusinessCode: "BUSINESSONE", Amount: 1000, Frequency: sandbox.Weekly, Payments: 3,
+	})
+	if err != nil {
+		p.Fatal(err)
+	}
+	<-time.After(10 * 24 * time.Hour)
+	return id
+}
+
+// file uploads a payment file and returns its identifier, or that of its batch.
+func (p *judged) file(batch bool) string {
+	client, err := quickstream.NewClient(quickstream.CustomURL(p.box.URL()), quickstream.Keys{Secret: quickstream.NewSecretKey(p.box.Keys().Secret)},
+		quickstream.WithHTTPClient(&http.Client{Transport: p.recorder}))
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.files++
+	content := "H,SANDBOX,2000-01-01,2\nC,BUSINESSONE,AUD,10.50,C-1,F-1," + p.account + "\nT,1,10.50\n"
+	file, err := client.PaymentFiles.Upload(p.Context(), quickstream.UploadPaymentFileParams{
+		FileName: fmt.Sprintf("payments%d.mts", p.files), Format: quickstream.PaymentFileFormatMTSTokens, Content: strings.NewReader(content), Size: int64(len(content)),
+	})
+	if err != nil {
+		p.Fatal(err)
+	}
+	if file, err = client.PaymentFiles.Wait(p.Context(), file.PaymentFileID, quickstream.PaymentFileWait{}); err != nil || !batch {
+		return file.PaymentFileID
+	}
+	first, err := client.PaymentFiles.Batches(file.PaymentFileID).First(p.Context())
+	if err != nil {
+		p.Fatal(err)
+	}
+	return first.PaymentBatchID
+}
+
 func (p *judged) agreement(confirmed bool) string {
 	token := p.made("POST", "/customers/"+p.customer+"/payto-agreements", object{
 		"supplierBusinessCode": "BUSINESSONE",
@@ -468,5 +523,5 @@ func (p *judged) made(method, path string, body object, member string) string {
 
 func (p *judged) call(method, path string, body []byte, header ...string) (status int, answered []byte) {
 	p.Helper()
-	return roundTrip(p, p.box.HTTPClient().Transport, rawRequest(p.Context(), p, p.box, method, path, body, header...))
+	return roundTrip(p, p.recorder, rawRequest(p.Context(), p, p.box, method, path, body, header...))
 }

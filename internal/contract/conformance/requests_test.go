@@ -29,22 +29,6 @@ func TestClientRequests(t *testing.T) {
 	})
 	t.Run("every member is sent", func(t *testing.T) { everyMemberIsSent(t, made) })
 	t.Run("every value arrives where it belongs", func(t *testing.T) { valuesArrive(t, made) })
-	clientSummary(t, made)
-}
-
-// clientSummary says how much of the document the calls cover.
-func clientSummary(t *testing.T, made []exchange) {
-	operations, read := map[string]bool{}, map[string]bool{}
-	for _, e := range made {
-		operations[e.op.ID] = true
-		name, paths := ofModel(e.op.ResponseMembers(e.answer.status))
-		for _, path := range paths {
-			read[name+" "+path] = true
-		}
-	}
-	documented, sent := requestMembers(t, made)
-	t.Logf("client: %d of %d operations in %d calls; %d of %d request members and parameters sent; %d response members read",
-		len(operations), len(document(t).Operations()), len(made), len(sent), len(documented), len(read))
 }
 
 func everyMethodIsCalled(t *testing.T, made []exchange) {

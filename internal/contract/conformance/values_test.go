@@ -3,10 +3,7 @@ package conformance
 import (
 	"maps"
 	"slices"
-	"strings"
 	"testing"
-
-	"github.com/quickstream-go/quickstream/internal/contract"
 )
 
 // TestConstants holds the constants of the client's enumerations against the
@@ -82,12 +79,3 @@ const (
 	aVerb     = "net/http has the methods of HTTP"
 	aLink     = "lists follow their links by themselves"
 )
-
-func TestEnvironments(t *testing.T) {
-	servers := string(contract.YAML())
-	for _, address := range readSource(t).constants["Environment"] {
-		if !strings.Contains(servers, "url: '"+address+"'") {
-			t.Errorf("%s is not among the servers of the document", address)
-		}
-	}
-}

@@ -65,18 +65,6 @@ func TestStreamAnswerCutOff(t *testing.T) {
 	})
 }
 
-// TestStreamsBrokenAgainAndAgain: net/http has no limit of its own.
-func TestStreamsBrokenAgainAndAgain(t *testing.T) {
-	each(t, secureRoutes(), func(x *scene) {
-		for name, frames := range map[string]func(*stream){
-			"PROTOCOL_ERROR": func(x *stream) { x.resetStream(http2.ErrCodeProtocol) },
-			"GOAWAY":         func(x *stream) { x.goAway(x.id-1, http2.ErrCodeNo) },
-		} {
-			x.check(fault{name: name, when: committed, frames: frames, times: 2 * guard}, nil)
-		}
-	})
-}
-
 // TestHTTP2LeftWhileIdle: the server gives up a connection that nobody uses.
 func TestHTTP2LeftWhileIdle(t *testing.T) {
 	each(t, secureRoutes(), func(x *scene) {

@@ -1,7 +1,6 @@
 package wiretest
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -71,7 +70,6 @@ type scene struct {
 	server  *server
 	direct  *quickstream.Client // to the sandbox, past the server
 	trusted *x509.CertPool
-	dial    func(context.Context, string, string) (net.Conn, error) // instead of the transport's own
 	calls   int
 
 	onReused func() // called once a used connection was chosen for the call
@@ -145,7 +143,6 @@ func (x *scene) client() *quickstream.Client {
 	}
 	if x.route.caller != nil {
 		transport := x.route.caller(&tls.Config{RootCAs: x.trusted, MinVersion: tls.VersionTLS12})
-		transport.DialContext = x.dial
 		opts = append(opts[:len(opts):len(opts)], quickstream.WithHTTPClient(&http.Client{Transport: transport}))
 	} else if x.route.tls {
 		opts = append(opts[:len(opts):len(opts)], quickstream.WithRootCAs(x.trusted))
