@@ -103,7 +103,7 @@ func candidates(found []quickstream.Candidate) []Candidate {
 	}
 	all = all[:min(len(all), maxCandidates)]
 	slices.SortStableFunc(all, func(a, b Candidate) int { return strings.Compare(a.ReceiptNumber, b.ReceiptNumber) })
-	return slices.CompactFunc(all, func(a, b Candidate) bool { return a.ReceiptNumber == b.ReceiptNumber && a.Matches == b.Matches })
+	return slices.CompactFunc(all, func(a, b Candidate) bool { return a.ReceiptNumber == b.ReceiptNumber })
 }
 
 // among describes all matching transactions. There should be one.

@@ -131,7 +131,7 @@ func (p Policy) limit(c Case) time.Time {
 	if c.anyLookup(func(l Lookup) bool { return l.Retryable }) {
 		limit = limit.Add(p.mayFollow())
 	}
-	if c.Seen.PayTo && c.Seen.Outcome == quickstream.OutcomePending {
+	if c.Seen.PayTo {
 		limit = latest(limit, p.nextCutOff(c.Intent.NotBefore.Add(answered)))
 	}
 	return limit

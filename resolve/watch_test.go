@@ -392,6 +392,8 @@ func TestApprovalsAreLookedUpAgain(t *testing.T) {
 		assert.Equal(t, quickstream.OutcomeVoided, reversed.Seen.Outcome)
 		assert.False(t, reversed.NextLook.IsZero())
 	}
+	early := p.Next(s, found(voided), s.NextLook.Add(-time.Minute))
+	assert.Equal(t, resolve.StatusEscalated, early.Status, "an event comes before the look")
 	assert.Equal(t, over, p.Next(over, found(voided), over.Lookups[0].Last), "one that is over")
 	hesitates := p.Next(s, found(unsettled("R1")), s.NextLook)
 	assert.Equal(t, resolve.StatusSettled, hesitates.Status, "what has no final status takes nothing back")
@@ -412,4 +414,31 @@ func TestApprovalsAreLookedUpAgain(t *testing.T) {
 	beside.Amount = &quickstream.Amount{Amount: decimal.New(5, 0)}
 	beside.Candidates = []resolve.Candidate{{ReceiptNumber: "R2", Outcome: quickstream.OutcomeApproved, Amount: &quickstream.Amount{Amount: decimal.New(5, 0)}}}
 	assert.False(t, p.Next(*answered, beside, wednesday()).NextLook.IsZero(), "an approved one of the amount stands beside it")
+	five, six := &quickstream.Amount{Amount: decimal.New(5, 0)}, &quickstream.Amount{Amount: decimal.New(6, 0)}
+	for name, c := range map[string]resolve.Candidate{
+		"of another amount": {Outcome: quickstream.OutcomeApproved, Amount: six}, "of no amount": {Outcome: quickstream.OutcomeApproved},
+		"that is declined": {Outcome: quickstream.OutcomeDeclined, Amount: five}, "that is another, and declined": {Outcome: quickstream.OutcomeDeclined, Amount: six},
+	} {
+		beside.Candidates = []resolve.Candidate{c}
+		assert.True(t, p.Next(*answered, beside, wednesday()).NextLook.IsZero(), name)
+	}
+	beside.Amount, beside.Candidates = nil, []resolve.Candidate{{Outcome: quickstream.OutcomeApproved, Amount: five}}
+	assert.True(t, p.Next(*answered, beside, wednesday()).NextLook.IsZero(), "it shows no amount")
+}
+
+// TestEqualLooksAreOneEntry: looks with the same candidates in the same state are one entry of the evidence.
+func TestEqualLooksAreOneEntry(t *testing.T) {
+	look := func(receipt string, outcome quickstream.Outcome) resolve.Observation {
+		o := foundNothing()
+		o.Candidates = []resolve.Candidate{{ReceiptNumber: receipt, Outcome: outcome}}
+		return o
+	}
+	s := begun(quickstream.Intent{})
+	for _, o := range []resolve.Observation{
+		look("C1", quickstream.OutcomePending), look("C1", quickstream.OutcomePending), look("C1", quickstream.OutcomeDeclined), look("C2", quickstream.OutcomePending),
+	} {
+		s = policy().Next(s, o, s.NextLook)
+	}
+	require.Len(t, s.Lookups, 3)
+	assert.Equal(t, 2, s.Lookups[0].Count)
 }
