@@ -12,7 +12,7 @@ var (
 	// ErrConflict means that another notification with this ID had other content. Both are stored
 	// and handled. Ask the API which is right; a person should find out why there are two. A
 	// [Store] and a [Func] return it after everything was done; the handler acknowledges and
-	// reports it.
+	// logs it.
 	ErrConflict = errors.New("webhooks: a notification with this id had other content")
 )
 

@@ -9,7 +9,7 @@
 //
 // The endpoint should only store what it receives: the body ([Notification.Raw]) under the pair of
 // ID and [Notification.Digest]. A redelivery has the same pair. If the same ID arrives with another
-// digest, store it as well and return [ErrConflict], which is acknowledged and reported.
+// digest, store it as well and return [ErrConflict], which is acknowledged and logged.
 // Store the body as text or bytes: a JSON column may rewrite numbers, and so change the digest.
 //
 // A job then reads the stored body with [Parse], confirms it and acts on it:

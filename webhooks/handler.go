@@ -3,14 +3,11 @@ package webhooks
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"sync"
 	"time"
 
-	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
@@ -18,43 +15,16 @@ import (
 const DefaultReadTimeout = 10 * time.Second
 
 // A Func handles a notification: it stores it by ID and digest, or commits its effect. Nil
-// acknowledges the notification, and so does [ErrConflict], which is also reported. Any other error
-// asks for redelivery. The context is the request's and ends when the sender goes away. Concurrent
-// requests call a Func concurrently.
+// acknowledges the notification, and so does [ErrConflict], which is also logged. Any other error
+// asks for redelivery, and so does a panic, which is left to net/http. The context is the request's and
+// ends when the sender goes away. Concurrent requests call a Func concurrently.
 type Func func(ctx context.Context, n *Notification) error
-
-// Failure is a delivery that was not acknowledged, an [ErrConflict], or a panic of the logger.
-type Failure struct {
-	// Status is the answer's status: 200 for an [ErrConflict], and if only the logger panicked.
-	Status int
-	// Notification is nil if the request was refused before it was handled.
-	Notification *Notification
-	// Err is the reason: an error of [Verifier.Verify], of the function or of the [Store], or a
-	// [PanicError].
-	Err error
-}
-
-// PanicError is a panic of the function or of the signature scheme.
-type PanicError struct{ panicked *transport.Panic }
-
-// Error does not show the value of the panic, which can hold anything.
-func (e *PanicError) Error() string { return "webhooks: panic while handling a notification" }
-
-// Value returns the value of the panic.
-func (e *PanicError) Value() any { return e.panicked.Value() }
-
-// Stack returns the stack at the panic.
-func (e *PanicError) Stack() []byte { return e.panicked.Stack() }
-
-// Format writes what Error returns, for every verb.
-func (e *PanicError) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Error()) }
 
 type handlerConfig struct {
 	readTimeout time.Duration
 	tolerance   time.Duration
 	store       Store
 	logger      *slog.Logger
-	report      func(context.Context, Failure)
 }
 
 // A HandlerOption configures [NewHandler] and [NewInbox].
@@ -90,13 +60,6 @@ func WithLogger(logger *slog.Logger) HandlerOption {
 	return func(c *handlerConfig) { c.logger = logger }
 }
 
-// WithFailureReport calls report for each delivery that is not acknowledged, for each [ErrConflict]
-// and for each panic of the logger, with the request's context. The connection stays in use until
-// report returns. A panic of report is logged.
-func WithFailureReport(report func(ctx context.Context, f Failure)) HandlerOption {
-	return func(c *handlerConfig) { c.report = report }
-}
-
 type handler struct {
 	verifier *Verifier
 	handle   Func
@@ -122,9 +85,9 @@ func NewInbox(verifier *Verifier, keep Func, opts ...HandlerOption) http.Handler
 //	400            a verified body is not a notification, or the body broke off
 //	401            signature or Basic credentials are missing, wrong or too old
 //	405, 413, 415  not a POST, too large, or with a content encoding
-//	408, 500       the body took too long; the function returned an error or panicked
+//	408, 500       the body took too long; the function returned an error
 //
-// Reasons go to [WithLogger] and [WithFailureReport]. A signature may be
+// Reasons go to [WithLogger]. A signature may be
 // [signature.DefaultTolerance] old unless [WithStore] or [WithTolerance] says otherwise. The
 // handler limits the time for the body; set limits for headers and connections on the
 // [http.Server], as in the example Server.
@@ -153,21 +116,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.WriteHeader(status)
-	if failed := h.log(r.Context(), status, n, err, time.Since(start)); failed != nil {
-		err = errors.Join(err, failed)
-	}
-	if failed := h.report(r.Context(), status, n, err); failed != nil {
-		_ = h.record(r.Context(), slog.LevelError, "webhook failure report panicked", slog.String("reason", failed.Error()))
-	}
+	h.log(r.Context(), status, n, err, time.Since(start))
 }
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) (status int, n *Notification, err error) {
-	defer func() {
-		if panicked, ok := err.(*transport.Panic); ok { //nolint:errorlint // a wrapped one is another call's
-			status, err = http.StatusInternalServerError, &PanicError{panicked}
-		}
-	}()
-	defer transport.Report("the function", &err)
 	if n, err = h.receive(w, r); err != nil {
 		return refusal(err), nil, err
 	}
@@ -191,7 +143,7 @@ func (h *handler) receive(w http.ResponseWriter, r *http.Request) (*Notification
 	err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.config.readTimeout))
 	if err != nil {
 		h.unlimited.Do(func() {
-			_ = h.record(r.Context(), slog.LevelWarn, "webhook endpoint cannot limit the time for a body",
+			h.record(r.Context(), slog.LevelWarn, "webhook endpoint cannot limit the time for a body",
 				slog.String("reason", "the response writer does not support read deadlines"))
 		})
 	}
@@ -223,7 +175,7 @@ func refusal(err error) int {
 	}
 }
 
-func (h *handler) log(ctx context.Context, status int, n *Notification, err error, took time.Duration) error {
+func (h *handler) log(ctx context.Context, status int, n *Notification, err error, took time.Duration) {
 	attrs := make([]slog.Attr, 0, 5)
 	attrs = append(attrs, slog.Int("status", status), slog.Duration("duration", took))
 	if n != nil {
@@ -242,32 +194,18 @@ func (h *handler) log(ctx context.Context, status int, n *Notification, err erro
 	if err != nil {
 		attrs = append(attrs, slog.String("reason", reason(err)))
 	}
-	return h.record(ctx, level, message, attrs...)
+	h.record(ctx, level, message, attrs...)
 }
 
-// record logs. A panic of the logger is an error: the answer stays.
-func (h *handler) record(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) (err error) {
+func (h *handler) record(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
 	if h.config.logger != nil {
-		defer transport.Report("webhooks: the logger", &err)
 		h.config.logger.LogAttrs(ctx, level, message, attrs...)
 	}
-	return nil
-}
-
-func (h *handler) report(ctx context.Context, status int, n *Notification, reason error) (err error) {
-	if reason != nil && h.config.report != nil {
-		defer transport.Report("webhooks: the failure report", &err)
-		h.config.report(ctx, Failure{status, n, reason})
-	}
-	return nil
 }
 
 // reason returns an error in this module's words: other texts may repeat what was received.
 func reason(err error) string {
 	if e, ok := errors.AsType[*ParseError](err); ok {
-		return e.Error()
-	}
-	if e, ok := errors.AsType[*PanicError](err); ok {
 		return e.Error()
 	}
 	for _, known := range []error{

@@ -79,11 +79,8 @@ func TestManyDeliveriesAtOnce(t *testing.T) {
 	var attempts atomic.Int32
 	h := webhooks.NewHandler(newVerifier(t),
 		func(_ context.Context, n *webhooks.Notification) error {
-			switch attempts.Add(1) % 5 {
-			case 0:
+			if attempts.Add(1)%3 == 0 {
 				return errors.New("now and then")
-			case 1:
-				panic("now and then")
 			}
 			var id int
 			if _, err := fmt.Sscanf(n.ID, "id-%d", &id); err != nil {
