@@ -223,7 +223,7 @@ func TestChaosCatches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := &recorder{TB: t}
-				sandboxtest.Chaos(r, sandboxtest.ChaosOptions{Orders: 300, Seed: 1}, tt.pay)
+				sandboxtest.Chaos(r, sandboxtest.ChaosOptions{Orders: 300, Workers: 1, Seed: 1}, tt.pay)
 				require.NotEmpty(t, r.failures)
 				assert.Contains(t, strings.Join(r.failures, "\n"), tt.text)
 				assert.LessOrEqual(t, len(r.failures), 12, "not one failure per order")
