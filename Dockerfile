@@ -2,14 +2,12 @@
 #
 #   docker build -t quickstream-sandbox .
 #   docker run -p 127.0.0.1:8642:8642 quickstream-sandbox -help
-FROM golang:1.26 AS build
+FROM golang:1.26.8 AS build
 WORKDIR /src
 COPY . .
-RUN mkdir /state && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /quickstream-sandbox ./cmd/quickstream-sandbox
+RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /quickstream-sandbox ./cmd/quickstream-sandbox
 
 FROM scratch
-# For a volume with the file of -state.
-COPY --from=build --chown=65534:65534 /state /state
 COPY --from=build /quickstream-sandbox /quickstream-sandbox
 USER 65534:65534
 EXPOSE 8642

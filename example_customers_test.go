@@ -29,7 +29,7 @@ func ExampleCustomersService_Create() {
 	// Output: C-1001 true
 }
 
-// Get reads a customer by the service's identifier. Extra has the members without a Go field.
+// Get reads a customer by the service's identifier.
 func ExampleCustomersService_Get() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -41,10 +41,10 @@ func ExampleCustomersService_Get() {
 		return
 	}
 	fmt.Println(customer.CustomerName, customer.Status)
-	fmt.Println(len(customer.Extra()) > 0, len(customer.Raw()) > 0)
+	fmt.Println(len(customer.Raw()) > 0)
 	// Output:
 	// Ann Example ENABLED
-	// true true
+	// true
 }
 
 // Find a customer by the merchant's own number, for example after the answer to Create was lost.
@@ -267,7 +267,7 @@ func ExampleAccountsService_Submit() {
 func scheduled(box *sandbox.Sandbox, client *quickstream.Client) (paymentScheduleID, customerID string) {
 	customerID = registeredCustomer(client, "C-1001", "Ann Example").CustomerID
 	registeredCard(box, client, customerID)
-	return must(box.CreateSchedule(sandbox.Schedule{CustomerID: customerID, Amount: 990, Frequency: sandbox.Monthly})), customerID
+	return must(box.CreateSchedule(sandbox.Schedule{CustomerID: customerID, Amount: 990})), customerID
 }
 
 // A recurring payment is made by the service itself.

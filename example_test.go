@@ -119,12 +119,8 @@ func check(err error) {
 	}
 }
 
-// exampleSandbox starts a simulator for the examples, and a client of it. Its look-ups show
-// everything immediately; by default they lag, as the service's may.
+// exampleSandbox starts a simulator for the examples, and a client of it.
 func exampleSandbox(opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Client) {
-	opts = append([]sandbox.Option{sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
-		a.LookupLag, a.AgreementLookupLag = 0, 0
-	})}, opts...)
 	box := sandbox.New(opts...)
 	return box, must(quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box),
 		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithClock(box.Now)))

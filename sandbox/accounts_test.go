@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -62,32 +63,6 @@ func TestRegisterAccountFromEverything(t *testing.T) {
 	})
 }
 
-func TestRegisterAccountRules(t *testing.T) {
-	bubble(t, func(c *caller) {
-		customer := c.customerNumbered("1")
-		used := c.token(cardToken(goodCard))
-		c.keep(customer, object{"singleUseTokenId": used})
-		for name, test := range map[string]struct {
-			body  object
-			field string
-		}{
-			"used token":      {object{"singleUseTokenId": used}, "singleUseTokenId"},
-			"unknown token":   {object{"singleUseTokenId": "x"}, "singleUseTokenId"},
-			"unknown receipt": {object{"receiptNumber": "1"}, "receiptNumber"},
-			"real card":       {object{"creditCard": changed(cardDetails(goodCard), "cardNumber", realPAN)}, "creditCard.cardNumber"},
-			"wallet card":     {object{"creditCard": changed(cardDetails(goodCard), "walletProvider", "GOOGLE_PAY")}, "creditCard.walletProvider"},
-		} {
-			assert.Contains(t, c.findings(c.post("/customers/"+customer+"/accounts", test.body)), test.field, name)
-		}
-		c.must(404, c.post("/customers/x/accounts", object{"bankAccount": bankDetails()}))
-		assert.Len(t, c.must(200, c.get("/customers/"+customer+"/accounts"))["data"], 1)
-		c.findings(c.post("/transactions", changed(payment("O"), "singleUseTokenId", used)))
-		expired := c.token(cardToken(goodCard))
-		c.sleep(10 * time.Minute)
-		assert.Contains(t, c.findings(c.post("/customers/"+customer+"/accounts", object{"singleUseTokenId": expired})), "singleUseTokenId")
-	})
-}
-
 func TestAccountsOfACustomer(t *testing.T) {
 	bubble(t, func(c *caller) {
 		customer := c.customerNumbered("1")
@@ -114,10 +89,36 @@ func TestAccountsOfACustomer(t *testing.T) {
 		assert.Equal(t, want[1], body["bankAccount"].(object)["accountToken"])
 		require.Error(t, c.box.Portal("x", DisableAccount))
 	})
+}
+
+func TestLatestKey(t *testing.T) {
 	bubble(t, func(c *caller) {
-		customer := c.customerNumbered("1")
-		first := c.keep(customer, object{"bankAccount": bankDetails()})["accountToken"].(string)
-		assert.Equal(t, true, c.keep(customer, object{"bankAccount": bankDetails()})["defaultAccount"])
-		assert.Equal(t, false, c.must(200, c.get("/accounts/"+first))["defaultAccount"])
-	}, assuming(func(a *Assumptions) { a.NewAccountIsDefault = true }))
+		first := c.keys.Secret
+		latest := func(key string) object { return c.must(200, c.do("GET", "/api-keys/latest", key, nil)) }
+		renewed := latest(first)
+		second := renewed["key"].(string)
+		require.NotEqual(t, first, second)
+		assert.Equal(t, "2000-03-31", renewed["expiryDate"])
+		assert.Equal(t, second, latest(first)["key"], "a lost answer is asked for again")
+		assert.Equal(t, second, c.box.Keys().Secret)
+		c.must(200, c.do("GET", "/", second, nil))
+		c.sleep(time.Hour)
+		c.must(401, c.do("GET", "/api-keys/latest", first, nil))
+		third := latest(second)["key"].(string)
+		require.NotEqual(t, second, third)
+		c.sleep(90 * 24 * time.Hour)
+		c.must(401, c.do("GET", "/", third, nil))
+	})
+}
+
+func TestCrossOriginCalls(t *testing.T) {
+	const page = "http://127.0.0.1:3000"
+	ask := func(c *caller, origin, method, path string) response {
+		return c.do("OPTIONS", path, "", nil, "Origin", origin, "Access-Control-Request-Method", method)
+	}
+	bubble(t, func(c *caller) { // by default, not at all
+		assert.Equal(t, http.StatusMethodNotAllowed, ask(c, page, "POST", "/single-use-tokens").status)
+		out := c.do("POST", "/single-use-tokens", c.keys.Publishable, cardToken(goodCard), "Origin", page)
+		assert.Empty(t, out.header.Get("Access-Control-Allow-Origin"))
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,11 +34,7 @@ var pointInTimeLimits = map[string]int64{
 func (b *Sandbox) readAgreement(f *fields) *agreement {
 	a := &agreement{created: f.c.now}
 	a.respondBy = f.respondBy()
-	creation := f.text("agreementCreationType", oneOf("AUTHORISED", migratedDDR, ""))
-	migrated := creation == migratedDDR
-	if migrated && !b.assume.MigratedDDRActive {
-		f.refuse("agreementCreationType", creation, "is not active on this facility")
-	}
+	migrated := f.text("agreementCreationType", oneOf("AUTHORISED", migratedDDR, "")) == migratedDDR
 	readReference := f.text
 	if migrated {
 		readReference = f.need
@@ -75,12 +72,8 @@ func (b *Sandbox) readPurpose(f *fields, migrated bool) agreementPurpose {
 		description: f.text("description", atMost(140)),
 		start:       f.text("startDate", dateForm),
 	}
-	today := calendar.Sydney(f.c.now).Format(time.DateOnly)
-	switch {
-	case p.start == "":
-		p.start = today
-	case p.start < today && !migrated && b.assume.PastStartRefused && dateForm(p.start) == "":
-		f.refuse("startDate", p.start, "must not be in the past")
+	if p.start == "" {
+		p.start = calendar.Sydney(f.c.now).Format(time.DateOnly)
 	}
 	p.end, p.renews = f.readEnd()
 	if migrated {
@@ -92,15 +85,7 @@ func (b *Sandbox) readPurpose(f *fields, migrated bool) agreementPurpose {
 }
 
 func (b *Sandbox) readPurposeCode(f *fields) string {
-	return b.code(f, "purpose", oneOf("MORT", "UTIL", "LOAN", "DEPD", "GAMP", "RETL", "SALA", "PERS", "GOVT", "PENS", "TAXS", "OTHR"))
-}
-
-// code reads one of the codes of an agreement.
-func (b *Sandbox) code(f *fields, name string, known check) string {
-	if b.assume.AgreementCodesRequired {
-		return f.need(name, known)
-	}
-	return f.text(name, known)
+	return f.text("purpose", oneOf("MORT", "UTIL", "LOAN", "DEPD", "GAMP", "RETL", "SALA", "PERS", "GOVT", "PENS", "TAXS", "OTHR"))
 }
 
 // readEnd reads endDate and automaticRenewal. An agreement has exactly one of them.
@@ -123,8 +108,8 @@ func (f *fields) readEnd() (end string, renews bool) {
 
 func (b *Sandbox) readTerms(f *fields) agreementTerms {
 	t := agreementTerms{
-		frequency:   b.code(f, "frequency", oneOf(slices.Sorted(maps.Keys(pointInTimeLimits))...)),
-		kind:        b.code(f, "agreementType", oneOf(kindBalloon, kindFixed, "USGB", "VARI")),
+		frequency:   f.text("frequency", oneOf(slices.Sorted(maps.Keys(pointInTimeLimits))...)),
+		kind:        f.text("agreementType", oneOf(kindBalloon, kindFixed, "USGB", "VARI")),
 		permitted:   f.integer("numberOfPaymentsPermitted"),
 		pointInTime: f.integer("pointInTime"),
 		first:       b.money(f, "firstPaymentAmount"),
@@ -142,7 +127,7 @@ func (b *Sandbox) readTerms(f *fields) agreementTerms {
 // check applies the rules between terms.
 func (t *agreementTerms) check(f *fields) {
 	switch n := t.permitted; {
-	case n == nil && t.frequency == frequencyAdhoc && !f.has("numberOfPaymentsPermitted") && f.c.box.assume.AdhocNumberRequired:
+	case n == nil && t.frequency == frequencyAdhoc && !f.has("numberOfPaymentsPermitted"):
 		f.refuse("numberOfPaymentsPermitted", "", "is required for ADHO")
 	case n != nil && (*n < 0 || *n > 999_999_999_999_999_999):
 		f.refuse("numberOfPaymentsPermitted", fmt.Sprint(*n), "must be a number of at most 18 digits")
@@ -169,7 +154,7 @@ func (t *agreementTerms) check(f *fields) {
 // PayID.
 func (b *Sandbox) readPayer(f *fields) (payer, fate) {
 	p := payer{
-		kind:         b.code(f, "payerType", oneOf("ORGN", "PERS")),
+		kind:         f.text("payerType", oneOf("ORGN", "PERS")),
 		id:           f.text("payerId"),
 		name:         f.text("payerName"),
 		ultimateName: f.text("ultimatePayerName"),
@@ -183,14 +168,8 @@ func (b *Sandbox) readPayer(f *fields) (payer, fate) {
 	id := f.text("payId", filled)
 	f.pair("bsb", bsb, "accountNumber", number)
 	f.pair("payIdType", p.payIDType, "payId", id)
-	switch byAccount, byPayID := bsb != "" || number != "", p.payIDType != "" || id != ""; {
-	case !byAccount && !byPayID && b.assume.PayerRouteRequired:
-		f.refuse("bsb", "", "bsb and accountNumber, or payIdType and payId, are required")
-	case byAccount && byPayID && b.assume.OnePayerRoute:
-		f.refuse("payIdType", p.payIDType, "must not be given together with bsb and accountNumber")
-	}
-	if id != "" && p.payIDType != "" {
-		b.checkPayID(f, p.payIDType, id)
+	if id != "" && p.payIDType != "" && !payIDExists(p.payIDType, id) {
+		f.refuse("payId", "", "is not a registered PayID of this type")
 	}
 	if number != "" {
 		p.maskedAccount = maskedAccount(bsb, number)
@@ -208,18 +187,6 @@ func (f *fields) pair(first, one, second, other string) {
 	}
 	if other != "" && !f.has(first) {
 		f.refuse(first, "", "is required when "+second+" is given")
-	}
-}
-
-// checkPayID counts attempts with invalid PayIDs. Above the daily limit, valid ones are
-// refused too.
-func (b *Sandbox) checkPayID(f *fields, kind, id string) {
-	switch {
-	case !b.payIDsLeft():
-		f.refuse("payId", "", "the daily limit of attempts with invalid PayIDs is exceeded")
-	case !payIDExists(kind, id):
-		b.agreements.invalidPayIDs++
-		f.refuse("payId", "", "is not a registered PayID of this type")
 	}
 }
 
@@ -263,25 +230,185 @@ func (b *Sandbox) money(f *fields, name string) *cents {
 		return nil
 	}
 	value, err := parseCents(text)
-	_, decimals, _ := strings.Cut(text, ".")
 	switch {
 	case err != nil:
 		f.refuse(name, text, err.Error())
 	case value < 0:
 		f.refuse(name, text, "must not be negative")
-	case len(decimals) != 2 && b.assume.TwoDecimalStrings:
-		f.refuse(name, text, "must have two decimals")
 	default:
 		return &value
 	}
 	return nil
 }
 
-// payIDsLeft reports whether PayIDs may still be tried today. The caller holds mu.
-func (b *Sandbox) payIDsLeft() bool {
-	s, limit := &b.agreements, b.assume.InvalidPayIDLimit
-	if today := calendar.Sydney(b.clock.Now()).Format(time.DateOnly); s.invalidPayIDDay != today {
-		s.invalidPayIDDay, s.invalidPayIDs = today, 0
+// The values of updateType, and the members with their contents.
+const (
+	updateRecall          = "RECALL_PAYTO_AGREEMENT"
+	updateStatus          = "STATUS_AMENDMENT"
+	updateUnilateral      = "UNILATERAL_AMENDMENT"
+	updateBilateral       = "BILATERAL_AMENDMENT"
+	updateRecallBilateral = "RECALL_BILATERAL_AMENDMENT"
+
+	memberRecall     = "recallPayToAgreement"
+	memberStatus     = "statusAmendment"
+	memberUnilateral = "unilateralAmendment"
+	memberBilateral  = "bilateralAmendment"
+)
+
+// amendAgreement selects the update by updateType. Each update reads all of its members
+// before it checks the agreement, so that one answer lists all findings.
+func (b *Sandbox) amendAgreement(c *call, a *agreement) answer {
+	f := c.readBody()
+	kind := f.need("updateType", oneOf(updateRecall, updateStatus, updateUnilateral, updateBilateral, updateRecallBilateral))
+	var member string
+	var update func(*fields, *agreement) (commit func())
+	switch kind {
+	case updateRecall:
+		member, update = memberRecall, b.recallAgreement
+	case updateStatus:
+		member, update = memberStatus, b.amendStatus
+	case updateUnilateral:
+		member, update = memberUnilateral, b.amendUnilaterally
+	case updateBilateral:
+		member, update = memberBilateral, b.amendBilaterally
+	case updateRecallBilateral:
+		update = b.recallAmendment
+	default:
+		return c.invalid() // the type decides which other members belong
 	}
-	return limit <= 0 || s.invalidPayIDs < limit
+	inner := f
+	if member != "" {
+		inner = f.needObject(member)
+	}
+	for _, other := range []string{memberRecall, memberStatus, memberUnilateral, memberBilateral} {
+		if other != member {
+			f.forbid("does not belong to updateType "+kind, other)
+		}
+	}
+	if inner == nil {
+		return c.invalid()
+	}
+	commit := update(inner, a)
+	if !c.valid() {
+		return c.invalid()
+	}
+	commit()
+	return answer{status: http.StatusNoContent}
+}
+
+func (b *Sandbox) recallAgreement(f *fields, a *agreement) func() {
+	f.need("statusCode", oneOf(string(agreementCancelled)))
+	f.c.needStatus(a, agreementPending)
+	return func() { b.recall(a) }
+}
+
+// needStatus checks the agreement's status before an update.
+func (c *call) needStatus(a *agreement, allowed ...agreementStatus) {
+	if slices.Contains(allowed, a.status) {
+		return
+	}
+	c.refuse("status", string(a.status), "the agreement must be "+listed(allowed))
+}
+
+func listed(states []agreementStatus) string {
+	names := make([]string, len(states))
+	for i, s := range states {
+		names[i] = string(s)
+	}
+	return strings.Join(names, " or ")
+}
+
+// reasonCodes are the codes with the statuses that they may lead to.
+//
+//nolint:gochecknoglobals // an immutable table
+var reasonCodes = map[string][]agreementStatus{
+	"AC04": {agreementCancelled, agreementSuspended},
+	"MD17": {agreementActive, agreementCancelled, agreementSuspended},
+	"MD20": {agreementCancelled, agreementSuspended},
+	"CTAM": {agreementActive, agreementCancelled, agreementSuspended},
+	"CTCA": {agreementCancelled, agreementSuspended},
+	"CTEX": {agreementCancelled, agreementSuspended},
+	"MCFC": {agreementSuspended},
+	"MCOC": {agreementSuspended},
+	"MSUC": {agreementSuspended},
+	"NOAS": {agreementActive, agreementCancelled, agreementSuspended},
+}
+
+func (b *Sandbox) amendStatus(f *fields, a *agreement) func() {
+	to := agreementStatus(f.need("statusCode", oneOf(string(agreementActive), string(agreementSuspended), string(agreementCancelled))))
+	readReason := f.need
+	if to == agreementActive {
+		readReason = f.text
+	}
+	readReason("reasonCode", func(code string) string {
+		allowed, known := reasonCodes[code]
+		switch {
+		case !known:
+			return "is not a reason code"
+		case !slices.Contains(allowed, to):
+			return "cannot be used when the status becomes " + string(to)
+		}
+		return ""
+	})
+	f.text("reasonDescription", atMost(256))
+	f.c.needStatus(a, agreementActive, agreementSuspended)
+	return func() {
+		if a.status != to {
+			b.move(a, to, eventAgreementUnknown)
+		}
+	}
+}
+
+// amendUnilaterally changes the agreement without the payer. Members that are left out are removed.
+func (b *Sandbox) amendUnilaterally(f *fields, a *agreement) func() {
+	description := f.text("description", atMost(140))
+	reference := f.text("payeeReference", atMost(35))
+	f.need("supplierBusinessCode", func(code string) string {
+		if code != a.shop.code {
+			return "must be the agreement's"
+		}
+		return ""
+	})
+	f.c.needStatus(a, agreementActive, agreementSuspended)
+	return func() {
+		a.purpose.description, a.reference = description, reference
+		b.emit(eventAgreementUnknown, b.agreementBody(b.background(), a))
+	}
+}
+
+// amendBilaterally asks the payer. The agreement changes only with the payer's answer.
+// A part that is left out stays as it is. Members that answers have added may be sent back:
+// otherwise the amendment would remove them.
+func (b *Sandbox) amendBilaterally(f *fields, a *agreement) func() {
+	m := &amendment{respondBy: f.respondBy()}
+	part := func(name string) *fields {
+		inner := f.object(name)
+		if inner != nil {
+			inner.ignore(addedMember) // answers may have added it
+		}
+		return inner
+	}
+	if inner := part("paymentDetails"); inner != nil {
+		m.purpose = &agreementPurpose{information: inner.text("additionalInformation", atMost(140))}
+		m.purpose.end, m.purpose.renews = inner.readEnd()
+	}
+	if inner := part("paymentTerms"); inner != nil {
+		m.terms = new(b.readTerms(inner))
+	}
+	if !f.has("paymentDetails") && !f.has("paymentTerms") {
+		f.refuse("paymentDetails", "", "paymentDetails or paymentTerms is required")
+	}
+	f.c.needStatus(a, agreementActive, agreementSuspended)
+	if a.amendment != nil {
+		f.c.refuse(memberBilateral, "", "another bilateral amendment is pending")
+	}
+	return func() { b.propose(a, m) }
+}
+
+func (b *Sandbox) recallAmendment(f *fields, a *agreement) func() {
+	f.c.needStatus(a, agreementActive, agreementSuspended)
+	if a.amendment == nil && a.amendable() {
+		f.c.refuse("updateType", updateRecallBilateral, "no bilateral amendment is pending")
+	}
+	return func() { b.dropAmendment(a) }
 }

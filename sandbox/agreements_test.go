@@ -1,186 +1,14 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-func TestAgreementModel(t *testing.T) {
-	bubble(t, func(c *caller) {
-		body := c.must(http.StatusCreated, c.postAgreement(changed(c.agreementRequest(), "respondByTimeMinutes", 60)))
-		token := body["agreementToken"].(string)
-		assert.Len(t, token, c.box.assume.HandleLength)
-		assert.Equal(t, body, c.readAgreement(token))
-		delete(body, "agreementToken")
-		amount := func(number, display string) object {
-			return object{"currency": "AUD", "amount": json.Number(number), "displayAmount": display}
-		}
-		assert.Equal(t, object{
-			"links":  []any{object{"rel": "ADDED_LATER", "href": c.base, "requestMethod": "GET"}},
-			"status": "PENDING", "priority": "UNAT", "respondByTime": "2000-01-01T12:00:00+1100", "payeeReference": "ARRANGEMENT-1",
-			"hasPendingBilateralAmendment": false, "rejectionReason": nil,
-			"paymentDetails": object{
-				"purpose": "UTIL", "description": "Electricity", "startDate": "2000-01-01", "endDate": nil, "automaticRenewal": true,
-				"additionalInformation": "Meter 7",
-			},
-			"paymentTerms": object{
-				"frequency": "MNTH", "numberOfPaymentsPermitted": nil, "pointInTime": json.Number("15"), "agreementType": "VARI",
-				"firstPaymentAmount": nil, "lastPaymentAmount": nil, "firstPaymentDue": nil, "lastPaymentDue": nil,
-				"paymentAmount": amount("5.00", "$5.00"), "maximumPaymentAmount": amount("100.00", "$100.00"),
-			},
-			"payerDetails": object{
-				"customerId": c.payerCustomer(), "payerType": "PERS", "payerId": "PAYER-1", "payerName": "Kim Lee", "ultimatePayerName": "Kim Lee",
-				"paymentReference": "KL", "maskedAccountNumber": "xxx-000 xxxxxx541", "payIdType": nil, "maskedPayId": nil,
-			},
-			"payeeDetails": object{
-				"supplierBusinessCode": DefaultBusiness, "payeeName": "Sandbox Trading Company", "ultimatePayeeName": "Sandbox Trading Company",
-				"payeeAbn": "00000000000", "maskedAccountNumber": "xxx-000 xxxxxx001",
-				"initiatorName": "Sandbox Community", "initiatorLegalName": "Sandbox Community", "initiatorAbn": "00000000000",
-			},
-		}, without(body))
-		c.checkRecords()
-	})
-}
-
-func TestAgreementOptionalMembers(t *testing.T) {
-	bubble(t, func(c *caller) {
-		request := with(c.agreementRequest(), "paymentDetails", "automaticRenewal", false, "endDate", "2000-12-31", "additionalInformation", nil)
-		request = changed(request, "payeeReference", nil,
-			"paymentTerms", object{
-				"frequency": "ADHO", "numberOfPaymentsPermitted": json.Number("999999999999999999"), "agreementType": "BALN", "currency": "AUD",
-				"firstPaymentAmount": "1.00", "lastPaymentAmount": "1000.00", "paymentAmount": "0.00",
-				"firstPaymentDue": "2000-02-01", "lastPaymentDue": "2000-02-01",
-			},
-			"payerDetails", changed(payIDPayer("EMAL", payerPayID), "payerType", "ORGN", "ultimatePayerName", "Lee Group"))
-		body := c.must(http.StatusCreated, c.postAgreement(request))
-		details, terms, payer := body["paymentDetails"].(object), body["paymentTerms"].(object), body["payerDetails"].(object)
-		assert.Equal(t, []any{"2000-12-31", false, nil}, []any{details["endDate"], details["automaticRenewal"], details["additionalInformation"]})
-		assert.Equal(t, json.Number("999999999999999999"), terms["numberOfPaymentsPermitted"])
-		assert.Equal(t, json.Number("0.00"), terms["paymentAmount"].(object)["amount"])
-		assert.Equal(t, "$1,000.00", terms["lastPaymentAmount"].(object)["displayAmount"])
-		assert.Equal(t, []any{"2000-02-01", "2000-02-01"}, []any{terms["firstPaymentDue"], terms["lastPaymentDue"]})
-		assert.Equal(t, []any{"ORGN", "Lee Group", "EMAL", "xxxxxxorg", nil},
-			[]any{payer["payerType"], payer["ultimatePayerName"], payer["payIdType"], payer["maskedPayId"], payer["maskedAccountNumber"]})
-		assert.Nil(t, body["payeeReference"])
-		assert.Equal(t, "2000-01-06T11:00:00+1100", body["respondByTime"], "five days")
-		c.checkRecords()
-	})
-}
-
-// These are the rules about what the document of the service does not know.
-func TestAgreementRules(t *testing.T) {
-	bubble(t, func(c *caller) {
-		good := c.agreementRequest()
-		details := func(pairs ...any) object { return with(good, "paymentDetails", pairs...) }
-		for _, tt := range []struct {
-			body  object
-			field string
-		}{
-			{changed(good, "supplierBusinessCode", "NOBODY"), "supplierBusinessCode"},
-			{changed(good, "agreementCreationType", "MIGRATED_DDR"), "agreementCreationType"},
-		} {
-			findings := c.findings(c.postAgreement(tt.body))
-			assert.Contains(t, findings, tt.field, tt.body)
-		}
-		assert.Empty(t, c.box.Agreements())
-		for _, fine := range []object{
-			details("startDate", "1999-12-31"), details("automaticRenewal", false, "endDate", "1999-12-31"),
-			with(good, "paymentTerms", "firstPaymentDue", "2000-02-02", "lastPaymentDue", "2000-02-01"),
-		} {
-			c.must(http.StatusCreated, c.postAgreement(fine))
-		}
-		c.checkRecords()
-	})
-	bubble(t, func(c *caller) {
-		late := with(c.agreementRequest(), "paymentDetails", "startDate", "1999-12-31")
-		assert.Contains(t, c.findings(c.postAgreement(late)), "paymentDetails.startDate")
-		both := with(c.agreementRequest(), "payerDetails", "payIdType", "EMAL", "payId", "someone@example.com")
-		assert.Contains(t, c.findings(c.postAgreement(both)), "payerDetails.payIdType")
-	}, assuming(func(a *Assumptions) { a.PastStartRefused, a.OnePayerRoute = true, true }))
-}
-
-func TestPointInTimeRanges(t *testing.T) {
-	bubble(t, func(c *caller) {
-		for frequency, most := range map[string]int{"DAIL": 24, "WEEK": 7, "FRTN": 14, "MNTH": 31, "QURT": 3, "MIAN": 6, "YEAR": 12} {
-			for point, fits := range map[int]bool{-1: false, 0: false, 1: true, most: true, most + 1: false, 100: false} {
-				body := with(c.agreementRequest(), "paymentTerms", "frequency", frequency, "pointInTime", point)
-				if r := c.postAgreement(body); fits {
-					c.must(http.StatusCreated, r)
-				} else {
-					assert.Contains(t, c.findings(r), "paymentTerms.pointInTime", fmt.Sprint(frequency, point))
-				}
-			}
-		}
-	})
-}
-
-func TestAgreementLeniences(t *testing.T) {
-	bubble(t, func(c *caller) {
-		request := with(c.agreementRequest(), "paymentTerms", "paymentAmount", "5", "maximumPaymentAmount", "10.5")
-		request = with(request, "paymentDetails", "startDate", "1999-12-31")
-		request = with(request, "payerDetails", "payIdType", "TELI", "payId", "+61-412345678")
-		c.must(http.StatusCreated, c.postAgreement(request))
-	})
-}
-
-func TestPayIDs(t *testing.T) {
-	bubble(t, func(c *caller) {
-		try := func(kind, id string) response {
-			return c.postAgreement(changed(c.agreementRequest(), "payerDetails", payIDPayer(kind, id)))
-		}
-		for kind, ids := range map[string][2][]string{
-			"EMAL": {{payerPayID, "a@b.co"}, {"kim", InvalidPayID, "INVALIDPAYID@example.com", "test_error1@example.com"}},
-			"TELI": {{"+61-412345678", "+61412345678", "0412345678"}, {"412345678", "+61 412 345 678"}},
-			"AUBN": {{"123456789", "12345678901"}, {"1234567890", "12 345 678 901"}},
-			"ORGN": {{"a-company", strings.Repeat("o", 256)}, {strings.Repeat("o", 257)}},
-		} {
-			for _, id := range ids[0] {
-				body := c.must(http.StatusCreated, try(kind, id))
-				assert.NotContains(t, body["payerDetails"].(object)["maskedPayId"], id)
-			}
-			for _, id := range ids[1] {
-				r := try(kind, id)
-				assert.Contains(t, c.findings(r), "payerDetails.payId", id)
-				assert.NotContains(t, string(r.raw), `"`+id+`"`)
-			}
-		}
-	}, assuming(func(a *Assumptions) { a.InvalidPayIDLimit = 0 }))
-}
-
-func TestDailyLimitOfInvalidPayIDs(t *testing.T) {
-	bubble(t, func(c *caller) {
-		good := changed(c.agreementRequest(), "payerDetails", payIDPayer("EMAL", payerPayID))
-		bad := changed(c.agreementRequest(), "payerDetails", payIDPayer("EMAL", InvalidPayID))
-		for range 3 {
-			c.must(http.StatusCreated, c.postAgreement(good))
-			assert.Contains(t, c.findings(c.postAgreement(bad))["payerDetails.payId"], "not a registered PayID")
-		}
-		assert.Contains(t, c.findings(c.postAgreement(good))["payerDetails.payId"], "daily limit")
-		c.must(http.StatusCreated, c.postAgreement(c.agreementRequest())) // accounts are not affected
-
-		c.pass(13*time.Hour - time.Second) // 23:59:59 in Sydney
-		assert.Contains(t, c.findings(c.postAgreement(good))["payerDetails.payId"], "daily limit")
-		c.pass(time.Second)
-		c.must(http.StatusCreated, c.postAgreement(changed(good, "paymentDetails", changed(good["paymentDetails"].(object), "startDate", "2000-01-02"))))
-	}, assuming(func(a *Assumptions) { a.InvalidPayIDLimit = 3 }))
-}
-
-func TestUnknownCustomersAndAgreements(t *testing.T) {
-	bubble(t, func(c *caller) {
-		c.must(http.StatusNotFound, c.post("/customers/999999999/payto-agreements", c.agreementRequest()))
-		c.must(http.StatusNotFound, c.get("/customers/999999999/payto-agreements"))
-		c.must(http.StatusNotFound, c.get("/payto-agreements/NOBODY"))
-		c.must(http.StatusNotFound, c.patch("NOBODY", recallRequest()))
-		c.must(http.StatusMethodNotAllowed, c.do("DELETE", "/payto-agreements/NOBODY", c.keys.Secret, nil))
-	})
-}
 
 func TestAgreementsAreInvisibleForAWhile(t *testing.T) {
 	bubble(t, func(c *caller) {
@@ -194,40 +22,292 @@ func TestAgreementsAreInvisibleForAWhile(t *testing.T) {
 	})
 }
 
-func TestListAgreements(t *testing.T) {
-	const other = "SECOND"
-	bubble(t, func(c *caller) {
-		var tokens []string
-		for i := range 5 {
-			request := changed(c.agreementRequest(), "payeeReference", fmt.Sprint(i))
-			if i == 1 {
-				request["supplierBusinessCode"] = other
-			}
-			tokens = append(tokens, c.newAgreement(request))
-		}
-		require.NoError(t, c.box.Payer(tokens[3], ConfirmAgreement))
-		c.pass(2 * time.Second)
-		references := func(path string) []string { return c.listed(path, "payeeReference") }
-		path := "/customers/" + c.payerCustomer() + "/payto-agreements"
-		assert.Equal(t, []string{"4", "3", "2", "1", "0"}, references(path))
-		assert.Equal(t, []string{"1"}, references(path+"?supplierBusinessCode="+other))
-		assert.Equal(t, []string{"3"}, references(path+"?status=ACTIVE"))
-		assert.Equal(t, []string{"4", "2", "0"}, references(path+"?status=PENDING&supplierBusinessCode="+DefaultBusiness))
-		assert.Empty(t, references(path+"?status=active"))
-		assert.Empty(t, references(path+"?supplierBusinessCode=NOBODY"))
-		another := c.must(http.StatusCreated, c.post("/customers", object{"customerNumber": "C2", "customerName": "Jo"}))["customerId"].(string)
-		assert.Empty(t, references("/customers/"+another+"/payto-agreements"))
-	}, WithBusiness(other, "Second Shop"))
+// reach makes an agreement that has a status.
+func (c *caller) reach(status agreementStatus) string {
+	c.t.Helper()
+	var token string
+	switch status {
+	case agreementPending:
+		token = c.newAgreement(c.agreementRequest())
+	case agreementActive:
+		token = c.activeAgreement(c.agreementRequest())
+	case agreementSuspended:
+		token = c.activeAgreement(c.agreementRequest())
+		require.Equal(c.t, http.StatusNoContent, c.patch(token, statusRequest("SUSPENDED", "MD17")).status)
+	case agreementCancelled:
+		token = c.newAgreement(c.agreementRequest())
+		require.NoError(c.t, c.box.Payer(token, DeclineAgreement))
+	case agreementCreated:
+		token = c.newAgreement(changed(c.agreementRequest(), "payerDetails", accountPayer("032006")))
+	case agreementRejected:
+		token = c.newAgreement(changed(c.agreementRequest(), "payerDetails", accountPayer("032003")))
+		c.pass(payerAnswersAfter)
+	}
+	require.Equal(c.t, string(status), c.agreementState(token))
+	return token
 }
 
-func TestListAgreementsOnOnePage(t *testing.T) {
-	bubble(t, func(c *caller) {
-		for range 5 {
-			c.newAgreement(c.agreementRequest())
+// The whole table: what each trigger does in each status.
+func TestAgreementTransitions(t *testing.T) {
+	const refused = ""
+	statuses := []agreementStatus{agreementCreated, agreementRejected, agreementPending, agreementActive, agreementSuspended, agreementCancelled}
+	patch := func(body object) func(*caller, string) error {
+		return func(c *caller, token string) error {
+			r := c.patch(token, body)
+			if r.status == http.StatusNoContent {
+				assert.Empty(c.t, r.raw)
+				return nil
+			}
+			return fmt.Errorf("%v", c.findings(r))
 		}
-		c.pass(2 * time.Second)
-		body := c.must(http.StatusOK, c.get("/customers/"+c.payerCustomer()+"/payto-agreements"))
-		assert.Len(t, body["data"], 5)
-		assert.Empty(t, linkOf(body, "next"))
-	}, assuming(func(a *Assumptions) { a.AgreementsPaginated = false }))
+	}
+	for name, tt := range map[string]struct {
+		do   func(*caller, string) error
+		want [6]agreementStatus // by status, in the order above
+	}{
+		"confirm": {
+			func(c *caller, token string) error { return c.box.Payer(token, ConfirmAgreement) },
+			[6]agreementStatus{refused, refused, agreementActive, refused, refused, refused},
+		},
+		"decline": {
+			func(c *caller, token string) error { return c.box.Payer(token, DeclineAgreement) },
+			[6]agreementStatus{refused, refused, agreementCancelled, refused, refused, refused},
+		},
+		"let expire": {
+			func(c *caller, token string) error { return c.box.Payer(token, ExpireAgreement) },
+			[6]agreementStatus{agreementCancelled, refused, agreementCancelled, refused, refused, refused},
+		},
+		"recall": {
+			patch(recallRequest()),
+			[6]agreementStatus{refused, refused, agreementCancelled, refused, refused, refused},
+		},
+		"suspend": {
+			patch(statusRequest("SUSPENDED", "MD17")),
+			[6]agreementStatus{refused, refused, refused, agreementSuspended, agreementSuspended, refused},
+		},
+		"reactivate": {
+			patch(statusRequest("ACTIVE", "")),
+			[6]agreementStatus{refused, refused, refused, agreementActive, agreementActive, refused},
+		},
+		"cancel": {
+			patch(statusRequest("CANCELLED", "MD17")),
+			[6]agreementStatus{refused, refused, refused, agreementCancelled, agreementCancelled, refused},
+		},
+		"amend unilaterally": {
+			patch(unilateralRequest()),
+			[6]agreementStatus{refused, refused, refused, agreementActive, agreementSuspended, refused},
+		},
+		"amend bilaterally": {
+			patch(bilateralRequest()),
+			[6]agreementStatus{refused, refused, refused, agreementActive, agreementSuspended, refused},
+		},
+		"recall an amendment that is not there": {
+			patch(recallAmendmentRequest()),
+			[6]agreementStatus{refused, refused, refused, refused, refused, refused},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(c *caller) {
+				for i, from := range statuses {
+					token := c.reach(from)
+					err := tt.do(c, token)
+					if want := tt.want[i]; want == refused {
+						require.Error(t, err, from)
+						assert.Equal(t, string(from), c.agreementState(token))
+					} else {
+						require.NoError(t, err, from)
+						assert.Equal(t, string(want), c.agreementState(token), from)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAgreementExpiresByItself(t *testing.T) {
+	bubble(t, func(c *caller) {
+		hook := c.subscribe()
+		token := c.newAgreement(c.agreementRequest())
+		c.pass(5*24*time.Hour - time.Nanosecond)
+		assert.Equal(t, "PENDING", c.agreementState(token))
+		c.pass(time.Nanosecond)
+		assert.Equal(t, "CANCELLED", c.agreementState(token))
+		require.Error(t, c.box.Payer(token, ConfirmAgreement))
+		got := hook.all()
+		require.Len(t, got, 1)
+		assert.Equal(t, []any{"payto.agreement.expired", token, "CANCELLED"}, []any{got[0].event, got[0].data["agreementToken"], got[0].data["status"]})
+
+		short := c.newAgreement(changed(c.agreementRequest(), "respondByTimeMinutes", 1))
+		late := c.newAgreement(changed(c.agreementRequest(), "respondByTimeMinutes", 10, "payerDetails", accountPayer("032006")))
+		c.pass(time.Minute)
+		assert.Equal(t, []string{"CANCELLED", "CREATED"}, []string{c.agreementState(short), c.agreementState(late)})
+		c.pass(9 * time.Minute)
+		assert.Equal(t, "CANCELLED", c.agreementState(late), "the time runs from the creation")
+		c.pass(time.Hour)
+		assert.Equal(t, "CANCELLED", c.agreementState(late))
+	})
+}
+
+func TestPayersOfTestNumbers(t *testing.T) {
+	for bsb, tt := range map[string]struct {
+		answered string // the status in the answer
+		before   string // and just before the end
+		after    time.Duration
+		becomes  string
+		events   []string
+	}{
+		"032001": {"PENDING", "PENDING", time.Second, "CANCELLED", []string{"payto.agreement.declined"}},
+		"032002": {"PENDING", "PENDING", 5 * 24 * time.Hour, "CANCELLED", []string{"payto.agreement.expired"}},
+		"032003": {"CREATED", "CREATED", time.Second, "REJECTED", []string{"payto.agreement.added_later"}},
+		"032004": {"CREATED", "PENDING", 61 * time.Second, "ACTIVE", []string{"payto.agreement.confirmed"}},
+		"032005": {"PENDING", "PENDING", time.Second, "CANCELLED", []string{"payto.agreement.expired"}},
+		"032006": {"CREATED", "CREATED", 30 * time.Minute, "PENDING", nil},
+		"032007": {"PENDING", "PENDING", time.Second, "ACTIVE", []string{"payto.agreement.confirmed"}},
+		"650000": {"PENDING", "PENDING", 4 * 24 * time.Hour, "PENDING", nil},
+	} {
+		t.Run(bsb, func(t *testing.T) {
+			bubble(t, func(c *caller) {
+				hook := c.subscribe()
+				body := c.must(http.StatusCreated, c.postAgreement(changed(c.agreementRequest(), "payerDetails", accountPayer(bsb))))
+				token := body["agreementToken"].(string)
+				assert.Equal(t, tt.answered, body["status"])
+				c.pass(tt.after - time.Millisecond)
+				assert.Equal(t, tt.before, c.agreementState(token), "too early")
+				c.pass(time.Millisecond)
+				now := c.readAgreement(token)
+				assert.Equal(t, tt.becomes, now["status"])
+				assert.Equal(t, tt.becomes == "REJECTED", now["rejectionReason"] != nil)
+				assert.Equal(t, tt.events, hook.events())
+			})
+		})
+	}
+}
+
+func TestAutoConfirm(t *testing.T) {
+	bubble(t, func(c *caller) {
+		token := c.newAgreement(c.agreementRequest())
+		declined := c.newAgreement(changed(c.agreementRequest(), "payerDetails", accountPayer("032001")))
+		delayed := c.newAgreement(changed(c.agreementRequest(), "payerDetails", accountPayer("032006")))
+		assert.Equal(t, "PENDING", c.agreementState(token))
+		c.pass(time.Second)
+		assert.Equal(t, []string{"ACTIVE", "CANCELLED", "CREATED"}, []string{c.agreementState(token), c.agreementState(declined), c.agreementState(delayed)})
+		c.pass(31 * time.Minute)
+		assert.Equal(t, "ACTIVE", c.agreementState(delayed))
+
+		require.Equal(t, http.StatusNoContent, c.patch(token, bilateralRequest()).status)
+		c.pass(time.Second)
+		assert.Equal(t, "WEEK", c.readAgreement(token)["paymentTerms"].(object)["frequency"])
+	}, assuming(func(a *Assumptions) { a.AutoConfirm = true }))
+}
+
+func TestConfirmingPayID(t *testing.T) {
+	bubble(t, func(c *caller) {
+		hook := c.subscribe()
+		body := c.must(http.StatusCreated, c.postAgreement(changed(c.agreementRequest(), "payerDetails", payIDPayer("EMAL", ConfirmingPayID))))
+		assert.Equal(t, "PENDING", body["status"], "as the contract has it")
+		assert.Equal(t, "ACTIVE", c.agreementState(body["agreementToken"].(string)))
+		assert.Equal(t, []string{"payto.agreement.confirmed"}, hook.events())
+
+		other := c.must(http.StatusCreated, c.postAgreement(changed(c.agreementRequest(), "payerDetails", payIDPayer("ORGN", ConfirmingPayID))))
+		c.pass(time.Hour)
+		assert.Equal(t, "PENDING", c.agreementState(other["agreementToken"].(string)))
+	})
+}
+
+func TestPayerTurnsAnAgreement(t *testing.T) {
+	bubble(t, func(c *caller) {
+		hook := c.subscribe()
+		token := c.activeAgreement(c.agreementRequest())
+		require.Equal(t, http.StatusNoContent, c.patch(token, bilateralRequest()).status)
+		payer := func(action PayerAction) error { return c.box.Payer(token, action) }
+		require.ErrorContains(t, payer(ReactivateAgreement), "the agreement is ACTIVE and not SUSPENDED")
+		require.NoError(t, payer(SuspendAgreement))
+		assert.Equal(t, "SUSPENDED", c.agreementState(token))
+		require.ErrorContains(t, payer(SuspendAgreement), "the agreement is SUSPENDED and not ACTIVE")
+		c.must(http.StatusUnprocessableEntity, c.post("/transactions", payToPayment(token)))
+
+		require.NoError(t, payer(ReactivateAgreement))
+		c.must(http.StatusCreated, c.post("/transactions", payToPayment(token)))
+		require.NoError(t, payer(SuspendAgreement))
+		require.NoError(t, payer(CancelAgreement))
+		require.ErrorContains(t, payer(CancelAgreement), "the agreement is CANCELLED and not ACTIVE or SUSPENDED")
+		require.Error(t, payer(AcceptAmendment), "it ends with the agreement")
+
+		const later = "payto.agreement.added_later"
+		assert.ElementsMatch(t, []string{"payto.agreement.confirmed", later, later, later, later}, hook.events())
+	})
+}
+
+func TestUnilateralAmendmentReplacesAndRemoves(t *testing.T) {
+	bubble(t, func(c *caller) {
+		token := c.reach(agreementActive)
+		before := c.readAgreement(token)
+		require.Equal(t, http.StatusNoContent, c.patch(token, unilateralRequest()).status)
+		after := c.readAgreement(token)
+		assert.Equal(t, []any{"Gas", "ARRANGEMENT-2"}, []any{after["paymentDetails"].(object)["description"], after["payeeReference"]})
+		before["paymentDetails"].(object)["description"], before["payeeReference"] = "Gas", "ARRANGEMENT-2"
+		assert.Equal(t, before, after, "nothing else")
+
+		require.Equal(t, http.StatusNoContent, c.patch(token, with(unilateralRequest(), "unilateralAmendment", "payeeReference", nil)).status)
+		assert.Nil(t, c.readAgreement(token)["payeeReference"])
+	})
+}
+
+func TestBilateralAmendmentWaitsForThePayer(t *testing.T) {
+	bubble(t, func(c *caller) {
+		hook := c.subscribe()
+		token := c.reach(agreementActive)
+		before := c.readAgreement(token)
+		require.Equal(t, http.StatusNoContent, c.patch(token, bilateralRequest()).status)
+		pending := c.readAgreement(token)
+		assert.Equal(t, true, pending["hasPendingBilateralAmendment"])
+		assert.Equal(t, changed(before, "hasPendingBilateralAmendment", true), pending, "nothing has changed yet")
+		assert.Contains(t, c.findings(c.patch(token, bilateralRequest())), "bilateralAmendment")
+
+		require.NoError(t, c.box.Payer(token, AcceptAmendment))
+		after := c.readAgreement(token)
+		assert.Equal(t, false, after["hasPendingBilateralAmendment"])
+		terms := after["paymentTerms"].(object)
+		assert.Equal(t, []any{"WEEK", "FIXE", nil, nil}, []any{terms["frequency"], terms["agreementType"], terms["pointInTime"], terms["maximumPaymentAmount"]},
+			"what was left out is gone")
+		assert.Nil(t, after["paymentDetails"].(object)["additionalInformation"])
+		assert.Equal(t, "UTIL", after["paymentDetails"].(object)["purpose"])
+		assert.Equal(t, before["respondByTime"], after["respondByTime"])
+		require.Error(t, c.box.Payer(token, AcceptAmendment))
+		assert.Equal(t, []string{"payto.agreement.confirmed", "payto.agreement.added_later"}, hook.events())
+	})
+}
+
+func TestBilateralAmendmentEnds(t *testing.T) {
+	bubble(t, func(c *caller) {
+		request := with(bilateralRequest(), "bilateralAmendment", "respondByTimeMinutes", 60)
+		for name, end := range map[string]func(token string){
+			"refused": func(token string) { require.NoError(t, c.box.Payer(token, RefuseAmendment)) },
+			"recalled": func(token string) {
+				require.Equal(t, http.StatusNoContent, c.patch(token, recallAmendmentRequest()).status)
+			},
+			"recalled by the service": func(string) { c.pass(time.Hour) },
+		} {
+			for _, from := range []agreementStatus{agreementActive, agreementSuspended} {
+				token := c.reach(from)
+				require.Equal(t, http.StatusNoContent, c.patch(token, request).status)
+				end(token)
+				after := c.readAgreement(token)
+				assert.Equal(t, []any{string(from), false, "MNTH"},
+					[]any{after["status"], after["hasPendingBilateralAmendment"], after["paymentTerms"].(object)["frequency"]}, name)
+				assert.Contains(t, c.findings(c.patch(token, recallAmendmentRequest())), "updateType", name)
+				require.Equal(t, http.StatusNoContent, c.patch(token, request).status, "another may follow")
+			}
+		}
+		token := c.reach(agreementActive)
+		require.Equal(t, http.StatusNoContent, c.patch(token, request).status)
+		c.pass(time.Hour - time.Nanosecond)
+		require.NoError(t, c.box.Payer(token, AcceptAmendment), "in time")
+
+		cancelled := c.reach(agreementActive)
+		require.Equal(t, http.StatusNoContent, c.patch(cancelled, request).status)
+		require.Equal(t, http.StatusNoContent, c.patch(cancelled, statusRequest("CANCELLED", "MD17")).status)
+		assert.Equal(t, false, c.readAgreement(cancelled)["hasPendingBilateralAmendment"])
+		require.Error(t, c.box.Payer(cancelled, AcceptAmendment))
+	})
 }

@@ -1,360 +1,379 @@
 package sandbox
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
-
-	"github.com/quickstream-go/quickstream/sandbox/internal/assumption"
 )
 
 // Assumptions are the sandbox's answers to the questions that the public contract leaves
-// open. The defaults are the choices that a client is least prepared for. They do not mean
-// that the service behaves so: no public source says that it does not. [Assumptions.List]
-// returns what is known about each. If a field is one of several words, its description lists
-// them, the default first.
+// open. The defaults are kind: they are what the contract and the vendor's public pages
+// describe. [Unkind] has the hardest value of each. Each field says what a merchant's program
+// has to do differently because of it. [Assumptions.List] returns the values.
 type Assumptions struct {
-	// Look-ups and lists.
-
-	// LookupLag is how long a new transaction is absent from every read.
+	// LookupLag is how long new transactions and agreements are absent from every read. A merchant
+	// takes "not found" for "not yet", and looks again.
 	LookupLag time.Duration
-	// AgreementLookupLag is how long a new PayTo agreement is absent from every read.
-	AgreementLookupLag time.Duration
-	// ReferenceSearch is how the look-up by reference compares: anyCase, exact, or prefix
-	// (any case; the reference may be longer than the search).
+	// ReferenceSearch is how the look-up by reference compares: anyCase, exact, or prefix (the
+	// reference may be longer). A merchant compares what it finds with what it asked for.
 	ReferenceSearch string
-	// ReusedReferences adds an older payment, of a month ago, to every look-up by reference:
-	// none, declined or approved.
-	ReusedReferences string
-	// StoredReferences is the form in which references are stored, searched and read: sent,
-	// lower, upper or trimmed. With ReferenceSearch=exact a search finds that form only.
-	StoredReferences string
-	// RefundReferences is the reference in the reads of a refund: its own, the original's,
-	// or none. With none, only the list of the original's refunds has it.
-	RefundReferences string
-	// FollowUpReferences is the same for captures and for changes and cancellations of a
-	// pre-authorisation. With none, they are in lists without a reference only.
+	// FollowUpReferences are the references in the reads of refunds, captures and other
+	// transactions against an earlier one: own, original or none. A merchant finds them in the
+	// lists of the original.
 	FollowUpReferences string
-	// RepeatedReceipts lists a transaction whose state has changed twice, with its state
-	// before the change too: none, olderFirst or newerFirst.
-	RepeatedReceipts string
-	// NothingFound is the answer to look-ups by reference, settlement date and account token
-	// that find nothing: 404, empty (a list) or null (in place of the list).
+	// NothingFound is the answer to look-ups that find nothing: 404 or empty (a list). A merchant
+	// takes both for the same.
 	NothingFound string
-	// PageSize is the number of items on a page of a paginated list.
+	// PageSize is the number of items on a page of a list. A merchant reads all pages.
 	PageSize int
-	// Paging is how the pages of a list change while it is read: stable; shifting (a page
-	// repeats the end of the page before, as if an item had been added); lastEmpty (an empty
-	// page at the end); or gone (the second page answers 404 every other time).
+	// Paging is how the pages of a list change while it is read: stable; shifting (a page repeats
+	// the end of the page before); unstable (two items change places between pages); lastEmpty (an
+	// empty page at the end); or gone (the second page answers 404 every other time). A merchant
+	// removes repeated items, and does not take a part of a list for the whole.
 	Paging string
-	// ListOrder is the order of lists for which the contract promises none: newest first,
-	// oldest first, or unstable (two items change places between pages).
-	ListOrder string
-	// NextLinks is the form of the links between pages: absolute, defaultPort, rootRelative,
-	// queryOnly, otherScheme (http for https and the other way round) or versionPrefix (/v1
-	// for /rest/v1).
-	NextLinks string
-	// AgreementsPaginated puts lists of agreements on pages.
-	AgreementsPaginated bool
-	// RelatedLinks gives objects links to themselves and to related objects. Pages and the
-	// root resource always have their links.
-	RelatedLinks bool
-	// SearchIgnoresCase ignores case in searches by customer name and email address.
-	SearchIgnoresCase bool
-
-	// Answers.
-
-	// EchoedReferences is the form in which answers show customerReferenceNumber,
-	// paymentReferenceNumber and endToEndId: sent, upper, lower, trimmed or none.
-	EchoedReferences string
-	// ClockSkew is how far the service's clock is ahead of the sandbox's.
+	// ClockSkew is how far the service's clock is ahead. A merchant does not compare the service's
+	// times with its own to the second.
 	ClockSkew time.Duration
-	// DateHeaderRight applies the clock skew to times only, and not to the Date header or
-	// the settlement calendar.
-	DateHeaderRight bool
-	// TimeForm is the form of times: +1100, +11:00, +11, Z, or the form of the samples with
-	// one difference: none (no offset), blank (in place of the T), minutes (no seconds),
-	// fraction (of a second), epoch (milliseconds as a number), absent, or wrong (Sydney
-	// time labelled UTC).
-	TimeForm string
-	// TransactionTimes is the transactionTime: made, or changed (of the last change).
-	TransactionTimes string
-	// DateForm is the form of dates: iso, text (20 Nov 2026) or absent.
-	DateForm string
-	// TextMembers is the type of members that are texts of digits: text or number. They are
-	// receipt numbers, summary and response codes, expiry dates, surcharge percentages and
-	// values of metadata. A number has no leading zeros.
-	TextMembers string
-	// AmountForm is the form of amounts in answers: object, number, text, noCurrency (an
-	// object without a currency), principalAsTotal (the principal amount of a transaction
-	// shows its total) or absent (from transactions).
-	AmountForm string
-	// FollowUpAmounts is the amount in the answer to a change or a cancellation of a
-	// pre-authorisation: sent, newTotal (the amount that is held now) or zero.
-	FollowUpAmounts string
-	// OptionalMembers is the form of optional members without a value: null, absent or empty
-	// (texts only).
-	OptionalMembers string
-	// InapplicableMembers is the form of objects that do not apply, such as creditCard for a
-	// bank account: null or absent.
-	InapplicableMembers string
-	// EmptyLists is the form of empty lists of links: list, null, object or absent.
-	EmptyLists string
-	// MemberOrder is the order of the members of objects: declared or reversed.
-	MemberOrder string
-	// UnknownMembers adds members that are not in the contract to every JSON object of every
-	// answer: none, new, caseVariants (names that differ only in case) or nested (with known
-	// names inside). A bilateral amendment may send them back.
-	UnknownMembers string
-	// UnknownEnumValues uses values that are not in the contract in members that only
-	// inform: source, a link's rel, the card type of some cards.
-	UnknownEnumValues bool
-	// TransactionAnswers is the content of the answer to a write of a transaction: full,
-	// required (without optional members) or receipt (nothing else). Reads are always full.
-	TransactionAnswers string
-	// StatusForm is the form of a transaction's status: listed; otherCase; or, for final
-	// states, unlisted (Settled, Refused, Reversed) or absent (unless Voided).
-	StatusForm string
-	// Location puts the address of a new transaction into a header of that name: none or
-	// created.
-	Location string
-	// OtherAnswers is the content of successful answers to other writes: full; 200 (in place
-	// of 201 and 204); and, if the answer holds no new identifier, empty, nested (in an
-	// object) or 204.
-	OtherAnswers string
-	// Metadata is what happens to the metadata of requests: echoed, dropped or refused; or
-	// its values come back with a blank at the end, in otherCase, cut (after 16 characters),
-	// quoted or masked (but for the last four).
+	// EchoedReferences is the form in which answers show the references of a request: sent, upper
+	// or none. A merchant compares references in any case, and finds its order by the receipt.
+	EchoedReferences string
+	// Metadata is what becomes of the metadata of requests: echoed, dropped, or inherited (what
+	// follows a transaction shows that one's). A merchant sends its own reference with each write.
 	Metadata string
-	// ErrorForm is the form of error bodies: object, list (of errors at the top), texts (a
-	// list of them), map (by field), data (a list of that name, or an errorNumber for a server's
-	// error, as a sister product has it), html or empty. Others could send all forms but object
-	// and map: the outcome of a write that is refused in one of those is unknown.
+	// StatusForm is the form of a transaction's status: listed; otherCase; or, for final states,
+	// unlisted (Settled, Refused, Reversed) or absent. A merchant takes a status that it does not
+	// know for no answer, and names those of its facility to the client.
+	StatusForm string
+	// TransactionAnswers is the content of the answer to a payment and to what follows it: full or
+	// receipt (nothing else). A merchant reads the transaction before it ships.
+	TransactionAnswers string
+	// UnknownMembers adds what the contract does not name yet: none or new, which are members,
+	// values that only inform, event types and identifiers of 255 characters. A merchant ignores
+	// what it does not know, and leaves room for identifiers.
+	UnknownMembers string
+	// ErrorForm is the form of error bodies: object, list, map (by field), html or empty. Gateways
+	// send the last two as well, so that a write that is refused in them is unknown to a merchant.
 	ErrorForm string
-	// ErrorStatusAsString writes the status in error bodies as a string.
-	ErrorStatusAsString bool
-	// NullErrorList writes null and not an empty list if an error body has no field errors.
-	NullErrorList bool
-	// HandleLength is the length of token identifiers.
-	HandleLength int
-
-	// Requests.
-
-	// KeyForm is the form of idempotency keys that are accepted: text or uuid.
-	KeyForm string
-	// KeyLifetime is how long the answer to a POST is kept and repeated for its
-	// Idempotency-Key. With 0, every POST is carried out again.
+	// KeyLifetime is how long the answer to a POST is repeated for its Idempotency-Key. With 0 keys
+	// are ignored. A merchant does not send a payment again later than that.
 	KeyLifetime time.Duration
-	// KeyMismatch is the answer to a key that was used with another body: 422, 409, or
-	// replay (the first answer, unchanged).
+	// KeyMismatch is the answer to a key that was used with another body: 422, 409 or replay (the
+	// first answer). A merchant uses a new key for a changed cart.
 	KeyMismatch string
-	// ReplayHeader is the name of a response header that marks replays; empty for none.
-	ReplayHeader string
-	// ReplayedStatuses are the statuses of the answers that are kept for replay.
-	ReplayedStatuses []int
-	// UnavailableSpendsKey repeats an answer 503 for the lifetime of its idempotency key.
-	UnavailableSpendsKey bool
-	// RefuseUnknownMembers refuses requests with members that the contract does
-	// not name.
-	RefuseUnknownMembers bool
-	// IgnoreUnknownQuery ignores unknown parameters of the query. Otherwise the request is
-	// refused.
-	IgnoreUnknownQuery bool
-	// BareKeys accepts Basic credentials that are the key alone, without the colon that ends
-	// the user name.
-	BareKeys bool
-	// TokenQuota is how many single-use tokens may be created in a minute; 0 is no limit.
+	// TokenQuota is how many single-use tokens may be created in a minute; 0 is no limit. A
+	// merchant handles 429.
 	TokenQuota int
-	// QuotaRetryAfter sends a Retry-After header with the 429 of the quota.
-	QuotaRetryAfter bool
-	// DeclineConsumesToken uses up the single-use token of a payment that is declined.
-	DeclineConsumesToken bool
-	// BSBForm is the form of BSBs of direct debit accounts that is accepted: either, dash
-	// (nnn-nnn) or digits (six).
+	// BSBForm is the form of BSBs that is accepted: either, dash (nnn-nnn) or digits (six). A
+	// merchant gives them in that form.
 	BSBForm string
-	// PutRemovesOmitted removes the optional members that an update of a customer leaves
-	// out.
-	PutRemovesOmitted bool
-	// NullInPut is what a null member does in an update of a customer: removes, ignored or
-	// refused.
-	NullInPut string
-	// InternationalPhones refuses phone numbers without a country code.
-	InternationalPhones bool
-	// UsageRequired are the values of eci that require storedCredentialData.usage when
-	// entryMode is STORED_CREDENTIAL.
-	UsageRequired []string
-	// StoredCredentialUsages are the accepted values of usage; empty accepts all.
-	StoredCredentialUsages []string
-	// NewAccountIsDefault makes each account that is registered the customer's default.
-	// Otherwise only the first account is.
-	NewAccountIsDefault bool
-	// DisabledCustomers is what disabled customers may do: register (accounts), pay, all or
-	// nothing.
-	DisabledCustomers string
-	// ThreeDSFlagRequired refuses an authenticated token without threeDS2=true.
-	ThreeDSFlagRequired bool
-	// ThreeDSBindsUse limits an authentication to the use, the amount and the currency that
-	// it named.
-	ThreeDSBindsUse bool
-	// PayerAddress is when a single-use token needs the payer's address: internet (unless eci says
-	// that the payer did not order over the Internet), always, or only (as internet, and for those
-	// other orders any address is refused).
-	PayerAddress string
-	// BillingAddressMembers are the required members of the billing address in the
-	// authentication of a payment. If empty, any one member is enough.
-	BillingAddressMembers []string
-	// LatestKey is what GET /api-keys/latest does: new issues a key if the request has the
-	// newest key; latest returns the newest key.
-	LatestKey string
-	// AllowedOrigins are the origins of browser pages that may call the operations of the
-	// Publishable key; * is any.
-	AllowedOrigins []string
-
-	// Settlement.
-
-	// CutOffHour is the hour of the day, in Sydney, at which the next settlement
-	// date begins.
+	// CutOffHour is the hour, in Sydney, at which the next settlement date begins. A merchant voids
+	// before it and refunds after it.
 	CutOffHour int
-	// SettlementDays are the days on which transactions settle: every, weekdays,
-	// or business, which are weekdays without national holidays.
+	// SettlementDays are the days on which transactions settle: every, weekdays or business
+	// (without national holidays). A merchant expects the money and its report on those days.
 	SettlementDays string
-	// LateSettlementDate gives transactions the date of the day on which they were made,
-	// even after its cut-off.
-	LateSettlementDate bool
-	// RefundBeforeCutOff makes payments refundable while they can still be voided.
+	// RefundBeforeCutOff makes payments refundable while they can still be voided. Without it a
+	// merchant voids on the same day.
 	RefundBeforeCutOff bool
-	// RefundsIncludeSurcharge limits the refunds of a payment to its total. Otherwise the
-	// limit is its principal.
-	RefundsIncludeSurcharge bool
-	// VoidableTypes are the types of transaction that can be voided.
-	VoidableTypes []string
-	// NotVoidableStatus is the status of the answer to a void of a transaction that is not
-	// voidable.
-	NotVoidableStatus int
-	// VoidedSummaryCode is the summaryCode of voided transactions.
-	VoidedSummaryCode string
-	// CaptureLimitFollowsChanges limits a capture to double the amount that is held after
-	// top-ups and cancellations. Otherwise the limit is double the pre-authorised amount.
-	CaptureLimitFollowsChanges bool
-	// SoftDeclineCodes are the response codes of declines that may succeed later.
+	// SoftDeclineCodes are the response codes of declines that may succeed later. A merchant who
+	// takes a second payment after them looks first whether the service has retried.
 	SoftDeclineCodes []string
-	// RetriesOf is what a second retry is a retry of, and in the list of: the first payment,
-	// or the previous retry.
-	RetriesOf string
-	// RetrySchedule is when the service retries a soft-declined payment by itself: the waits
-	// between attempts, until one succeeds.
+	// RetrySchedule is when the service retries a soft-declined payment by itself: the waits between
+	// attempts, until one succeeds. With any, a declined order may be paid without a request.
 	RetrySchedule []time.Duration
-	// BankReturnAfter is how long a bank account payment looks approved before it is
-	// declined. With 0, the answer declines it.
+	// BankReturnAfter is how long a payment from one of the test bank accounts looks approved before
+	// it is declined. With 0 the answer declines it. A merchant reads the list of returns.
 	BankReturnAfter time.Duration
-	// ReportGeneration is how long a CSV report takes, from the first request for it.
+	// ReversalAfter is when the service voids an approved card payment by itself because its answer
+	// was lost; 0 is never. A merchant looks again at a payment that only a look-up found.
+	ReversalAfter time.Duration
+	// ReportGeneration is how long a CSV report takes, from the first request for it. A merchant asks
+	// again until it is ready.
 	ReportGeneration time.Duration
-	// ReportPendingText puts a text into the answer 202 of an unfinished report.
-	ReportPendingText bool
-	// FileReports is the answer to reports of a payment file that is not complete: 404, 202,
-	// or ready (the report as it is now).
-	FileReports string
-	// FileClearance is how long a payment file with bank accounts is AWAITING_CLEARANCE.
-	FileClearance time.Duration
-
-	// PayTo and webhooks.
-
-	// AutoConfirm makes payers confirm agreements and accept bilateral amendments, unless a
-	// test BSB says otherwise. Without it they wait for [Sandbox.Payer].
+	// AutoConfirm makes payers confirm agreements and accept amendments. Without it they wait for
+	// [Sandbox.Payer]. A merchant waits for the payer, who may never answer.
 	AutoConfirm bool
-	// MigratedDDRActive allows agreementCreationType MIGRATED_DDR.
-	MigratedDDRActive bool
-	// TwoDecimalStrings refuses amounts of agreements and authentications without exactly two
-	// decimals.
-	TwoDecimalStrings bool
-	// PastStartRefused refuses agreements that begin before today, in Sydney,
-	// unless they are migrated.
-	PastStartRefused bool
-	// OnePayerRoute refuses payers that have both an account and a PayID.
-	OnePayerRoute bool
-	// AgreementCodesRequired refuses agreements without purpose, frequency, agreementType or
-	// payerType.
-	AgreementCodesRequired bool
-	// AdhocNumberRequired refuses terms with frequency ADHO without numberOfPaymentsPermitted.
-	AdhocNumberRequired bool
-	// PayerRouteRequired refuses payers with neither an account nor a PayID.
-	PayerRouteRequired bool
-	// InvalidPayIDLimit is how many attempts with invalid PayIDs are allowed in a day. After
-	// that all PayIDs are refused. 0 is no limit.
-	InvalidPayIDLimit int
-	// SameStatusRefused refuses an amendment to the status that an agreement has.
-	SameStatusRefused bool
-	// OneAmendmentAtATime refuses a bilateral amendment while another is pending. Otherwise
-	// it replaces the other.
-	OneAmendmentAtATime bool
-	// TermsEnforced refuses payments outside the dates, amounts and number of payments of
-	// their agreement, and for another business.
+	// TermsEnforced refuses PayTo payments outside the terms of their agreement. A merchant keeps
+	// to what the payer agreed to.
 	TermsEnforced bool
-	// EndToEndIDLength is the longest endToEndId accepted; 0 is no limit.
-	EndToEndIDLength int
-	// AgreementTerms is how agreements are read back: sent, filled (the service fills in
-	// optional terms), noOffset (in respondByTime) or nullAmount (for paymentAmount).
-	AgreementTerms string
-	// AgreementTexts is the form of texts of agreements that are read back: sent, folded (one
-	// blank for several) or bankNames (names as the payer's bank has them).
-	AgreementTexts string
-	// PayToSynchronous approves PayTo payments in the answer. Otherwise they are Pending
-	// first.
-	PayToSynchronous bool
-	// PendingSummaryCode is the summaryCode of PayTo payments that are Pending: 0 or 2.
-	PendingSummaryCode string
-	// PayToApprovedAfter is how long PayTo payments are Pending.
+	// PayToApprovedAfter is how long PayTo payments are Pending. With 0 the answer approves them. A
+	// merchant waits for the outcome before it ships.
 	PayToApprovedAfter time.Duration
-	// Events is when the events that a request causes arrive: before its answer, after it,
-	// twice or never.
+	// Events is when the events that a request causes arrive: after its answer, before it, twice or
+	// never. A merchant's receiver knows the order before the answer, takes each event once, and
+	// looks up what no event reports.
 	Events string
-	// UnknownEvents posts event types that are not public, for changes without a public
-	// event type. Subscriptions with EventTypes do not get them.
-	UnknownEvents bool
-	// WebhookTimeout is how long a receiver may take to answer.
-	WebhookTimeout time.Duration
-	// RedeliverAfter are the waits before a notification that was not answered with 200 is
-	// posted again. After the last one it is abandoned.
+	// RedeliverAfter are the waits before a notification that was not answered with 200 is posted
+	// again. A merchant answers 200 for what it has had before.
 	RedeliverAfter []time.Duration
-	// RedeliverySignedAnew signs each attempt with its own time. Otherwise all attempts have
-	// the signature of the first.
-	RedeliverySignedAnew bool
-	// RedeliveredBody is the body of a notification that is posted again: same, reordered
-	// (members), member (one more) or fresher (with the current data).
-	RedeliveredBody string
-	// SignatureHeader is the form of the signature header: plain, blanks (after the comma),
-	// swapped (v1 before t) or several (signatures, one of them right).
+	// Redelivery is what is posted again: signed (with its own time), same (with the first
+	// signature) or fresher (signed, with the data of now). A merchant's receiver takes an old
+	// signature for a redelivery if its tolerance allows, and orders events by their data.
+	Redelivery string
+	// SignatureHeader is the form of the signature header: plain, swapped (v1 before t) or several
+	// (signatures, one of them right). A merchant's receiver looks for the parts by name.
 	SignatureHeader string
 }
 
-// DefaultAssumptions returns the assumptions that a client is least prepared for.
+// DefaultAssumptions returns what the contract and the vendor's public pages describe.
 func DefaultAssumptions() Assumptions {
 	var a Assumptions
-	assumption.Defaults(&a)
+	for _, r := range assumptionTable {
+		_ = setField(r.field(&a), r.values[0]) // a test sets each
+	}
 	return a
+}
+
+// Unkind sets all assumptions to what is hardest for a client, as a change of [WithAssumptions].
+// Payers do not confirm by themselves in either.
+func Unkind(a *Assumptions) {
+	for _, r := range assumptionTable {
+		_ = setField(r.field(a), r.hardest)
+	}
+}
+
+// assumptionRow is an assumption with its values, the kind one first.
+type assumptionRow struct {
+	group, name string
+	field       func(*Assumptions) any
+	values      []string
+	hardest     string
+	known       string // what public sources say
+	why         string // what a merchant does differently
+}
+
+// assumptionTable lists all assumptions.
+//
+//nolint:gochecknoglobals // an immutable table
+var assumptionTable = []assumptionRow{
+	{"Look-ups", "LookupLag", func(a *Assumptions) any { return &a.LookupLag }, []string{"0s", "2s", "10s", "5m", "24h"}, "2s", "nothing", "takes \"not found\" for \"not yet\", and looks again"},
+	{"Look-ups", "ReferenceSearch", func(a *Assumptions) any { return &a.ReferenceSearch }, []string{"anyCase", "exact", "prefix"}, "prefix", "\"case insensitive\"; nothing about parts", "compares what it finds with what it asked for"},
+	{"Look-ups", "FollowUpReferences", func(a *Assumptions) any { return &a.FollowUpReferences }, []string{"own", "original", "none"}, "own", "nothing", "finds them in the lists of the original"},
+	{"Look-ups", "NothingFound", func(a *Assumptions) any { return &a.NothingFound }, []string{"404", "empty"}, "404", "404 is listed without its cause", "takes both for the same"},
+	{"Look-ups", "PageSize", func(a *Assumptions) any { return &a.PageSize }, []string{"20", "1", "3", "1000"}, "3", "lists have next and prev links; sizes are not stated", "reads all pages"},
+	{"Look-ups", "Paging", func(a *Assumptions) any { return &a.Paging }, []string{"stable", "shifting", "unstable", "lastEmpty", "gone"}, "shifting", "nothing", "removes repeated items, and does not take a part of a list for the whole"},
+	{"Answers", "ClockSkew", func(a *Assumptions) any { return &a.ClockSkew }, []string{"0s", "31s", "-31s", "5m", "-5m", "1h", "-1h"}, "0s", "nothing", "does not compare the service's times with its own to the second"},
+	{"Answers", "EchoedReferences", func(a *Assumptions) any { return &a.EchoedReferences }, []string{"sent", "upper", "none"}, "upper", "references are case insensitive; their form in answers is not stated", "compares references in any case, and finds its order by the receipt"},
+	{"Answers", "Metadata", func(a *Assumptions) any { return &a.Metadata }, []string{"echoed", "dropped", "inherited"}, "inherited", "string key/value pairs supplied on the request", "sends its own reference with each write"},
+	{"Answers", "StatusForm", func(a *Assumptions) any { return &a.StatusForm }, []string{"listed", "otherCase", "unlisted", "absent"}, "otherCase", "words are listed", "a status that is not known is no answer; WithStatus names those of the facility"},
+	{"Answers", "TransactionAnswers", func(a *Assumptions) any { return &a.TransactionAnswers }, []string{"full", "receipt"}, "full", "a Transaction Response Model; which members are optional is not stated", "reads the transaction before it ships"},
+	{"Answers", "UnknownMembers", func(a *Assumptions) any { return &a.UnknownMembers }, []string{"none", "new"}, "new", "members and values may be added without a new version, and identifiers grow to 255 characters", "ignores what it does not know, and leaves room for identifiers"},
+	{"Answers", "ErrorForm", func(a *Assumptions) any { return &a.ErrorForm }, []string{"object", "list", "map", "html", "empty"}, "map", "the body lists the errors; public client code reads an object", "a write that is refused in a form that gateways send too is unknown"},
+	{"Requests", "KeyLifetime", func(a *Assumptions) any { return &a.KeyLifetime }, []string{"24h", "5m", "2m", "0s"}, "5m", "vendor's public pages: resend with the same key after a network error; for how long is not stated", "does not send a payment again later than that"},
+	{"Requests", "KeyMismatch", func(a *Assumptions) any { return &a.KeyMismatch }, []string{"422", "409", "replay"}, "replay", "nothing", "uses a new key for a changed cart"},
+	{"Requests", "TokenQuota", func(a *Assumptions) any { return &a.TokenQuota }, []string{"0", "100"}, "100", "429 exists, no figure", "handles 429"},
+	{"Requests", "BSBForm", func(a *Assumptions) any { return &a.BSBForm }, []string{"either", "dash", "digits"}, "either", "public test BSBs have a hyphen, PayTo takes six digits", "gives BSBs in that form"},
+	{"Settlement", "CutOffHour", func(a *Assumptions) any { return &a.CutOffHour }, []string{"18", "16", "22"}, "18", "vendor's public pages: 18:00 Sydney for cards", "voids before it and refunds after it"},
+	{"Settlement", "SettlementDays", func(a *Assumptions) any { return &a.SettlementDays }, []string{"every", "weekdays", "business"}, "business", "the published sample settles on a holiday", "expects the money and its report on those days"},
+	{"Settlement", "RefundBeforeCutOff", func(a *Assumptions) any { return &a.RefundBeforeCutOff }, []string{"false", "true"}, "false", "vendor's public pages: a card payment can be voided until cut-off and refunded after", "without it, void on the same day"},
+	{"Settlement", "SoftDeclineCodes", func(a *Assumptions) any { return &a.SoftDeclineCodes }, []string{"01", "none", "01,05,51,91"}, "01", "vendor's public pages mark codes as soft declines; 01 is one", "look whether the service has retried before a second payment"},
+	{"Settlement", "RetrySchedule", func(a *Assumptions) any { return &a.RetrySchedule }, []string{"none", "24h,48h", "2h,6h"}, "24h,48h", "soft declines are retried manually or on a schedule; no figures", "a declined order may be paid without a request"},
+	{"Settlement", "BankReturnAfter", func(a *Assumptions) any { return &a.BankReturnAfter }, []string{"24h", "0s", "72h"}, "72h", "vendor's public pages: the customer's bank may decline for up to 3 banking days", "reads the list of returns"},
+	{"Settlement", "ReversalAfter", func(a *Assumptions) any { return &a.ReversalAfter }, []string{"0s", "30s", "10m"}, "0s", "nothing; acquirers reverse what was not acknowledged", "looks again at a payment that only a look-up found"},
+	{"Settlement", "ReportGeneration", func(a *Assumptions) any { return &a.ReportGeneration }, []string{"1m", "0s", "10m"}, "10m", "202 until it is ready; ask again after a minute", "asks again until it is ready"},
+	{"PayTo and webhooks", "AutoConfirm", func(a *Assumptions) any { return &a.AutoConfirm }, []string{"false", "true"}, "false", "vendor's public pages: payers of all but the test BSBs approve", "waits for the payer, who may never answer"},
+	{"PayTo and webhooks", "TermsEnforced", func(a *Assumptions) any { return &a.TermsEnforced }, []string{"true", "false"}, "true", "nothing", "keeps to what the payer agreed to"},
+	{"PayTo and webhooks", "PayToApprovedAfter", func(a *Assumptions) any { return &a.PayToApprovedAfter }, []string{"1m", "0s", "15m", "119h"}, "15m", "an event reports the approval; elsewhere seconds", "waits for the outcome before it ships"},
+	{"PayTo and webhooks", "Events", func(a *Assumptions) any { return &a.Events }, []string{"after", "before", "twice", "never"}, "before", "nothing", "knows the order before the answer, takes each event once, and looks up what no event reports"},
+	{"PayTo and webhooks", "RedeliverAfter", func(a *Assumptions) any { return &a.RedeliverAfter }, []string{"5s,30s,5m,30m,2h", "none"}, "5s,30s,5m,30m,2h", "vendor's public pages: handle duplicates; no schedule", "answers 200 for what it has had before"},
+	{"PayTo and webhooks", "Redelivery", func(a *Assumptions) any { return &a.Redelivery }, []string{"signed", "same", "fresher"}, "same", "nothing", "takes an old signature for a redelivery if its tolerance allows, and orders events by their data"},
+	{"PayTo and webhooks", "SignatureHeader", func(a *Assumptions) any { return &a.SignatureHeader }, []string{"plain", "swapped", "several"}, "several", "t=<timestamp_ms>,v1=<signature>", "looks for the parts by name"},
 }
 
 // Set changes the assumption with a name, such as LookupLag, to a value in the form that
 // [Assumptions.List] prints. It is an error if there is no such assumption, or it cannot
 // have the value.
-func (a *Assumptions) Set(name, value string) error { return assumption.Set(a, name, value) }
+func (a *Assumptions) Set(name, value string) error {
+	i := slices.IndexFunc(assumptionTable, func(r assumptionRow) bool { return r.name == name })
+	if i < 0 {
+		return fmt.Errorf("sandbox: no assumption %q", name)
+	}
+	r := &assumptionTable[i]
+	if _, isWord := r.field(a).(*string); isWord && !slices.Contains(r.values, value) {
+		return fmt.Errorf("sandbox: assumption %s is one of %s, not %q", name, strings.Join(r.values, ", "), value)
+	}
+	if err := setField(r.field(a), value); err != nil {
+		return fmt.Errorf("sandbox: assumption %s: %w", name, err)
+	}
+	return nil
+}
 
 // Assumption describes one field of [Assumptions].
 type Assumption struct {
-	Group string `json:"group"` // heading in the list
-	Name  string `json:"name"`  // field
-	Value string `json:"value"` // current value, as [Assumptions.Set] takes it
-	Known string `json:"known"` // what public sources say
-	Why   string `json:"why"`   // reason for the default
-	// Worlds are the values that the worlds of package sandboxtest/worlds have, the
-	// default first; none if all worlds have the default.
-	Worlds []string `json:"worlds"`
+	Group   string   `json:"group"`   // heading in the list
+	Name    string   `json:"name"`    // field
+	Value   string   `json:"value"`   // current value, as [Assumptions.Set] takes it
+	Known   string   `json:"known"`   // what public sources say
+	Why     string   `json:"why"`     // what a merchant does differently
+	Hardest string   `json:"hardest"` // value of [Unkind]
+	Worlds  []string `json:"worlds"`  // values of package sandboxtest/worlds, the default first
 }
 
 // List describes every assumption, with its current value.
 func (a Assumptions) List() []Assumption {
-	table := assumption.Table()
-	list := make([]Assumption, len(table))
-	for i, r := range table {
-		list[i] = Assumption{Group: r.Group, Name: r.Name, Value: assumption.Text(&a, r.Name), Known: r.Known, Why: r.Why, Worlds: r.Values()}
+	list := make([]Assumption, len(assumptionTable))
+	for i, r := range assumptionTable {
+		list[i] = Assumption{r.group, r.name, fieldText(r.field(&a)), r.known, r.why, r.hardest, slices.Clone(r.values)}
 	}
 	return list
+}
+
+// noValues is the text of an empty list.
+const noValues = "none"
+
+func fieldText(field any) string {
+	switch f := field.(type) {
+	case *bool:
+		return strconv.FormatBool(*f)
+	case *int:
+		return strconv.Itoa(*f)
+	case *string:
+		return *f
+	case *time.Duration:
+		return durationText(*f)
+	case *[]string:
+		return listText(*f, func(s string) string { return s })
+	case *[]time.Duration:
+		return listText(*f, durationText)
+	default:
+		return ""
+	}
+}
+
+func setField(field any, text string) (err error) {
+	switch f := field.(type) {
+	case *bool:
+		*f, err = strconv.ParseBool(text)
+	case *int:
+		*f, err = strconv.Atoi(text)
+	case *string:
+		*f = text
+	case *time.Duration:
+		*f, err = time.ParseDuration(text)
+	case *[]string:
+		*f, err = parseList(text, func(s string) (string, error) { return s, nil })
+	case *[]time.Duration:
+		*f, err = parseList(text, time.ParseDuration)
+	}
+	return err
+}
+
+func listText[T any](list []T, text func(T) string) string {
+	if len(list) == 0 {
+		return noValues
+	}
+	words := make([]string, len(list))
+	for i, v := range list {
+		words[i] = text(v)
+	}
+	return strings.Join(words, ",")
+}
+
+func parseList[T any](text string, parse func(string) (T, error)) (list []T, err error) {
+	if text == noValues {
+		return nil, nil
+	}
+	for word := range strings.SplitSeq(text, ",") {
+		v, err := parse(word)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// durationText leaves out the zeros at the end: 24h and not 24h0m0s.
+func durationText(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// Facility is what was observed of a facility of the real service: the content of facility.json,
+// which quickstream-conform writes. It holds no key, no identifier and no personal data.
+//
+// It sets the world of a sandbox. It is never a reason to change a client: one observation must
+// not widen a window or drop a check.
+type Facility struct {
+	Format int       `json:"format"` // FacilityFormat
+	Host   string    `json:"host"`
+	Seen   time.Time `json:"seen"`
+	// Tool is the version of the program that wrote it.
+	Tool     string            `json:"tool"`
+	Findings []FacilityFinding `json:"findings"`
+	// SignatureScheme is how notifications are signed, as quickstream-conform names it; "none
+	// fits" if no plausible scheme does; empty if that was not asked.
+	SignatureScheme string `json:"signatureScheme,omitempty"`
+}
+
+// FacilityFormat is the format of the file that this version reads.
+const FacilityFormat = 1
+
+// FacilityFinding is what was found about one assumption. Exactly one of Value, Other and Open is
+// set, and only a Value sets the assumption of a sandbox.
+type FacilityFinding struct {
+	// Name is the name of the assumption, a field of [Assumptions].
+	Name string `json:"name"`
+	// Value is the value that the facility has, as [Assumptions.Set] takes it. A duration was seen
+	// once, and may be longer at another time.
+	Value string `json:"value,omitempty"`
+	// Other describes what the facility does, if no value of the assumption is that.
+	Other string `json:"other,omitempty"`
+	// Open is why nothing is known: a flag or more time is needed, or something else hides it.
+	Open string `json:"open,omitempty"`
+	// How is what was done to find out, and At is when.
+	How string    `json:"how"`
+	At  time.Time `json:"at"`
+}
+
+// ReadFacility reads a facility.json. A value that the sandbox cannot have is an error.
+func ReadFacility(r io.Reader) (Facility, error) {
+	var f Facility
+	if err := json.NewDecoder(r).Decode(&f); err != nil {
+		return Facility{}, fmt.Errorf("sandbox: facility: %w", err)
+	}
+	if f.Format != FacilityFormat {
+		return Facility{}, errors.New("sandbox: facility: another format; use the version that wrote it")
+	}
+	tried := DefaultAssumptions()
+	return f, f.apply(&tried)
+}
+
+func (f Facility) apply(a *Assumptions) error {
+	for _, finding := range f.Findings {
+		if finding.Value == "" {
+			continue
+		}
+		if err := a.Set(finding.Name, finding.Value); err != nil {
+			return fmt.Errorf("facility: %w", err)
+		}
+	}
+	return nil
+}
+
+// Value returns the value that was found for an assumption, and false if it was not.
+func (f Facility) Value(name string) (value string, found bool) {
+	for _, finding := range f.Findings {
+		if finding.Name == name && finding.Value != "" {
+			return finding.Value, true
+		}
+	}
+	return "", false
+}
+
+// WithFacility sets the assumptions to what was observed. Those that stay open, and forms
+// that the sandbox does not have, keep their defaults.
+func WithFacility(f Facility) Option {
+	return WithAssumptions(func(a *Assumptions) { _ = f.apply(a) }) // ReadFacility has tried it
 }

@@ -1,10 +1,14 @@
 package sandbox
 
 import (
+	"cmp"
+	"encoding/base64"
+	"math/rand/v2"
 	"net/http"
 	"strings"
+	"time"
 
-	"github.com/quickstream-go/quickstream/sandbox/internal/form"
+	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
 )
 
 // DefaultBusiness is the supplierBusinessCode of the business that every sandbox has. It has
@@ -65,25 +69,22 @@ func (b *Sandbox) businessOperations() []operation {
 
 // businessBody has the members that public client code reads. Unconfirmed.
 type businessBody struct {
-	Links             []form.Link `json:"links"`
-	Name              string      `json:"supplierBusinessName"`
-	Code              string      `json:"supplierBusinessCode"`
-	RegisteredName    string      `json:"registeredName"`
-	ABN               *string     `json:"abn"`
-	ContactName       *string     `json:"contactName"`
-	ContactEmail      *string     `json:"contactEmail"`
-	ContactPhone      *string     `json:"contactPhone"`
-	NotificationEmail *string     `json:"customerNotificationEmail"`
-	Address           *address    `json:"businessAddress"`
+	Links             []link   `json:"links"`
+	Name              string   `json:"supplierBusinessName"`
+	Code              string   `json:"supplierBusinessCode"`
+	RegisteredName    string   `json:"registeredName"`
+	ABN               *string  `json:"abn"`
+	ContactName       *string  `json:"contactName"`
+	ContactEmail      *string  `json:"contactEmail"`
+	ContactPhone      *string  `json:"contactPhone"`
+	NotificationEmail *string  `json:"customerNotificationEmail"`
+	Address           *address `json:"businessAddress"`
 }
 
 func (c *call) businessBody(shop *business) any {
 	return businessBody{
-		Links: c.related(
-			get("self", c.href("businesses", shop.code)),
-			get("list-card-surcharges", c.href("businesses", shop.code, "list-card-surcharges")),
-		),
-		Name: shop.name, Code: shop.code, RegisteredName: shop.name,
+		Links: c.links(get("self", c.href("businesses", shop.code))),
+		Name:  shop.name, Code: shop.code, RegisteredName: shop.name,
 		Address: &address{Country: optional("Australia")},
 	}
 }
@@ -112,10 +113,10 @@ var acceptedKinds = []struct{ scheme, cardType string }{
 }
 
 type surchargeBody struct {
-	Links    []form.Link `json:"links"`
-	Scheme   string      `json:"cardScheme"`
-	CardType *string     `json:"cardType"`
-	Rate     string      `json:"surchargePercentage"`
+	Links    []link  `json:"links"`
+	Scheme   string  `json:"cardScheme"`
+	CardType *string `json:"cardType"`
+	Rate     string  `json:"surchargePercentage"`
 }
 
 // cardSurcharges serves two paths: that of the contract and that of public client code, which
@@ -160,8 +161,8 @@ func (b *Sandbox) cardScheme(c *call) answer {
 
 // schemeBody is a scheme that a business accepts, or the scheme of a card number.
 type schemeBody struct {
-	Links  []form.Link `json:"links"`
-	Scheme string      `json:"cardScheme"`
+	Links  []link `json:"links"`
+	Scheme string `json:"cardScheme"`
 }
 
 func (b *Sandbox) acceptedCards(c *call, _ *business) answer {
@@ -172,4 +173,211 @@ func (b *Sandbox) acceptedCards(c *call, _ *business) answer {
 		}
 	}
 	return reply(http.StatusOK, out)
+}
+
+const (
+	keyRenewalOverlap  = time.Hour
+	renewedKeyLifetime = 90 * 24 * time.Hour
+)
+
+// Keys are the API keys of a sandbox. They work with no other sandbox, and not with the
+// service.
+type Keys struct {
+	Secret      string
+	Publishable string
+}
+
+// The kinds of key, as in [Request].
+const (
+	KeySecret      = "secret"
+	KeyPublishable = "publishable"
+	KeyUnknown     = "unknown" // a key that this sandbox never issued
+	KeyNone        = "none"    // no key, or not HTTP Basic with an empty password
+)
+
+// keyNeed is the kinds of key that an operation accepts.
+type keyNeed int
+
+const (
+	needsSecret keyNeed = iota
+	needsPublishable
+	needsEither
+)
+
+func (n keyNeed) met(kind string) bool {
+	switch n {
+	case needsPublishable:
+		return kind == KeyPublishable
+	case needsEither:
+		return kind == KeySecret || kind == KeyPublishable
+	default:
+		return kind == KeySecret
+	}
+}
+
+type issuedKey struct {
+	kind    string
+	expires time.Time // zero: not before the key is renewed
+}
+
+func (k *issuedKey) endBy(t time.Time) {
+	if k.expires.IsZero() || k.expires.After(t) {
+		k.expires = t
+	}
+}
+
+type keyring struct {
+	issued  map[string]*issuedKey
+	current Keys
+}
+
+// newKeyring issues the fixed keys, and new ones where none is fixed.
+func newKeyring(ids *rand.Rand, fixed Keys) keyring {
+	k := keyring{issued: make(map[string]*issuedKey)}
+	k.issue(KeySecret, cmp.Or(fixed.Secret, newKey(ids, KeySecret)))
+	k.issue(KeyPublishable, cmp.Or(fixed.Publishable, newKey(ids, KeyPublishable)))
+	return k
+}
+
+func newKey(ids *rand.Rand, kind string) string {
+	prefix := "SANDBOX_PUB_"
+	if kind == KeySecret {
+		prefix = "SANDBOX_SEC_"
+	}
+	return prefix + randomText(ids, 26)
+}
+
+func (k *keyring) issue(kind, key string) string {
+	current := &k.current.Publishable
+	if kind == KeySecret {
+		current = &k.current.Secret
+	}
+	*current = key
+	k.issued[key] = &issuedKey{kind: kind}
+	return key
+}
+
+// Keys returns the newest keys.
+func (b *Sandbox) Keys() Keys {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.keys.current
+}
+
+// RenewKey issues a new key of a kind, [KeySecret] or [KeyPublishable], and returns it.
+// Earlier keys of that kind stay valid for the overlap, unless they expire before. With 0,
+// calls with them get 401 at once.
+func (b *Sandbox) RenewKey(kind string, overlap time.Duration) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.renewKey(kind, overlap)
+}
+
+// renewKey is RenewKey for callers that hold mu.
+func (b *Sandbox) renewKey(kind string, overlap time.Duration) string {
+	end := b.clock.Now().Add(overlap)
+	for _, k := range b.keys.issued {
+		if k.kind == kind {
+			k.endBy(end)
+		}
+	}
+	return b.keys.issue(kind, newKey(b.ids, kind))
+}
+
+// keyOf returns the kind of a request's key, and whether it has expired. The caller holds mu.
+func (b *Sandbox) keyOf(h http.Header) (kind string, expired bool) {
+	user, ok := b.userOf(h)
+	if !ok {
+		return KeyNone, false
+	}
+	k, known := b.keys.issued[user]
+	if !known {
+		return KeyUnknown, false
+	}
+	return k.kind, !k.expires.IsZero() && !b.clock.Now().Before(k.expires)
+}
+
+// userOf returns the user name of HTTP Basic with an empty password.
+func (b *Sandbox) userOf(h http.Header) (user string, ok bool) {
+	user, password, ok := (&http.Request{Header: h}).BasicAuth()
+	return user, ok && user != "" && password == ""
+}
+
+// bareUser returns Basic credentials that have no colon.
+func bareUser(h http.Header) (user string, ok bool) {
+	scheme, credentials, _ := strings.Cut(h.Get("Authorization"), " ")
+	decoded, err := base64.StdEncoding.DecodeString(credentials)
+	return string(decoded), strings.EqualFold(scheme, "Basic") && err == nil
+}
+
+// authenticate returns the answer 401 if a call may not be made. The caller holds mu.
+func (b *Sandbox) authenticate(c *call) (answer, bool) {
+	kind, expired := b.keyOf(c.header)
+	_, bare := bareUser(c.header)
+	switch {
+	case kind == KeyNone && bare:
+		return c.unauthorised("The credentials are not in the form of HTTP Basic: the API key, a colon and an empty password."), false
+	case kind == KeyNone:
+		return c.unauthorised("No API key was given: send it as the user name of HTTP Basic with an empty password."), false
+	case kind == KeyUnknown:
+		return c.unauthorised("The API key is not known."), false
+	case expired:
+		return c.unauthorised("The API key has expired."), false
+	case !c.op.key.met(kind):
+		return c.unauthorised("The " + kind + " API key may not be used for " + c.op.id + "."), false
+	}
+	return answer{}, true
+}
+
+const textAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+
+func randomText(ids *rand.Rand, n int) string {
+	buf := make([]byte, n)
+	for i := range buf {
+		buf[i] = textAlphabet[ids.IntN(len(textAlphabet))]
+	}
+	return string(buf)
+}
+
+// newID returns an identifier of n digits that is not taken.
+func newID[T any](ids *rand.Rand, taken map[string]*T, n int) string {
+	buf := make([]byte, n)
+	for {
+		for i := range buf {
+			buf[i] = "0123456789"[ids.IntN(10)]
+		}
+		if buf[0] == '0' {
+			buf[0] = '1' // readers that parse a number must not lose a digit
+		}
+		if id := string(buf); taken[id] == nil {
+			return id
+		}
+	}
+}
+
+func (b *Sandbox) keyOperations() []operation {
+	return []operation{{id: "GET /api-keys/latest", handle: b.latestKey}}
+}
+
+// apiKeyBody has the members that public client code reads. Unconfirmed.
+type apiKeyBody struct {
+	Links   []link  `json:"links"`
+	KeyName string  `json:"keyName"`
+	Key     string  `json:"key"`
+	Expires *string `json:"expiryDate"`
+}
+
+// latestKey renews the Secret key of the request. For an earlier key that is still valid it
+// returns the newest key, because a caller whose answer was lost asks again.
+func (b *Sandbox) latestKey(c *call) answer {
+	if user, _ := b.userOf(c.header); user == b.keys.current.Secret {
+		b.renewKey(KeySecret, keyRenewalOverlap)
+		b.keys.issued[b.keys.current.Secret].expires = c.now.Add(renewedKeyLifetime)
+	}
+	key := b.keys.current.Secret
+	body := apiKeyBody{Links: c.links(), KeyName: "Sandbox " + KeySecret + " key", Key: key}
+	if expires := b.keys.issued[key].expires; !expires.IsZero() {
+		body.Expires = optional(calendar.Sydney(expires).Format(time.DateOnly))
+	}
+	return reply(http.StatusOK, body)
 }

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -130,7 +129,7 @@ func (h *hooks) nextFault() DeliveryFault {
 // emit notifies the subscribers of an event, with the data as it is now. The caller holds mu.
 func (b *Sandbox) emit(event string, data any) {
 	isKnown := slices.Contains(knownEvents, event)
-	if !isKnown && !b.assume.UnknownEvents || b.assume.Events == "never" {
+	if !isKnown && !b.addsMembers() || b.assume.Events == "never" {
 		return
 	}
 	for _, sub := range b.webhooks.subscriptions {
@@ -199,7 +198,7 @@ func (b *Sandbox) attempt(p posting) {
 	if !p.signed.IsZero() {
 		body = b.again(p.delivery)
 	}
-	if p.signed.IsZero() || b.assume.RedeliverySignedAnew {
+	if p.signed.IsZero() || b.assume.Redelivery != "same" {
 		p.signed = dated
 	}
 	signed := p.signed
@@ -235,39 +234,23 @@ func (b *Sandbox) attempt(p posting) {
 
 // again returns the body of a notification that is posted again. The caller holds mu.
 func (b *Sandbox) again(d *delivery) []byte {
-	body := d.body
-	if b.assume.RedeliveredBody == "fresher" {
-		switch was := d.data.(type) {
-		case agreementBody:
-			body = b.notification(d, b.agreementBody(b.background(), b.agreement(was.Token)))
-		case transactionBody:
-			body = b.notification(d, b.transactionBody(b.background(), b.transactions.byReceipt[was.ReceiptNumber]))
-		}
+	if b.assume.Redelivery != "fresher" {
+		return d.body
 	}
-	var members map[string]json.RawMessage
-	switch b.assume.RedeliveredBody {
-	case "reordered":
-	case "member":
-		members = map[string]json.RawMessage{"redelivered": json.RawMessage("true")}
+	switch was := d.data.(type) {
+	case agreementBody:
+		return b.notification(d, b.agreementBody(b.background(), b.agreement(was.Token)))
+	case transactionBody:
+		return b.notification(d, b.transactionBody(b.background(), b.transactions.byReceipt[was.ReceiptNumber]))
 	default:
-		return body
+		return d.body
 	}
-	if json.Unmarshal(body, &members) != nil {
-		return body
-	}
-	sorted, err := json.Marshal(members) // by name, which is not the first order
-	if err != nil {
-		return body
-	}
-	return sorted
 }
 
 // headerForm writes a signature header in another form with the same meaning.
 func headerForm(header, form string) string {
 	t, v1, _ := strings.Cut(header, ",")
 	switch form {
-	case "blanks":
-		return t + ", " + v1
 	case "swapped":
 		return v1 + "," + t
 	case "several":
@@ -276,6 +259,9 @@ func headerForm(header, form string) string {
 		return header
 	}
 }
+
+// webhookTimeout is how long a receiver may take to answer.
+const webhookTimeout = 10 * time.Second
 
 // maxAnswer is how much of a receiver's answer is read.
 const maxAnswer = 64 << 10
@@ -302,7 +288,7 @@ func (b *Sandbox) deliver(p posting, signed time.Time, body []byte) Attempt {
 func (b *Sandbox) postTo(p posting, header string, body []byte) (status int, err error) {
 	ctx, cancel := context.WithCancelCause(b.webhooks.life)
 	defer cancel(nil)
-	stop := b.clock.afterFunc(b.assume.WebhookTimeout, func() { cancel(errTimedOut) })
+	stop := b.clock.afterFunc(webhookTimeout, func() { cancel(errTimedOut) })
 	defer stop()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.to.target, bytes.NewReader(body))
 	if err != nil {
@@ -318,7 +304,7 @@ func (b *Sandbox) postTo(p posting, header string, body []byte) (status int, err
 		Transport:     p.to.transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	resp, err := client.Do(r)
+	resp, err := client.Do(r) //nolint:gosec // to the hosts that the owner of the sandbox has allowed
 	if err == nil {
 		defer resp.Body.Close()
 		if _, err = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)); err == nil {

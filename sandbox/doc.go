@@ -19,7 +19,7 @@
 // # Test numbers
 //
 // The vendor's public test cards and bank accounts decide the outcome of a payment.
-// [Sandbox.NextTransaction] overrides them. A card number that is not a public test number
+// [Sandbox.NextTransaction] overrides them, with [ApprovedInPart] for a part of the amount. A card number that is not a public test number
 // is refused and never recorded. [Sandbox.WalletToken] stands for a wallet's button in a browser;
 // a wallet's card can also be given with its cryptogram.
 //
@@ -53,10 +53,14 @@
 //
 // # Assumptions
 //
-// What the public contract leaves open is an assumption: a field of [Assumptions], whose
-// default is the choice that a client is least prepared for. Code that works with the
-// defaults does not rely on these guesses. Package sandboxtest runs a test in many worlds,
-// which give every open question each of its values.
+// What the public contract leaves open is an assumption: a field of [Assumptions]. The defaults
+// are kind: what the contract and the vendor's public pages describe. [Unkind] has what is
+// hardest:
+//
+//	box := sandbox.New(sandbox.WithAssumptions(sandbox.Unkind))
+//
+// Package sandboxtest runs a test in many worlds, which pair every value of every assumption
+// with every other. Code that is right in all of them does not rely on a guess.
 //
 // # Faults
 //

@@ -1,10 +1,17 @@
 package sandbox
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
+	"time"
+
+	"github.com/quickstream-go/quickstream/sandbox/internal/memnet"
 )
 
 // Fault is a fault, with the calls that meet it.
@@ -85,6 +92,18 @@ func (b *Sandbox) ClearFaults() {
 	b.dialFaults.armed, b.serverFaults.armed = nil, nil
 }
 
+// WaitingFaults returns how many faults are armed that may still meet a call.
+func (b *Sandbox) WaitingFaults() (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, f := range append(slices.Clone(b.dialFaults.armed), b.serverFaults.armed...) {
+		if times := f.limit(); times == 0 || f.fired < times {
+			n++
+		}
+	}
+	return n
+}
+
 // FaultCounts returns how many calls each kind of fault has met, for all kinds that were
 // injected.
 func (b *Sandbox) FaultCounts() map[string]int {
@@ -116,11 +135,16 @@ func (l *faultList) next(dice *rand.Rand, e Request) *FaultKind {
 	return &hit.Kind
 }
 
-func (f *armedFault) due(dice *rand.Rand) bool {
-	times := f.Times
-	if times == 0 && f.Nth > 0 {
-		times = 1
+// limit is the largest number of calls that meet the fault; 0 is no limit.
+func (f *armedFault) limit() int {
+	if f.Times == 0 && f.Nth > 0 {
+		return 1
 	}
+	return f.Times
+}
+
+func (f *armedFault) due(dice *rand.Rand) bool {
+	times := f.limit()
 	if f.seen < f.Nth || times > 0 && f.fired >= times {
 		return false
 	}
@@ -140,4 +164,255 @@ func (b *Sandbox) dialFault(r *http.Request) error {
 		return met.dial
 	}
 	return nil
+}
+
+// DialError is why a request cannot be sent.
+type DialError string
+
+// The reasons.
+const (
+	ConnectionRefused    DialError = "ConnectionRefused"    // nothing listens on the port
+	UnknownHost          DialError = "UnknownHost"          // the host name does not resolve
+	UntrustedCertificate DialError = "UntrustedCertificate" // the service's certificate is not trusted
+	ProxyAuthRequired    DialError = "ProxyAuthRequired"    // a proxy answers CONNECT with 407
+)
+
+// Unreachable keeps the request from being sent. It works with [Sandbox.HTTPClient] only: a
+// server on a TCP port cannot refuse a connection that it has accepted.
+func Unreachable(why DialError) FaultKind {
+	kind := FaultKind{name: string(why)}
+	switch why {
+	case ConnectionRefused:
+		kind.dial = memnet.ConnectionRefused()
+	case UnknownHost:
+		kind.dial = memnet.NoSuchHost(memnet.Host)
+	case UntrustedCertificate:
+		kind.dial = &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}
+	case ProxyAuthRequired: // net/http reports the status text as an error without a type
+		kind.dial = errors.New(http.StatusText(http.StatusProxyAuthRequired))
+	}
+	return kind
+}
+
+// ResetBeforeCommit resets the connection. The operation is not carried out.
+func ResetBeforeCommit() FaultKind {
+	return FaultKind{name: "ResetBeforeCommit", play: func(x *exchange) { x.drop(true) }}
+}
+
+// ResetAfterCommit carries out the operation and resets the connection in place of the
+// answer.
+func ResetAfterCommit() FaultKind {
+	return FaultKind{name: "ResetAfterCommit", play: func(x *exchange) {
+		x.commit()
+		x.drop(true)
+	}}
+}
+
+// HangBeforeCommit does nothing until the caller gives up or the sandbox is closed.
+func HangBeforeCommit() FaultKind {
+	return FaultKind{name: "HangBeforeCommit", play: func(x *exchange) { x.hang() }}
+}
+
+// HangAfterCommit carries out the operation and does not answer.
+func HangAfterCommit() FaultKind {
+	return FaultKind{name: "HangAfterCommit", play: func(x *exchange) {
+		x.commit()
+		x.hang()
+	}}
+}
+
+// DelayBeforeCommit carries out the operation after d, even if the caller has given up by
+// then. Until then its idempotency key is in use. How a delay passes depends on the [Clock].
+func DelayBeforeCommit(d time.Duration) FaultKind {
+	return FaultKind{name: "DelayBeforeCommit", play: func(x *exchange) {
+		carriedOut := x.commitLater(d)
+		if !x.box.wait(d, x.r.Context().Done()) {
+			x.drop(false) // it is carried out all the same
+			return
+		}
+		select {
+		case raised := <-carriedOut:
+			x.send(x.answerTo(raised))
+		case <-x.box.closing:
+			x.drop(false)
+		}
+	}}
+}
+
+// DelayAfterCommit carries out the operation and answers after d.
+func DelayAfterCommit(d time.Duration) FaultKind {
+	return FaultKind{name: "DelayAfterCommit", play: func(x *exchange) {
+		a := x.commit()
+		if !x.box.wait(d, x.r.Context().Done()) {
+			x.drop(false)
+			return
+		}
+		x.send(a)
+	}}
+}
+
+// CommitLate resets the connection and carries out the operation after d. Until then
+// look-ups find nothing and the idempotency key is in use. A single-use token is valid for 10
+// minutes: after that the payment is refused and nothing is charged.
+func CommitLate(d time.Duration) FaultKind {
+	return FaultKind{name: "CommitLate", play: func(x *exchange) {
+		x.commitLater(d)
+		x.drop(true)
+	}}
+}
+
+// SlowBody sends the body of the answer at a number of bytes per second.
+func SlowBody(bytesPerSecond int) FaultKind {
+	return FaultKind{name: "SlowBody", play: func(x *exchange) { x.drip(x.commit(), max(bytesPerSecond, 1)) }}
+}
+
+// TruncatedBody sends the full Content-Length, the first n bytes of the body, and closes the
+// connection.
+func TruncatedBody(n int) FaultKind {
+	return FaultKind{name: "TruncatedBody", play: func(x *exchange) {
+		a := x.commit()
+		x.head(a)
+		_, _ = x.w.Write(a.raw[:min(max(n, 0), max(len(a.raw)-1, 0))])
+		// net/http closes a connection if the handler has written too few bytes.
+	}}
+}
+
+// Redirect answers with a redirection. The operation is not carried out.
+func Redirect(status int, location string) FaultKind {
+	return FaultKind{name: "Redirect", play: func(x *exchange) {
+		x.send(answer{status: status}.with("Location", location))
+	}}
+}
+
+// BodyKind is the body of an answer of [Status], [StatusAfterCommit] or [Garbage]. Only
+// StatusAfterCommit takes [Unchanged].
+type BodyKind string
+
+// The kinds of body.
+const (
+	ServiceError     BodyKind = "ServiceError"     // the service's own error body
+	HTML             BodyKind = "HTML"             // a gateway's page
+	Empty            BodyKind = "Empty"            // nothing
+	BrokenJSON       BodyKind = "BrokenJSON"       // JSON that ends in the middle
+	GatewayError     BodyKind = "GatewayError"     // a gateway's JSON, with a traceCode and none of the service's texts
+	ErrorList        BodyKind = "ErrorList"        // JSON with a list of errors and nothing else
+	Unchanged        BodyKind = "Unchanged"        // the body as it should be
+	DuplicateMembers BodyKind = "DuplicateMembers" // the body as it should be, each member twice: first null, then right
+)
+
+// Status answers with a status. The operation is not carried out. A client believes that a
+// write was refused only if the body is [ServiceError]. A 503 with [ServiceError] is the
+// documented "not processed", and uses up the idempotency key.
+func Status(code int, body BodyKind) FaultKind {
+	return FaultKind{name: "Status", play: func(x *exchange) { x.send(x.instead(code, body)) }}
+}
+
+// RateLimited answers 429 with [ServiceError] and a Retry-After header, or without the header
+// if retryAfter is empty. The operation is not carried out.
+func RateLimited(retryAfter string) FaultKind {
+	return FaultKind{name: "RateLimited", play: func(x *exchange) {
+		a := x.instead(http.StatusTooManyRequests, ServiceError)
+		if retryAfter != "" {
+			a = a.with("Retry-After", retryAfter)
+		}
+		x.send(a)
+	}}
+}
+
+// StatusAfterCommit carries out the operation and answers as if it had failed.
+func StatusAfterCommit(code int, body BodyKind) FaultKind {
+	return FaultKind{name: "StatusAfterCommit", play: func(x *exchange) {
+		a := x.commit()
+		if a.status = code; body != Unchanged {
+			a = x.misreport(code, body)
+		}
+		x.send(a)
+	}}
+}
+
+// SentTwice is a gateway that sends the request twice and passes on the second answer. If the
+// service keeps idempotency keys, that is the first answer again. Otherwise it refuses the
+// second request, in its own words and with a status such as 422 for a single-use token that
+// was used.
+func SentTwice(refusal int) FaultKind {
+	return FaultKind{name: "SentTwice", play: func(x *exchange) {
+		x.commit()
+		if _, keyed := x.replayID(); x.method == http.MethodPost && !keyed {
+			x.send(x.misreport(refusal, ServiceError))
+			return
+		}
+		second := *x.call
+		second.opened, second.findings, second.unreadable = nil, nil, nil
+		again := &exchange{call: &second, w: x.w, r: x.r, entry: x.entry, decided: x.decided}
+		again.send(again.commit())
+	}}
+}
+
+// Garbage carries out the operation and answers with its status and another body. The name of its
+// kind with [DuplicateMembers] is that of the body.
+func Garbage(body BodyKind) FaultKind {
+	if body == DuplicateMembers {
+		return FaultKind{name: string(body), play: func(x *exchange) {
+			a := x.commit()
+			a.raw = doubled(a.raw)
+			x.send(a)
+		}}
+	}
+	return FaultKind{name: "Garbage", play: func(x *exchange) { x.send(x.misreport(x.commit().status, body)) }}
+}
+
+// instead returns the answer to a request that was not carried out.
+func (x *exchange) instead(code int, body BodyKind) answer {
+	a := x.misreport(code, body)
+	if code == http.StatusServiceUnavailable && body == ServiceError {
+		x.box.mu.Lock()
+		defer x.box.mu.Unlock()
+		x.box.replays.spend(x.call, a)
+	}
+	return a
+}
+
+// misreport returns an answer that does not depend on what was done.
+func (x *exchange) misreport(code int, body BodyKind) answer {
+	switch body {
+	case HTML:
+		return answer{status: code, raw: htmlPage(code)}.with("Content-Type", htmlType)
+	case BrokenJSON:
+		return answer{status: code, raw: []byte(`{"links":[],"rec`)}.with("Content-Type", jsonType)
+	case GatewayError:
+		return answer{status: code, raw: []byte(`{"message":"no healthy upstream","traceCode":"4D2C"}`)}.with("Content-Type", jsonType)
+	case ErrorList:
+		return answer{status: code, raw: []byte(`{"errors":[{"fieldName":null,"fieldValue":null,"messages":["Service unavailable"]}]}`)}.with("Content-Type", jsonType)
+	case Empty:
+		return answer{status: code}
+	default:
+		x.box.mu.Lock()
+		defer x.box.mu.Unlock()
+		a := x.render(x.problem(code, "The service could not process the request."))
+		if body == DuplicateMembers {
+			a.raw = doubled(a.raw)
+		}
+		return a
+	}
+}
+
+// drip writes a number of bytes each second.
+func (x *exchange) drip(a answer, perSecond int) {
+	x.head(a)
+	defer x.box.clock.hold()()
+	flush := http.NewResponseController(x.w).Flush
+	for rest := a.raw; len(rest) > 0; {
+		n := min(perSecond, len(rest))
+		if _, err := x.w.Write(rest[:n]); err != nil || flush() != nil {
+			return
+		}
+		rest = rest[n:]
+		if len(rest) == 0 {
+			x.arrived()
+			return
+		}
+		if !x.box.wait(time.Second, x.r.Context().Done()) {
+			return
+		}
+	}
 }

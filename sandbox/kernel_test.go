@@ -7,26 +7,15 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-func TestRootTakesEitherKey(t *testing.T) {
-	bubble(t, func(c *caller) {
-		for kind, key := range map[string]string{"secret": c.keys.Secret, "publishable": c.keys.Publishable} {
-			for _, path := range []string{"", "/"} {
-				body := c.must(200, c.do("GET", path, key, nil))
-				assert.Contains(t, body["keyName"], kind)
-				assert.Equal(t, "SANDBOX", body["communityCode"])
-				assert.Equal(t, c.base, linkOf(body, "self"))
-			}
-		}
-	})
-}
 
 func TestAuthentication(t *testing.T) {
 	bubble(t, func(c *caller) {
@@ -113,13 +102,8 @@ func TestErrorBody(t *testing.T) {
 			}
 		}
 		assert.Equal(t, "nobody", value)
-		assert.Nil(t, c.get("/customers/1").body["errors"])
+		assert.Equal(t, []any{}, c.get("/customers/1").body["errors"])
 	})
-	bubble(t, func(c *caller) {
-		out := c.get("/customers/1")
-		assert.Contains(t, string(out.raw), `"status":404,`)
-		assert.Equal(t, []any{}, out.body["errors"])
-	}, assuming(func(a *Assumptions) { a.ErrorStatusAsString, a.NullErrorList = false, false }))
 }
 
 func TestBodiesThatCannotBeRead(t *testing.T) {
@@ -130,31 +114,6 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 		c.must(415, c.post("/customers", object{}, "Content-Type", "text/plain"))
 		assert.Equal(t, "must be a string", c.findings(c.post("/customers", `{"customerNumber":1,"customerName":"K"}`))["customerNumber"])
 	})
-}
-
-func TestUnknownMembersAndValues(t *testing.T) {
-	bubble(t, func(c *caller) {
-		body := c.must(201, c.post("/transactions", changed(cardPayment("O"), "metadata", object{"a": "}{", "metadata": "x"})))
-		assert.Equal(t, object{"a": "}{", "metadata": "x"}, body["metadata"])
-		for _, name := range []string{"creditCard", "principalAmount", "merchantAccount"} {
-			assert.Contains(t, body[name], "addedLater", name)
-		}
-		assert.Contains(t, body, "addedLater")
-		assert.NotEqual(t, "RESTAPI", body["source"])
-		assert.NotEmpty(t, linkOf(body, unknownEnumValue))
-		prepaid := c.must(200, c.post("/single-use-tokens", cardToken("4017950000000009")))
-		assert.Equal(t, "PREPAID", prepaid["creditCard"].(object)["cardType"])
-	})
-	bubble(t, func(c *caller) {
-		body := c.must(201, c.post("/transactions", changed(cardPayment("O"), "misspelt", 1)))
-		assert.NotContains(t, body, "addedLater")
-		assert.Equal(t, "RESTAPI", body["source"])
-		assert.Empty(t, linkOf(body, unknownEnumValue))
-		prepaid := c.must(200, c.post("/single-use-tokens", cardToken("4017950000000009")))
-		assert.Equal(t, "CREDIT", prepaid["creditCard"].(object)["cardType"])
-	}, assuming(func(a *Assumptions) {
-		a.UnknownMembers, a.UnknownEnumValues, a.RefuseUnknownMembers = "none", false, false
-	}))
 }
 
 func TestRecord(t *testing.T) {
@@ -187,17 +146,6 @@ func TestRecord(t *testing.T) {
 		assert.Equal(t, byte('{'), c.box.Requests()[1].Body[0])
 		c.box.ResetRequests()
 		assert.Empty(t, c.box.Requests())
-	})
-}
-
-func TestRecordIsBounded(t *testing.T) {
-	bubble(t, func(c *caller) {
-		for range maxRecorded + 5 {
-			c.box.mu.Lock()
-			c.box.requests.add(&Request{Method: "GET", Path: "/x"})
-			c.box.mu.Unlock()
-		}
-		assert.Len(t, c.box.Requests(), maxRecorded-maxRecorded/10+5)
 	})
 }
 
@@ -257,18 +205,6 @@ func TestCloseEndsEverything(t *testing.T) {
 	})
 }
 
-func TestRequestCutOffWhileSending(t *testing.T) {
-	bubble(t, func(c *caller) {
-		conn, err := c.box.listener.Dial(context.Background())
-		require.NoError(t, err)
-		_, err = conn.Write([]byte("POST /rest/v1/customers HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"))
-		require.NoError(t, err)
-		require.NoError(t, conn.Close())
-		c.sleep(time.Second)
-		assert.Empty(t, c.box.Requests())
-	})
-}
-
 func TestSeedRepeatsARun(t *testing.T) {
 	run := func(seed uint64) (ids []string) {
 		bubble(t, func(c *caller) {
@@ -285,58 +221,229 @@ func TestSeedRepeatsARun(t *testing.T) {
 	assert.NotEqual(t, a.Keys(), b.Keys())
 }
 
-func TestErrorURLHidesAccountNumbers(t *testing.T) {
+func TestReplay(t *testing.T) {
 	bubble(t, func(c *caller) {
-		out := c.get("/for-bank?accountNumber=999994&bsb=032-999")
-		c.must(404, out)
-		assert.True(t, strings.Contains(out.body["requestUrl"].(string), "accountNumber=xxx"))
+		first := c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k")
+		c.must(201, first)
+		c.sleep(5*time.Minute - time.Second)
+		again := c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k")
+		assert.Equal(t, []any{first.status, string(first.raw)}, []any{again.status, string(again.raw)})
+		assert.Len(t, c.box.Ledger().Charged("O"), 1)
+		list := c.box.Requests()
+		assert.Equal(t, []bool{false, true}, []bool{list[0].Replayed, list[1].Replayed})
+		assert.Equal(t, []bool{true, false}, []bool{list[0].Committed, list[1].Committed})
+
+		// Another operation, another key, no key.
+		c.must(201, c.post("/customers", object{"customerNumber": "1", "customerName": "K"}, "Idempotency-Key", "k"))
+		c.must(201, c.post("/transactions", cardPayment("O2"), "Idempotency-Key", "k2"))
+		c.must(201, c.post("/transactions", cardPayment("O2")))
+		c.must(201, c.post("/transactions", cardPayment("O2")))
+		assert.Len(t, c.box.Ledger().Charged("O2"), 3)
+
+		c.sleep(time.Second) // the key has expired
+		later := c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k")
+		assert.NotEqual(t, first.body["receiptNumber"], later.body["receiptNumber"])
+		assert.Len(t, c.box.Ledger().Charged("O"), 2)
+		assert.Len(t, c.box.Ledger().Order("O")[0].IdempotencyKey, 1)
 	})
 }
 
-// TestUnknownQuery: a misspelt filter would list everything.
-func TestUnknownQuery(t *testing.T) {
-	lists := func(c *caller) (paths []string) {
-		path := strings.NewReplacer("{customerId}", c.customerNumbered("1"), "{supplierBusinessCode}", DefaultBusiness, "{receiptNumber}", c.pay("O"), "{firstSixDigits}", "424242")
-		for _, op := range c.box.operations() {
-			if method, place, _ := strings.Cut(op.id, " "); method == http.MethodGet {
-				paths = append(paths, path.Replace(place))
-			}
-		}
-		return paths
-	}
-	key := func(c *caller, path string) string {
-		if strings.HasPrefix(path, "/credit-cards/") || strings.HasSuffix(path, "/accepted-cards") || strings.HasSuffix(path, "/card-surcharges") {
-			return c.keys.Publishable
-		}
-		return c.box.Keys().Secret
-	}
+func TestReplayAssumptions(t *testing.T) {
 	bubble(t, func(c *caller) {
-		for _, path := range lists(c) {
-			found := c.findings(c.do("GET", path+"?customernumber=1", key(c, path), nil))
-			assert.Equal(t, map[string]string{"customernumber": "is not a parameter of this request"}, found, path)
-		}
-		c.findings(c.post("/customers?x=1", object{"customerNumber": "2", "customerName": "K"}))
+		wrong := changed(cardPayment("O"), "currency", nil)
+		c.must(422, c.post("/transactions", wrong, "Idempotency-Key", "k"))
+		// By default the refusal has used up the key.
+		out := c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k")
+		c.must(422, out)
+		assert.Contains(t, out.body["developerMessage"], "another body")
+		c.must(422, c.post("/transactions", wrong, "Idempotency-Key", "k"))
+		assert.True(t, c.box.Requests()[2].Replayed)
+		c.must(201, c.post("/transactions", cardPayment("O"), "Idempotency-Key", strings.Repeat("k", 255)))
 	})
-	bubble(t, func(c *caller) {
-		for _, path := range lists(c) {
-			status := c.do("GET", path+"?customernumber=1", key(c, path), nil)
-			assert.NotContains(t, fmt.Sprint(status.body["errors"]), "customernumber", path)
-		}
-		c.must(201, c.post("/customers?x=1", object{"customerNumber": "2", "customerName": "K"}))
-	}, assuming(func(a *Assumptions) { a.IgnoreUnknownQuery = true }))
 }
 
-// TestKeysWithoutColon: they are not HTTP Basic, and a public client sends them.
-func TestKeysWithoutColon(t *testing.T) {
-	bare := func(c *caller) response {
-		return c.do("GET", "/customers", "", nil, "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(c.keys.Secret)))
-	}
+func TestKeyIsReservedWhileTheFirstRequestIsProcessed(t *testing.T) {
 	bubble(t, func(c *caller) {
-		assert.Contains(t, c.must(401, bare(c))["developerMessage"], "colon")
-		assert.Contains(t, c.must(401, c.do("GET", "/customers", "", nil))["developerMessage"], "No API key was given")
+		require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: DelayBeforeCommit(time.Minute)}))
+		done := make(chan response)
+		r := c.request("POST", "/transactions", c.keys.Secret, cardPayment("O"), "Idempotency-Key", "k")
+		go func() {
+			out, _ := c.try(r)
+			done <- out
+		}()
+		c.sleep(time.Second)
+		out := c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k")
+		c.must(409, out)
+		assert.Equal(t, "409", out.body["status"])
+		first := <-done
+		assert.Equal(t, 201, first.status)
+		assert.Equal(t, string(first.raw), string(c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k").raw))
+		assert.Len(t, c.box.Ledger().Charged("O"), 1)
 	})
-	bubble(t, func(c *caller) {
-		c.must(200, bare(c))
-		c.must(401, c.do("GET", "/customers", "", nil))
-	}, assuming(func(a *Assumptions) { a.BareKeys = true }))
+}
+
+func TestClockFiresInOrderAtTheRightTimes(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	clock := NewClock(start)
+	var log []string
+	note := func(name string) func() {
+		return func() { log = append(log, name+" "+clock.Now().Sub(start).String()) }
+	}
+	clock.afterFunc(3*time.Second, note("c"))
+	clock.afterFunc(time.Second, func() {
+		note("a")()
+		clock.afterFunc(time.Second, note("nested"))
+		clock.afterFunc(time.Hour, note("far"))
+	})
+	clock.afterFunc(3*time.Second, note("d"))
+	stop := clock.afterFunc(2*time.Second, note("never"))
+	clock.afterFunc(-time.Second, note("past"))
+	assert.True(t, stop())
+	assert.False(t, stop())
+	clock.Advance(0)
+	assert.Equal(t, []string{"past 0s"}, log)
+	clock.Advance(5 * time.Second)
+	assert.Equal(t, []string{"past 0s", "a 1s", "nested 2s", "c 3s", "d 3s"}, log)
+	clock.Advance(-time.Hour)
+	assert.Equal(t, start.Add(5*time.Second), clock.Now())
+}
+
+func TestSandboxOnAClock(t *testing.T) {
+	clock := NewClock(time.Date(2026, 4, 4, 7, 0, 0, 0, time.UTC)) // 18:00 in Sydney
+	c := newCaller(t, WithClock(clock))
+	defer c.box.Close()
+	assert.Equal(t, clock.Now(), c.box.Now())
+	c.box.NextTransaction(Erred().ThenAfter(24*time.Hour, Approved()))
+	body := c.must(201, c.post("/transactions", cardPayment("O")))
+	assert.Equal(t, []any{"2026-04-05", "2026-04-04T18:00:00+1100"}, []any{body["settlementDate"], body["transactionTime"]})
+	path := "/transactions/" + body["receiptNumber"].(string)
+	c.must(404, c.get(path))
+	clock.Advance(2 * time.Second)
+	assert.Equal(t, "2", c.must(200, c.get(path))["summaryCode"])
+	clock.Advance(24 * time.Hour)
+	assert.Equal(t, "0", c.must(200, c.get(path))["summaryCode"])
+	assert.Equal(t, "2026-04-05T17:00:02+1000", c.must(201, c.post("/transactions", cardPayment("O")))["transactionTime"])
+
+	ignored := New(WithClock(nil))
+	defer ignored.Close()
+	assert.WithinDuration(t, time.Now(), ignored.Now(), time.Minute)
+}
+
+// The delays of faults pass at once on a clock that stands still, and the clock shows that they have.
+func TestDelaysPassOnAClockThatStandsStill(t *testing.T) {
+	for name, test := range map[string]struct {
+		kind FaultKind
+		want time.Duration
+	}{
+		"before the commit": {DelayBeforeCommit(time.Hour), time.Hour},
+		"after the commit":  {DelayAfterCommit(time.Hour), time.Hour},
+		"no delay":          {DelayAfterCommit(-time.Hour), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begun := time.Date(2026, 4, 4, 7, 0, 0, 0, time.UTC)
+			clock := NewClock(begun)
+			c := newCaller(t, WithClock(clock))
+			defer c.box.Close()
+			require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Kind: test.kind}))
+			c.must(201, c.post("/transactions", cardPayment("O")))
+			assert.Equal(t, begun.Add(test.want), clock.Now())
+		})
+	}
+	t.Run("a slow body", func(t *testing.T) {
+		clock := NewClock(time.Now())
+		c := newCaller(t, WithClock(clock))
+		defer c.box.Close()
+		require.NoError(t, c.box.Inject(Fault{Kind: SlowBody(100)}))
+		begun := clock.Now()
+		c.must(200, c.get("/"))
+		assert.Greater(t, clock.Now().Sub(begun), time.Second)
+	})
+	t.Run("several at once", func(t *testing.T) {
+		clock := NewClock(time.Now())
+		c := newCaller(t, WithClock(clock))
+		defer c.box.Close()
+		require.NoError(t, c.box.Inject(Fault{Kind: DelayAfterCommit(time.Hour)}))
+		begun := clock.Now()
+		var calls sync.WaitGroup
+		for range 5 {
+			r := c.request("GET", "/", c.keys.Secret, nil)
+			calls.Go(func() {
+				out, err := c.try(r)
+				assert.NoError(t, err)
+				assert.Equal(t, 200, out.status)
+			})
+		}
+		calls.Wait()
+		passed := clock.Now().Sub(begun)
+		assert.GreaterOrEqual(t, passed, time.Hour)
+		assert.LessOrEqual(t, passed, 5*time.Hour)
+	})
+}
+
+// A clock is moved only when the requests have ended that were under way.
+func TestAdvanceWaitsForRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := NewClock(time.Now())
+		begun := clock.Now()
+		c := newCaller(t, WithClock(clock))
+		defer c.box.Close()
+		require.NoError(t, c.box.Inject(Fault{Operation: "GET /", Kind: HangBeforeCommit()}))
+		ctx, giveUp := context.WithCancel(t.Context())
+		var calls sync.WaitGroup
+		calls.Go(func() { _, _ = c.try(c.request("GET", "/", c.keys.Secret, nil).WithContext(ctx)) })
+		synctest.Wait()
+		release := c.box.Hold()
+		calls.Go(func() { clock.Advance(time.Hour) })
+		synctest.Wait()
+		assert.Equal(t, begun, clock.Now(), "a request is under way")
+		giveUp()
+		synctest.Wait()
+		assert.Equal(t, begun, clock.Now(), "a call is under way")
+		release()
+		release()
+		calls.Wait()
+		assert.Equal(t, begun.Add(time.Hour), clock.Now())
+	})
+}
+
+// A running clock goes on with package time, also while a request is under way, and can be moved on.
+func TestRunningClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		clock := NewRunningClock(start)
+		var log []string
+		note := func(name string) func() {
+			return func() { log = append(log, name+" "+clock.Now().Sub(start).String()) }
+		}
+		clock.afterFunc(2*time.Second, note("b"))
+		clock.afterFunc(time.Second, note("a"))
+		clock.afterFunc(time.Hour, note("c"))
+		stop := clock.afterFunc(3*time.Second, note("never"))
+		<-time.After(2500 * time.Millisecond)
+		synctest.Wait()
+		assert.Equal(t, []string{"a 1s", "b 2s"}, log)
+		assert.True(t, stop())
+		clock.Advance(2 * time.Hour)
+		assert.Equal(t, []string{"a 1s", "b 2s", "c 1h0m0s"}, log)
+		assert.Equal(t, 2*time.Hour+2500*time.Millisecond, clock.Now().Sub(start))
+
+		c := newCaller(t, WithClock(clock))
+		defer c.box.Close()
+		require.NoError(t, c.box.Inject(Fault{Operation: "GET /", Kind: DelayAfterCommit(time.Minute)}))
+		begun := time.Now()
+		c.must(200, c.get("/"))
+		assert.Equal(t, time.Minute, time.Since(begun))
+
+		done := make(chan response)
+		r := c.request("GET", "/", c.keys.Secret, nil)
+		go func() {
+			out, _ := c.try(r)
+			done <- out
+		}()
+		synctest.Wait()
+		begun = time.Now()
+		clock.Advance(time.Hour) // first to the end of the delay
+		assert.Equal(t, 200, (<-done).status)
+		assert.Zero(t, time.Since(begun))
+	})
 }

@@ -1,7 +1,11 @@
 package sandbox
 
 import (
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -10,6 +14,7 @@ import (
 type Outcome struct {
 	result result
 	code   string // empty: the usual code for the kind of account
+	part   cents  // that is approved; 0 is all
 	next   *laterOutcome
 	retry  *laterOutcome
 }
@@ -34,6 +39,12 @@ const (
 
 // Approved succeeds: summaryCode 0.
 func Approved() Outcome { return Outcome{result: resultApproved} }
+
+// ApprovedInPart approves a payment for a smaller amount, in cents and before surcharge: response
+// code 10. The rest of the order is not paid. It approves all of a transaction that is not larger.
+func ApprovedInPart(amount int64) Outcome {
+	return Outcome{result: resultApproved, code: "10", part: cents(amount)}
+}
 
 // Declined is refused by the financial institution with a response code such as 51:
 // summaryCode 1. The service may retry a card payment by itself after the codes of
@@ -127,12 +138,11 @@ func (b *Sandbox) settle(tx *transaction, o Outcome) {
 	if tx.source.bank != nil && tx.result == resultApproved && o.result == resultDeclined {
 		tx.returned = b.clock.Now()
 	}
-	if tx.result != "" && tx.result != o.result {
-		was := *tx
-		was.outdated = true
-		tx.before = &was
+	if o.part > 0 && o.part < tx.principal {
+		tx.principal = o.part
+		tx.addSurcharge()
 	}
-	tx.result, tx.code, tx.changed = o.result, o.code, b.clock.Now()
+	tx.result, tx.code = o.result, o.code
 	tx.steps++
 	if o.result == resultApproved && o.code == "" {
 		tx.code = "08"
@@ -157,16 +167,9 @@ func (b *Sandbox) settle(tx *transaction, o Outcome) {
 	}
 }
 
-// useToken uses up the token of a transaction. One that may still take the money has used it, too.
-func (b *Sandbox) useToken(src *source, o Outcome) {
-	if src.token != nil {
-		src.token.used = o.result != resultDeclined && o.result != resultRejected || b.assume.DeclineConsumesToken
-	}
-}
-
 // payToOutcome returns the outcome of a payment against an agreement.
 func (b *Sandbox) payToOutcome() Outcome {
-	if b.assume.PayToSynchronous {
+	if b.assume.PayToApprovedAfter <= 0 {
 		return Approved()
 	}
 	return Pending().ThenAfter(b.assume.PayToApprovedAfter, Approved())
@@ -200,17 +203,13 @@ func (b *Sandbox) retriable(tx *transaction) bool {
 
 // retry makes the service's own next attempt at a payment. The caller holds mu.
 func (b *Sandbox) retry(first *transaction, o Outcome) *transaction {
-	parent, n := first, len(first.attempts)
-	if n > 0 && b.assume.RetriesOf == "previous" {
-		parent = first.attempts[n-1]
-	}
 	again := *first
 	again.receipt, again.steps, again.followUps, again.attempts, again.returned = "", 0, nil, nil, time.Time{}
-	again.retries, again.originalReceipt, again.idempotencyKey = first, parent.receipt, ""
-	again.result, again.before = "", nil
+	again.retries, again.originalReceipt, again.idempotencyKey = first, first.receipt, ""
+	again.result, again.answered = "", false
 	again.created = b.clock.Now()
 	first.attempts = append(first.attempts, &again)
-	parent.followUps = append(parent.followUps, &again)
+	first.followUps = append(first.followUps, &again)
 	b.commit(&again, o)
 	return &again
 }
@@ -251,21 +250,12 @@ var inAnswers = map[result]struct{ status, summaryCode string }{
 	resultDeclined:  {"Declined", "1"},
 	resultErred:     {"Declined", "2"}, // the status alone reports as failed what may yet succeed
 	resultRejected:  {"Declined", "3"},
-	resultSuspended: {"Suspended", "1"},  // the code alone reports as declined what may still be completed
-	resultPending:   {status: "Pending"}, // see PendingSummaryCode
-	resultVoided:    {status: "Voided"},  // see VoidedSummaryCode
+	resultSuspended: {"Suspended", "1"}, // the code alone reports as declined what may still be completed
+	resultPending:   {"Pending", "0"},   // there are four codes, and none for a payment whose payer has not answered
+	resultVoided:    {"Voided", "0"},    // the code alone reports a voided payment as approved
 }
 
-func (b *Sandbox) summaryCode(tx *transaction) string {
-	switch tx.result {
-	case resultPending:
-		return b.assume.PendingSummaryCode
-	case resultVoided:
-		return b.assume.VoidedSummaryCode
-	default:
-		return inAnswers[tx.result].summaryCode
-	}
-}
+func (b *Sandbox) summaryCode(tx *transaction) string { return inAnswers[tx.result].summaryCode }
 
 func (b *Sandbox) status(tx *transaction) string {
 	if tx.result == resultApproved && (tx.source.bank != nil || tx.source.nz != nil) {
@@ -287,7 +277,7 @@ func describe(tx *transaction) string {
 //nolint:gochecknoglobals // an immutable table
 var descriptions = map[string]string{
 	"00": "Approved or completed successfully", "08": "Honour with identification",
-	"01": "Refer to card issuer", "02": "Refer to card issuer, special conditions", "03": "Invalid merchant",
+	"10": "Approved for partial amount", "01": "Refer to card issuer", "02": "Refer to card issuer, special conditions", "03": "Invalid merchant",
 	"04": "Pick up card", "05": "Do not honour", "06": "Error", "07": "Pick up card, special conditions",
 	"12": "Invalid transaction", "14": "Invalid card number", "17": "Customer cancellation",
 	"22": "Suspected malfunction", "30": "Format error", "34": "Suspected fraud", "41": "Lost card",
@@ -306,4 +296,162 @@ var descriptions = map[string]string{
 	"AB01": "Clearing timed out", "AB02": "Clearing failed", "AB03": "Settlement timed out", "AB04": "Settlement failed",
 	"AC02": "Invalid payer account number", "AC05": "Payer account closed", "AC06": "Payer account blocked",
 	"AG07": "Unsuccessful direct debit", "AM04": "Insufficient funds", "FF10": "Bank system processing error",
+}
+
+// Entry is a transaction in its real state, whatever answers were given. Amounts are in
+// cents.
+type Entry struct {
+	Receipt                 string            `json:"receiptNumber"`
+	OriginalReceipt         string            `json:"originalReceiptNumber"` // of refunds, captures, retries and changes
+	Type                    string            `json:"transactionType"`       // transactionType
+	AuthorisationType       string            `json:"authorisationType"`     // of changes to a pre-authorisation
+	CancellationType        string            `json:"cancellationType"`      // of cancellations of a pre-authorisation
+	Outcome                 string            `json:"outcome"`               // approved, declined, erred, rejected, suspended, pending or voided
+	Amount                  int64             `json:"amount"`                // before surcharge
+	Surcharge               int64             `json:"surcharge"`
+	Currency                string            `json:"currency"`
+	CustomerReferenceNumber string            `json:"customerReferenceNumber"`
+	PaymentReferenceNumber  string            `json:"paymentReferenceNumber"`
+	AgreementToken          string            `json:"agreementToken"` // of PayTo payments
+	EndToEndID              string            `json:"endToEndId"`     // of PayTo payments
+	Metadata                map[string]string `json:"metadata"`
+	IdempotencyKey          string            `json:"idempotencyKey"` // of the request that made it
+	Time                    time.Time         `json:"time"`
+}
+
+// Ledger is a list of transactions, oldest first.
+type Ledger []Entry
+
+// Ledger returns the transactions of the facility in their current state.
+func (b *Sandbox) Ledger() Ledger {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := make(Ledger, 0, len(b.transactions.ordered))
+	for _, tx := range b.transactions.ordered {
+		token := ""
+		if a := tx.source.payTo; a != nil {
+			token = a.token
+		}
+		out = append(out, Entry{
+			Receipt: tx.receipt, OriginalReceipt: tx.originalReceipt, Type: tx.kind, Outcome: string(tx.result),
+			AuthorisationType: tx.authorisationType, CancellationType: tx.cancellationType,
+			Amount: int64(tx.principal), Surcharge: int64(tx.surcharge), Currency: tx.currency,
+			CustomerReferenceNumber: tx.customerReference, PaymentReferenceNumber: tx.paymentReference,
+			AgreementToken: token, EndToEndID: tx.endToEndID,
+			Metadata: maps.Clone(tx.metadata), IdempotencyKey: tx.idempotencyKey, Time: tx.created,
+		})
+	}
+	return out
+}
+
+// Order returns the transactions of an order, which is a customerReferenceNumber in any case,
+// and those that refer to them: refunds, captures, retries.
+func (l Ledger) Order(ref string) Ledger {
+	receipts := make(map[string]bool)
+	return l.filter(func(e Entry) bool {
+		belongs := strings.EqualFold(e.CustomerReferenceNumber, ref) || receipts[e.OriginalReceipt]
+		if belongs {
+			receipts[e.Receipt] = true
+		}
+		return belongs
+	})
+}
+
+// Charged returns the approved payments and captures of an order, refunded or not. Voided
+// ones are not among them. More than one means that the payer has paid twice.
+func (l Ledger) Charged(ref string) Ledger {
+	return l.Order(ref).filter(func(e Entry) bool {
+		return (e.Type == typePayment || e.Type == typeCapture) && e.Outcome == string(resultApproved)
+	})
+}
+
+// Net returns what the payer has paid for an order, in cents: charges with their surcharges,
+// less refunds.
+func (l Ledger) Net(ref string) int64 {
+	var sum int64
+	for _, e := range l.Order(ref) {
+		switch {
+		case e.Outcome != string(resultApproved):
+		case e.Type == typePayment || e.Type == typeCapture:
+			sum += e.Amount + e.Surcharge
+		case e.Type == typeRefund:
+			sum -= e.Amount
+		}
+	}
+	return sum
+}
+
+func (l Ledger) filter(want func(Entry) bool) Ledger {
+	return slices.DeleteFunc(slices.Clone(l), func(e Entry) bool { return !want(e) })
+}
+
+// cents is an amount of money. As JSON it is a number with two decimals.
+type cents int64
+
+var (
+	errAmountForm     = errors.New("must be a plain decimal number")
+	errAmountDecimals = errors.New("must have at most two decimals")
+	errAmountSize     = errors.New("is too large")
+)
+
+// parseCents reads a decimal without an exponent. It never rounds.
+func parseCents(s string) (cents, error) {
+	unsigned, negative := strings.CutPrefix(s, "-")
+	whole, fraction, dotted := strings.Cut(unsigned, ".")
+	if !allDigits(whole) || (dotted && !allDigits(fraction)) {
+		return 0, errAmountForm
+	}
+	if len(fraction) > 2 {
+		return 0, errAmountDecimals
+	}
+	if len(whole) > 12 {
+		return 0, errAmountSize
+	}
+	n, err := strconv.ParseInt(whole+(fraction + "00")[:2], 10, 64)
+	if err != nil {
+		return 0, errAmountForm
+	}
+	if negative {
+		n = -n
+	}
+	return cents(n), nil
+}
+
+// String is the amount with two decimals.
+func (c cents) String() string {
+	sign := ""
+	if c < 0 {
+		sign, c = "-", -c
+	}
+	return fmt.Sprintf("%s%d.%02d", sign, c/100, c%100)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (c cents) MarshalJSON() ([]byte, error) { return []byte(c.String()), nil }
+
+// display returns the amount as people write it, such as $1,234.50.
+func (c cents) display() string {
+	whole, fraction, _ := strings.Cut(c.String(), ".")
+	sign := ""
+	if rest, negative := strings.CutPrefix(whole, "-"); negative {
+		sign, whole = "-", rest
+	}
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	return sign + "$" + whole + "." + fraction
+}
+
+// share returns the part of the amount for a rate in basis points, rounded half up.
+func (c cents) share(basisPoints int) cents { return (c*cents(basisPoints) + 5000) / 10000 }
+
+// amountBody is the service's amount object.
+type amountBody struct {
+	Currency      string `json:"currency"`
+	Amount        cents  `json:"amount"`
+	DisplayAmount string `json:"displayAmount"`
+}
+
+func amountOf(currency string, c cents) amountBody {
+	return amountBody{Currency: currency, Amount: c, DisplayAmount: c.display()}
 }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -9,16 +10,16 @@ import (
 	"mime/multipart"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
-
-	"github.com/quickstream-go/quickstream/sandbox/internal/form"
 )
 
 const (
 	noCSRFHeaderStatus = http.StatusForbidden
 	fileQueuedFor      = time.Minute
 	fileProcessedFor   = 2 * time.Minute
+	fileClearedAfter   = 72 * time.Hour // of files with bank accounts
 )
 
 func (b *Sandbox) paymentFileOperations() []operation {
@@ -67,18 +68,15 @@ func newFileStore() fileStore {
 
 // paymentFileBody has only the two members that are public.
 type paymentFileBody struct {
-	Links  []form.Link `json:"links"`
-	ID     string      `json:"paymentFileId"`
-	Status string      `json:"status"`
+	Links  []link `json:"links"`
+	ID     string `json:"paymentFileId"`
+	Status string `json:"status"`
 }
 
 func (c *call) fileBody(f *paymentFile) any {
 	return paymentFileBody{
-		Links: c.related(
-			get("self", c.href("payment-files", f.id)),
-			get("payment-batches", c.href("payment-files", f.id, "payment-batches")),
-		),
-		ID: f.id, Status: f.status,
+		Links: c.links(get("self", c.href("payment-files", f.id))),
+		ID:    f.id, Status: f.status,
 	}
 }
 
@@ -136,7 +134,7 @@ func (c *call) readUpload(boundary string) (*paymentFile, error) {
 			f.name, f.content = part.FileName(), content
 		case name == "format":
 			f.format = string(content)
-		case c.refusesUnknown():
+		default:
 			c.refuse(name, "", "is not a part of this form")
 		}
 		parts[name] = true
@@ -166,7 +164,7 @@ func (b *Sandbox) process(f *paymentFile) {
 		}
 	}
 	if f.status == fileClearing {
-		b.after(b.assume.FileClearance, func() { f.status = fileComplete })
+		b.after(fileClearedAfter, func() { f.status = fileComplete })
 	}
 }
 
@@ -201,10 +199,7 @@ func (b *Sandbox) batchesOfFile(c *call, f *paymentFile) answer {
 // fileReport answers with a report of a file that is complete.
 func (b *Sandbox) fileReport(write func(*paymentFile, *Sandbox) (string, bool)) func(*call) answer {
 	return found("payment file", b.namedFile, func(c *call, f *paymentFile) answer {
-		if f.status != fileComplete && b.assume.FileReports != "ready" {
-			if b.assume.FileReports == "202" {
-				return answer{status: http.StatusAccepted}.with("Content-Type", plainText+";charset=UTF-8")
-			}
+		if f.status != fileComplete {
 			return c.notFound("report yet")
 		}
 		text, ok := write(f, b)
@@ -234,22 +229,19 @@ func (t *batch) total() (sum cents) {
 
 // batchBody is the sandbox's own: its members are not public.
 type batchBody struct {
-	Links        []form.Link `json:"links"`
-	ID           string      `json:"paymentBatchId"`
-	FileID       string      `json:"paymentFileId"`
-	AccountType  string      `json:"accountType"`
-	BusinessCode string      `json:"supplierBusinessCode"`
-	Count        int         `json:"numberOfTransactions"`
-	Total        amountBody  `json:"totalAmount"`
+	Links        []link     `json:"links"`
+	ID           string     `json:"paymentBatchId"`
+	FileID       string     `json:"paymentFileId"`
+	AccountType  string     `json:"accountType"`
+	BusinessCode string     `json:"supplierBusinessCode"`
+	Count        int        `json:"numberOfTransactions"`
+	Total        amountBody `json:"totalAmount"`
 }
 
 func (c *call) batchBody(t *batch) any {
 	return batchBody{
-		Links: c.related(
-			get("self", c.href("payment-batches", t.id)),
-			get("transactions", c.href("payment-batches", t.id, "transactions")),
-		),
-		ID: t.id, FileID: t.file.id, AccountType: t.kind, BusinessCode: t.shop.code,
+		Links: c.links(get("self", c.href("payment-batches", t.id))),
+		ID:    t.id, FileID: t.file.id, AccountType: t.kind, BusinessCode: t.shop.code,
 		Count: len(t.payments), Total: amountOf(t.currency, t.total()),
 	}
 }
@@ -304,7 +296,7 @@ func (f *paymentFile) asCSV(b *Sandbox) (string, bool) {
 	headings := "Transaction Number,Date,Receipt Number,Merchant ID,Account Number,Customer Number,Amount,Response Code,Response Description"
 	row := func(i int, tx *transaction) []string {
 		return []string{
-			fmt.Sprint(i + 1), form.Date(tx.settlement, "02 Jan 2006"), tx.receipt, merchantID(tx), b.maskedSource(tx),
+			fmt.Sprint(i + 1), dateIn(tx.settlement, "02 Jan 2006"), tx.receipt, merchantID(tx), b.maskedSource(tx),
 			tx.customerReference, tx.total().String(), tx.code, describe(tx),
 		}
 	}
@@ -313,7 +305,7 @@ func (f *paymentFile) asCSV(b *Sandbox) (string, bool) {
 		row = func(_ int, tx *transaction) []string {
 			return []string{
 				tx.shop.code, tx.kind, tx.currency, tx.total().String(), tx.customerReference, tx.paymentReference,
-				tx.receipt, form.Date(tx.settlement, "02-01-2006"),
+				tx.receipt, dateIn(tx.settlement, "02-01-2006"),
 			}
 		}
 	}
@@ -342,9 +334,107 @@ func flatLines(payments []*transaction) string {
 	lines := make([]string, 0, len(payments))
 	for _, tx := range payments {
 		lines = append(lines, fmt.Sprintf("%-10s%-20.20s%012d%s%-4s%s", tx.receipt, tx.customerReference, tx.total(), tx.currency, tx.code,
-			form.Date(tx.settlement, "20060102")))
+			dateIn(tx.settlement, "20060102")))
 	}
 	return strings.Join(lines, "\r\n")
 }
 
 func merchantID(tx *transaction) string { return "SANDBOX" + tx.currency }
+
+const fileSource = "FILE" // unconfirmed: RESTAPI is the only public source code
+
+// The lines of a payment file. Only the kinds of record and the header of CSV2
+// are public; the rest is the sandbox's own, and is the same for every format:
+//
+//	H,<community code>,<date as YYYY-MM-DD>,2
+//	C,<common members>,<card number>,<expiry MM>,<expiry YYYY>,<cardholder name>
+//	B,<common members>,<bsb>,<account number>,<account name>
+//	A,<common members>,<account token>
+//	P,<common members>,<agreement token>
+//	T,<number of payments>,<total amount>
+//
+// The common members are business code, currency, amount with two decimals,
+// customer reference number and payment reference number.
+//
+//nolint:gochecknoglobals // an immutable table
+var lineMembers = map[string][]string{
+	"C": {"cardNumber", "expiryDateMonth", "expiryDateYear", "cardholderName"},
+	"B": {"bsb", "accountNumber", "accountName"},
+	"A": {sourceAccount},
+	"P": {"agreementToken"},
+}
+
+//nolint:gochecknoglobals // an immutable table
+var commonMembers = []string{"supplierBusinessCode", "currency", "principalAmount", "customerReferenceNumber", "paymentReferenceNumber"}
+
+// readLines reads the payments of a file. The faults do not contain values.
+func (b *Sandbox) readLines(f *paymentFile) (payments []*transaction, faults []string) {
+	reader := csv.NewReader(bytes.NewReader(f.content))
+	reader.FieldsPerRecord = -1
+	records, err := reader.ReadAll()
+	if err != nil || len(records) < 2 {
+		return nil, []string{"the file is not made of lines of fields with a header and a trailer"}
+	}
+	fault := func(line int, what string) { faults = append(faults, fmt.Sprintf("line %d: %s", line, what)) }
+	last := len(records) - 1
+	if h := records[0]; len(h) != 4 || h[0] != "H" || h[1] != communityCode || dateForm(h[2]) != "" || h[3] != "2" {
+		fault(1, "is not the header H,"+communityCode+",<date>,2")
+	}
+	var total cents
+	for i, record := range records[1:last] {
+		tx, message := b.readLine(record)
+		if message != "" {
+			fault(i+2, message)
+			continue
+		}
+		total += tx.principal
+		payments = append(payments, tx)
+	}
+	if want := []string{"T", strconv.Itoa(last - 1), total.String()}; len(faults) == 0 && !slices.Equal(records[last], want) {
+		fault(last+1, "is not the trailer with the number of payments and their total")
+	}
+	return payments, faults
+}
+
+// readLine reads one payment by the rules of a request with the same members.
+func (b *Sandbox) readLine(record []string) (tx *transaction, message string) {
+	kind := record[0]
+	own, known := lineMembers[kind]
+	names := slices.Concat(commonMembers, own)
+	if !known || len(record) != len(names)+1 {
+		return nil, "is not a payment with the members of its kind"
+	}
+	members := make(map[string]string, len(names))
+	for i, name := range names {
+		members[name] = record[i+1]
+	}
+	c := b.background()
+	f, err := c.open("", jsonOf(members))
+	if err != nil {
+		return nil, err.Error()
+	}
+	tx = b.newTransaction(f, typePayment)
+	tx.shop, tx.via = b.business(f.need("supplierBusinessCode", b.knownBusiness)), fileSource
+	tx.principal, _ = parseCents(f.need("principalAmount", moneyText))
+	src := &source{}
+	switch kind {
+	case "C":
+		src.card = b.readCard(f, false)
+	case "B":
+		src.bank = b.readBankAccount(f, f.need)
+	case "A":
+		src = b.accountSource(f)
+	default:
+		src.payTo = &payToDetails{}
+		if src.instrument.payTo = b.agreement(f.text("agreementToken")); src.instrument.payTo == nil {
+			f.refuse("agreementToken", "", "is not an agreement")
+		}
+		b.checkPayTo(f, tx, src)
+	}
+	if !c.valid() {
+		return nil, c.findings[0].FieldName + " " + c.findings[0].Messages[0]
+	}
+	tx.source, tx.account = src.instrument, src.account
+	tx.addSurcharge()
+	return tx, ""
+}

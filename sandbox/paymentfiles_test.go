@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io"
 	"mime/multipart"
+	"net/http"
+	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -112,86 +115,19 @@ func TestPaymentFileOfCards(t *testing.T) {
 	})
 }
 
-func TestPaymentFileOfEverything(t *testing.T) {
-	bubble(t, func(c *caller) {
-		nz := nzAccount()
-		nzLine := strings.Join([]string{
-			"N,SANDBOX01,NZD,5.00,N,P-N", nz["nzBankCode"].(string), nz["nzBranchCode"].(string),
-			nz["nzAccountNumber"].(string), nz["nzAccountSuffix"].(string), `"Lee, Kim"`,
-		}, ",")
-		content := lines("20.00", cardLine("A", "1.00", goodCard), bankLine("B", "2.00", "032-999"), nzLine,
-			bankLine("R", "4.00", "032-050"), strings.Replace(cardLine("S", "8.00", goodCard), "SANDBOX01", "SHOP", 1))
-		id := c.uploaded("a.csv", "MTS", content)
-		c.sleep(3*time.Minute + 3*time.Second)
-		assert.Equal(t, "AWAITING_CLEARANCE", c.fileStatus(id))
-		c.must(404, c.get("/payment-files/"+id+"/mts-rejects"))
-		c.sleep(3 * 24 * time.Hour)
-		assert.Equal(t, "COMPLETE", c.fileStatus(id))
-		kinds := map[string]any{}
-		for path := "/payment-files/" + id + "/payment-batches"; path != ""; {
-			page := c.must(200, c.get(path))
-			for _, item := range page["data"].([]any) {
-				o := item.(object)
-				kinds[o["accountType"].(string)+" "+o["supplierBusinessCode"].(string)] = o["totalAmount"].(object)["displayAmount"]
-			}
-			path = linkOf(page, "next")
-		}
-		assert.Equal(t, map[string]any{
-			"CREDIT_CARD SANDBOX01": "$1.00", "CREDIT_CARD SHOP": "$8.00", "DIRECT_DEBIT SANDBOX01": "$6.00", "DIRECT_DEBIT_NZ SANDBOX01": "$5.00",
-		}, kinds)
-		rejects := string(c.get("/payment-files/" + id + "/mts-rejects").raw)
-		assert.Len(t, strings.Split(rejects, "\r\n"), 1)
-		assert.Contains(t, rejects, "R                   000000000400AUDR")
-		csv := strings.Split(string(c.get("/payment-files/"+id+"/csv").raw), "\r\n")
-		assert.True(t, strings.HasPrefix(csv[0], "Transaction Number,Date,Receipt Number,Merchant ID,Account Number"), csv[0])
-		assert.Regexp(t, `^1,01 Jan 2000,\d{10},SANDBOXAUD,424242...242,A,1.00,08,Honour with identification$`, csv[1])
-	}, WithBusiness("SHOP", "The Shop"))
-}
-
-func TestPaymentFileOfTokens(t *testing.T) {
-	bubble(t, func(c *caller) {
-		customer := c.customerNumbered("1")
-		card := c.keep(customer, object{"creditCard": cardDetails(goodCard)})["accountToken"].(string)
-		bank := c.keep(customer, object{"bankAccount": bankDetails()})["accountToken"].(string)
-		line := func(kind, token string) string { return kind + ",SANDBOX01,AUD,1.00,O,," + token }
-		for name, test := range map[string]struct {
-			total, status string
-			lines         []string
-		}{
-			"both":    {"2.00", "AWAITING_CLEARANCE", []string{line("C", card), line("B", bank)}},
-			"crossed": {"1.00", "ERROR", []string{line("C", bank)}},
-			"unknown": {"1.00", "ERROR", []string{line("C", "x")}},
-			"a card":  {"1.00", "ERROR", []string{cardLine("O", "1.00", goodCard)}},
-		} {
-			id := c.uploaded(name, "CSV_TOKENS", lines(test.total, test.lines...))
-			c.sleep(4 * time.Minute)
-			assert.Equal(t, test.status, c.fileStatus(id), name)
-		}
-		assert.Len(t, c.box.Ledger().Charged("O"), 2)
-		assert.Len(t, c.receipts("/transactions/for-account-token?accountToken="+card), 1)
-	})
-}
-
 func TestFaultyPaymentFiles(t *testing.T) {
 	bubble(t, func(c *caller) {
 		good := cardLine("O", "1.00", goodCard)
 		for name, test := range map[string]struct{ content, fault string }{
 			"empty":          {"", "not made of lines"},
-			"not CSV":        {`H,"x` + "\n", "not made of lines"},
 			"no header":      {good + "\nT,0,0.00", "line 1:"},
 			"other facility": {strings.Replace(lines("1.00", good), "SANDBOX", "OTHER", 1), "line 1:"},
-			"bad date":       {strings.Replace(lines("1.00", good), "2000-01-01", "01/01/2000", 1), "line 1:"},
-			"wrong count":    {strings.Replace(lines("1.00", good), "T,1", "T,2", 1), "line 3: is not the trailer"},
 			"wrong total":    {lines("1.01", good), "line 3: is not the trailer"},
 			"unknown kind":   {lines("1.00", "X"+good[1:]), "line 2: is not a payment"},
-			"short line":     {lines("1.00", "C,SANDBOX01,AUD,1.00"), "line 2: is not a payment"},
 			"no business":    {lines("1.00", strings.Replace(good, "SANDBOX01", "NOBODY", 1)), "line 2: supplierBusinessCode"},
-			"bad currency":   {lines("1.00", strings.Replace(good, "AUD", "USD", 1)), "line 2: currency"},
 			"bad amount":     {lines("1.00", strings.Replace(good, "1.00", "1.001", 1)), "line 2: principalAmount"},
 			"real card":      {lines("1.00", strings.Replace(good, goodCard, realPAN, 1)), "line 2: cardNumber"},
-			"expired card":   {lines("1.00", strings.Replace(good, "2035", "1999", 1)), "line 2: expiryDateYear"},
 			"bad bsb":        {lines("1.00", bankLine("O", "1.00", "03299")), "line 2: bsb"},
-			"NZ dollars":     {lines("1.00", strings.Replace(bankLine("O", "1.00", "032-999"), "AUD", "NZD", 1)), "line 2: currency"},
 			"no agreement":   {lines("1.00", "P,SANDBOX01,AUD,1.00,O,,x"), "line 2: agreementToken"},
 			"one of two":     {lines("2.00", good, bankLine("O", "1.00", "1")), "line 3: bsb"},
 		} {
@@ -239,36 +175,303 @@ func TestUploadRules(t *testing.T) {
 	})
 }
 
-func TestListOfPaymentFiles(t *testing.T) {
+const january1 = "/transactions/csv?version=2&settlementDate=2000-01-01"
+
+// report reads a report when it is ready, and returns its records.
+func (c *caller) report(path string) []string {
+	c.t.Helper()
+	c.must(202, c.get(path))
+	c.sleep(90 * time.Second)
+	out := c.get(path)
+	require.Equal(c.t, 200, out.status, string(out.raw))
+	assert.Equal(c.t, "text/plain;charset=UTF-8", out.header.Get("Content-Type"))
+	return strings.Split(string(out.raw), "\r\n")
+}
+
+func TestReportIsGenerated(t *testing.T) {
 	bubble(t, func(c *caller) {
-		list := func() []string { return c.listed("/payment-files", "paymentFileId") }
-		old := c.uploaded("old", "CSV", "")
-		c.sleep(365 * 24 * time.Hour)
-		var want []string
-		for i := range 4 {
-			want = append([]string{c.uploaded(fmt.Sprint(i), "CSV", "")}, want...)
-		}
-		assert.Equal(t, append(want, old), list())
-		c.sleep(time.Second)
-		assert.Equal(t, want, list())
-		c.must(200, c.get("/payment-files/"+old))
-		c.must(422, c.get("/payment-files?size=1"))
+		c.pay("O")
+		pending := c.get(january1)
+		assert.Equal(t, 202, pending.status)
+		assert.NotEmpty(t, pending.raw)
+		c.sleep(90*time.Second - 1)
+		c.must(202, c.get(january1))
+		c.sleep(1)
+		first := c.get(january1)
+		assert.Equal(t, 200, first.status)
+		assert.Contains(t, first.header.Get("Content-Disposition"), "attachment")
+		assert.Len(t, strings.Split(string(first.raw), "\r\n"), 2)
+
+		c.pay("P")
+		c.sleep(time.Hour)
+		assert.Equal(t, string(first.raw), string(c.get(january1).raw), "a finished report stays as it is")
+		c.must(202, c.get(january1+"&transactionStatus=Approved"))
+		c.sleep(1)
+		assert.Len(t, c.report(january1), 3, "it is made again")
 	})
 }
 
-func TestPaymentFileOfPayTo(t *testing.T) {
+func TestReportFormat(t *testing.T) {
+	shop := WithBusiness("SHOP", `The "Shop", New Park`, Surcharge{Scheme: schemeVisa, BasisPoints: 110})
 	bubble(t, func(c *caller) {
-		token := c.activeAgreement(c.agreementRequest())
-		id := c.uploaded("a.csv", "CSV2", lines("10.50", "P,SANDBOX01,AUD,10.50,O,P-O,"+token))
-		over := c.uploaded("b.csv", "CSV2", lines("100.01", "P,SANDBOX01,AUD,100.01,O,P-O,"+token))
-		c.sleep(3*time.Minute + time.Second)
-		assert.Equal(t, []any{"AWAITING_CLEARANCE", "ERROR"}, []any{c.fileStatus(id), c.fileStatus(over)})
+		receipt := c.made(changed(cardPayment("O-1"), "supplierBusinessCode", "SHOP", "principalAmount", money("1234.50"),
+			"comment", "two\r\nlines", "paymentReferenceNumber", "P-1", "metadata", object{"colour": "red,blue"}))
+		columns := "&columns=" + url.QueryEscape("Supplier Business Code,Receipt Number,Supplier Business Name,metadata_colour,metadata_none")
+		assert.Equal(t, []string{
+			"Supplier Business Code,Receipt Number,Supplier Business Name,metadata_colour,metadata_none",
+			`SHOP,` + receipt + `,"The ""Shop"", New Park","red,blue",`,
+		}, c.report(january1+columns))
+
+		c.must(202, c.get(january1))
+		c.sleep(90 * time.Second)
+		whole := string(c.get(january1).raw)
+		assert.Equal(t, "Supplier Business Code,Supplier Business Name,Source,Added Later,Receipt Number,Transaction Type,Original Receipt Number,"+
+			"Status,Summary Code,Response Code,Response Description,Settlement Date,Transaction Time,Currency,Principal Amount,Surcharge Amount,"+
+			"Total Amount,Customer Reference Number,Payment Reference Number,Comment,Account Type,Account Number,Card Scheme\r\n"+
+			`SHOP,"The ""Shop"", New Park",RESTAPI2,"a ""new"" column",`+receipt+",PAYMENT,,Approved,0,08,Honour with identification,"+
+			"01-Jan-2000,01-Jan-2000 11:00:00,AUD,1234.50,13.58,1248.08,O-1,P-1,\"two\r\nlines\",CREDIT_CARD,424242...242,VISA", whole)
+
+		one := c.report("/transactions/csv?version=1&settlementDate=2000-01-01")
+		assert.True(t, strings.HasPrefix(one[0], "Community Code,Business Code,Business Name,Source,"), one[0])
+		assert.True(t, strings.HasPrefix(one[1], `SANDBOX,SHOP,"The ""Shop"", New Park",RESTAPI2,`), one[1])
+		assert.Len(t, c.report("/transactions/csv?version=1&settlementDate=2000-01-02"), 1, "a header and no line end")
+	}, shop)
+	bubble(t, func(c *caller) {
+		assert.NotContains(t, c.report(january1)[0], "Added Later")
+	}, assuming(func(a *Assumptions) { a.UnknownMembers = "none" }))
+}
+
+// TestReportOfAVoid: a sum over the report is what was taken.
+func TestReportOfAVoid(t *testing.T) {
+	bubble(t, func(c *caller) {
+		c.must(200, c.post("/transactions/"+c.pay("V")+"/void", nil))
+		c.pay("O")
+		columns := "&columns=" + url.QueryEscape("Status,Principal Amount,Surcharge Amount,Total Amount")
+		assert.Equal(t, []string{
+			"Status,Principal Amount,Surcharge Amount,Total Amount", "Voided,0.00,0.00,0.00", "Approved,10.50,0.00,10.50",
+		}, c.report(january1+columns))
+	})
+}
+
+func TestSuspendedTransactions(t *testing.T) {
+	bubble(t, func(c *caller) {
+		c.box.NextTransaction(Suspended(), Suspended(), Suspended())
+		completed, cancelled := c.pay("A"), c.pay("B")
+		preauth := c.made(preauth("C", goodCard))
+		c.sleep(2 * time.Second)
+		const path = "/transactions/suspended?supplierBusinessCode=SANDBOX01&month=2000-01"
+		assert.Equal(t, []string{preauth, cancelled, completed}, c.receipts(path))
+		assert.Equal(t, "SUSPENDED", c.read(completed)["fraudGuardResult"])
+		assert.Contains(t, c.refused(captureOf(preauth, "1.00")), original)
+		c.must(422, c.post("/transactions/"+completed+"/void", nil))
+
+		c.sleep(10 * time.Hour)
+		require.NoError(t, c.box.Portal(completed, CompleteTransaction))
+		require.NoError(t, c.box.Portal(cancelled, CancelTransaction))
+		require.NoError(t, c.box.Portal(preauth, CompleteTransaction))
+		assert.Empty(t, c.receipts(path))
+		body := c.read(completed)
+		assert.Equal(t, []any{"Approved", "0", "2000-01-02"}, []any{body["status"], body["summaryCode"], body["settlementDate"]})
+		body = c.read(cancelled)
+		assert.Equal(t, []any{"Declined", "1", "17"}, []any{body["status"], body["summaryCode"], body["responseCode"]})
+		c.made(captureOf(preauth, "1.00"))
+		assert.Equal(t, int64(1050), c.box.Ledger().Net("A"))
+		assert.Zero(t, c.box.Ledger().Net("B"))
+
+		require.Error(t, c.box.Portal(completed, CompleteTransaction))
+		require.Error(t, c.box.Portal(cancelled, CancelTransaction))
+		require.Error(t, c.box.Portal("1", CompleteTransaction))
+	})
+}
+
+func TestScheduledRetries(t *testing.T) {
+	bubble(t, func(c *caller) {
+		c.box.NextTransaction(Declined("01").ThenRetried(time.Hour, Declined("01").ThenRetried(2*time.Hour, Approved())))
+		first := c.made(changed(cardPayment("O"), "paymentReferenceNumber", "P-1"))
+		c.sleep(2 * time.Second)
+		path := "/transactions/" + first + "/retries"
+		assert.Empty(t, c.receipts(path))
+		c.sleep(time.Hour)
+		assert.Len(t, c.receipts(path), 1)
+		c.sleep(2 * time.Hour)
+		c.sleep(30 * 24 * time.Hour)
+		retries := c.receipts(path)
+		require.Len(t, retries, 2)
+		body := c.read(retries[0])
+		for name, want := range map[string]any{
+			"transactionType": "PAYMENT", "originalReceiptNumber": first, "summaryCode": "0", "paymentReferenceNumber": "P-1",
+			"customerReferenceNumber": "O", "transactionTime": "2000-01-01T14:00:00+1100",
+		} {
+			assert.Equal(t, want, body[name], name)
+		}
+		assert.Equal(t, "1", c.read(first)["summaryCode"], "the first attempt stays declined")
+		assert.Len(t, c.box.Ledger().Charged("O"), 1)
+		assert.Equal(t, append(retries, first), c.receipts("/transactions/for-reference-number?referenceNumber=P-1"))
+		c.must(404, c.get("/transactions/1/retries"))
+		require.Error(t, func() error { _, err := c.box.RetryPayment(first); return err }())
+	})
+	bubble(t, func(c *caller) { // by the facility's schedule, with the outcome of the card
+		first := c.made(changed(cardPayment("O"), "creditCard", cardDetails("4111111117444490")))
+		other := c.made(changed(cardPayment("O"), "creditCard", cardDetails("4111111115444492")))
+		c.box.NextTransaction(Rejected("QA"))
+		c.sleep(365 * 24 * time.Hour)
+		assert.Len(t, c.receipts("/transactions/"+first+"/retries"), 2)
+		assert.Empty(t, c.receipts("/transactions/"+other+"/retries"), "not a soft decline")
+		assert.Equal(t, "3", c.must(201, c.post("/transactions", cardPayment("N")))["summaryCode"], "retries use no script")
 		assert.Empty(t, c.box.Ledger().Charged("O"))
+	})
+}
+
+func TestManualRetry(t *testing.T) {
+	bubble(t, func(c *caller) {
+		c.box.NextTransaction(Declined("01"), Declined("05"), Declined("01"), Approved())
+		soft, hard := c.pay("O"), c.pay("H")
+		_, err := c.box.RetryPayment(hard)
+		require.Error(t, err)
+		again, err := c.box.RetryPayment(soft)
+		require.NoError(t, err)
+		_, err = c.box.RetryPayment(again)
+		require.Error(t, err, "the first attempt is retried, not its retry")
+		last, err := c.box.RetryPayment(soft)
+		require.NoError(t, err)
+		c.sleep(2 * time.Second)
+		assert.Equal(t, []string{last, again}, c.receipts("/transactions/"+soft+"/retries"))
+		assert.Equal(t, last, c.box.Ledger().Charged("O")[0].Receipt)
+		c.sleep(365 * 24 * time.Hour)
+		assert.Len(t, c.box.Ledger().Order("O"), 3, "the schedule stops at success")
+	})
+}
+
+func TestReturns(t *testing.T) {
+	bubble(t, func(c *caller) {
+		var all []string
+		for range 4 {
+			all = append([]string{c.made(bankPayment("O", "032-053"))}, all...) // returned after a day
+			c.sleep(time.Second)
+		}
+		shop := c.made(changed(bankPayment("S", "032-999"), "supplierBusinessCode", "SHOP"))
+		card := c.pay("C")
+		c.sleep(2 * time.Second)
+		assert.Empty(t, c.receipts("/transactions/returns?date=2000-01-02"))
+		c.sleep(24 * time.Hour)
+		require.NoError(t, c.box.ReturnPayment(shop, "6"))
+		require.Error(t, c.box.ReturnPayment(shop, "6"))
+		require.Error(t, c.box.ReturnPayment(card, "6"))
+		assert.Equal(t, append([]string{shop}, all...), c.receipts("/transactions/returns?date=2000-01-02"))
+		assert.Equal(t, []string{shop}, c.receipts("/transactions/returns?date=2000-01-02&supplierBusinessCode=SHOP"))
+		assert.Empty(t, c.receipts("/transactions/returns?date=2000-01-01"))
+		body := c.read(shop)
+		assert.Equal(t, []any{"Declined", "1", "6", false}, []any{body["status"], body["summaryCode"], body["responseCode"], body["refundable"]})
+		assert.Empty(t, c.box.Ledger().Charged("O"))
+		c.must(404, c.get("/transactions/returns?date=2000-01-02&supplierBusinessCode=X"))
+	}, WithBusiness("SHOP", "The Shop"))
+}
+
+func TestSchedule(t *testing.T) {
+	bubble(t, func(c *caller) {
+		customer := c.customerNumbered("CUST-1")
+		c.keep(customer, object{"creditCard": cardDetails(goodCard)})
+		first := time.Date(2000, 1, 30, 22, 0, 0, 0, time.UTC)
+		id, err := c.box.CreateSchedule(Schedule{CustomerID: customer, Amount: 1500, First: first, Payments: 5})
+		require.NoError(t, err)
+		path := "/recurring-payments/" + id
+		body := c.must(200, c.get(path))
+		for name, want := range map[string]any{
+			"paymentScheduleId": id, "paymentScheduleCode": "SCHEDULE0001", "status": "ACTIVE", "customerId": customer, "accountToken": nil,
+			"supplierBusinessCode": DefaultBusiness, "frequency": "MONTHLY", "scheduleType": "FIXED_NUMBER_OF_PAYMENTS", "nextPaymentDate": "2000-01-31",
+		} {
+			assert.Equal(t, want, body[name], name)
+		}
+		assert.Equal(t, money("15.00"), body["regularPaymentAmount"].(object)["amount"])
+		assert.Empty(t, c.receipts(path+"/transactions"))
+
+		c.sleep(160 * 24 * time.Hour)
+		receipts := c.receipts(path + "/transactions")
+		require.Len(t, receipts, 5)
+		var days []any
+		for _, receipt := range receipts {
+			paid := c.read(receipt)
+			days = append(days, paid["transactionTime"].(string)[:16])
+			assert.Equal(t, []any{"PAYMENT", "RECURRING", "CUST-1", "SCHEDULE0001", "0"}, []any{
+				paid["transactionType"], paid["source"], paid["customerReferenceNumber"], paid["paymentReferenceNumber"], paid["summaryCode"],
+			})
+		}
+		assert.Equal(t, []any{"2000-05-31T09:00", "2000-04-30T09:00", "2000-03-31T09:00", "2000-02-29T09:00", "2000-01-31T09:00"}, days)
+		body = c.must(200, c.get(path))
+		assert.Equal(t, []any{"COMPLETED", nil}, []any{body["status"], body["nextPaymentDate"]})
+		assert.Equal(t, int64(7500), c.box.Ledger().Net("CUST-1"))
+		c.must(404, c.get("/recurring-payments/1"))
+		c.must(404, c.get("/recurring-payments/1/transactions"))
+	})
+}
+
+// TestManyCallers has customers pay at the same time while answers are lost.
+func TestManyCallers(t *testing.T) {
+	bubble(t, func(c *caller) {
+		require.NoError(t, c.box.Inject(
+			Fault{Operation: "POST /transactions", Probability: 0.2, Kind: ResetAfterCommit()},
+			Fault{Operation: "POST /transactions", Probability: 0.2, Kind: ResetBeforeCommit()},
+			Fault{Operation: "POST /transactions", Probability: 0.2, Kind: DelayBeforeCommit(time.Second)},
+			Fault{Probability: 0.1, Kind: SlowBody(500)},
+		))
+		const callers, orders = 8, 12
+		var wg sync.WaitGroup
+		for i := range callers {
+			wg.Go(func() {
+				for j := range orders {
+					order := fmt.Sprintf("%d-%d", i, j)
+					for {
+						out, err := c.try(c.request("POST", "/transactions", c.keys.Secret, cardPayment(order), "Idempotency-Key", order))
+						if err == nil && out.status == http.StatusCreated {
+							break
+						}
+						c.sleep(time.Second)
+					}
+					c.box.Requests()
+					c.box.Ledger()
+					c.get("/transactions")
+				}
+			})
+		}
+		wg.Wait()
+		ledger := c.box.Ledger()
+		assert.Len(t, ledger, callers*orders)
+		for i := range callers {
+			for j := range orders {
+				assert.Len(t, ledger.Charged(fmt.Sprintf("%d-%d", i, j)), 1)
+			}
+		}
+		counts := c.box.FaultCounts()
+		assert.Positive(t, counts["ResetAfterCommit"])
+		assert.Positive(t, counts["ResetBeforeCommit"])
+	}, WithSeed(1))
+}
+
+// TestNoAnswerHoldsANumber provokes errors about numbers in every way; the caller checks each
+// answer.
+func TestNoAnswerHoldsANumber(t *testing.T) {
+	bubble(t, func(c *caller) {
+		card := cardDetails(goodCard)
+		for _, body := range []object{
+			cardPayment("O"),
+			changed(cardPayment("O"), "creditCard", changed(card, "cvn", "8372")),
+			changed(cardPayment("O"), "creditCard", changed(card, "cardNumber", realPAN)),
+			changed(cardPayment("O"), "creditCard", changed(card, "expiryDateYear", goodCard)),
+			changed(cardPayment("O"), "eci", goodCard),
+			changed(cardPayment("O"), "currency", "card "+goodCard),
+			changed(cardPayment("O"), "singleUseTokenId", goodCard, "creditCard", nil),
+			bankPayment("O", "032-999"),
+			changed(bankPayment("O", ""), "bankAccount", object{"accountName": "K", "bsb": "1", "accountNumber": "999994-1"}),
+			changed(bankPayment("O", ""), "bankAccount", nil, "nzBankAccount", changed(nzAccount(), "nzAccountSuffix", "x"), "currency", "NZD"),
+		} {
+			out := c.post("/transactions", body)
+			assert.Contains(t, []int{201, 422}, out.status)
+		}
+		for _, body := range []object{cardToken(goodCard), bankToken(), nzToken(), changed(cardToken(goodCard), "accountNumber", "123465"), cardToken("378282" + strings.Repeat("0", 9))} {
+			out := c.post("/single-use-tokens", body)
+			assert.Contains(t, []int{200, 422}, out.status)
+		}
 		c.sleep(time.Minute)
-		charged := c.box.Ledger().Charged("O")
-		require.Len(t, charged, 1)
-		assert.Equal(t, []string{charged[0].Receipt}, c.box.Agreements()[0].Payments)
-		batches := c.must(200, c.get("/payment-files/"+id+"/payment-batches"))["data"].([]any)
-		assert.Equal(t, typePayTo, batches[0].(object)["accountType"])
+		c.must(200, c.get("/transactions"))
 	})
 }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -41,33 +42,6 @@ func verdict(tx object) []any {
 	return []any{tx["status"], tx["summaryCode"], tx["responseCode"]}
 }
 
-func TestPayToTransactionModel(t *testing.T) {
-	bubble(t, func(c *caller) {
-		token := c.activeAgreement(c.agreementRequest())
-		tx := without(c.must(http.StatusCreated, c.post("/transactions", payToPayment(token)))).(object)
-		assert.Equal(t, []any{"Pending", "0", "PDNG"}, verdict(tx))
-		assert.Equal(t, object{
-			"agreementToken": token, "endToEndId": "E2E-1", "priority": "NORM", "remittanceInformation1": "Invoice 7", "remittanceInformation2": nil,
-		}, tx["payToData"])
-		assert.Equal(t, object{"displayName": "xxx-000 xxxxxx001", "currency": "AUD"}, tx["payToPayeeAccount"])
-		assert.Equal(t, object{
-			"accountType": "PAYTO", "customerId": c.payerCustomer(), "payerType": "PERS", "payerId": "PAYER-1", "payerName": "Kim Lee",
-			"ultimatePayerName": "Kim Lee", "maskedAccountNumber": "xxx-000 xxxxxx541", "payIdType": nil, "payId": nil,
-		}, tx["payToPayerAccount"])
-		for _, name := range []string{"creditCard", "bankAccount", "nzBankAccount", "merchantAccount", "directEntryAccount", "nzDirectEntryAccount", "fraudGuardResult"} {
-			assert.Nil(t, tx[name], name)
-		}
-		assert.Equal(t, []any{false, false}, []any{tx["voidable"], tx["refundable"]})
-		assert.Equal(t, json.Number("0.00"), tx["surchargeAmount"].(object)["amount"], "never surcharged")
-		assert.Equal(t, json.Number("10.50"), tx["totalAmount"].(object)["amount"])
-
-		byPayID := c.activeAgreement(changed(c.agreementRequest(), "payerDetails", payIDPayer("EMAL", payerPayID)))
-		payer := c.must(http.StatusCreated, c.post("/transactions", payToPayment(byPayID)))["payToPayerAccount"].(object)
-		assert.Equal(t, []any{nil, "EMAL", "xxxxxxorg"}, []any{payer["maskedAccountNumber"], payer["payIdType"], payer["payId"]})
-		c.checkRecords()
-	}, WithBusiness(DefaultBusiness, "Shop", Surcharge{Scheme: "VISA", BasisPoints: 100}))
-}
-
 func TestPayToPaymentIsApprovedLater(t *testing.T) {
 	bubble(t, func(c *caller) {
 		hook := c.subscribe()
@@ -92,98 +66,6 @@ func TestPayToPaymentIsApprovedLater(t *testing.T) {
 		assert.Equal(t, receipt, found[0].(object)["receiptNumber"])
 		assert.Equal(t, []string{receipt.(string)}, c.box.Agreements()[0].Payments)
 	})
-}
-
-func TestPayToPaymentIsApprovedAtOnce(t *testing.T) {
-	bubble(t, func(c *caller) {
-		hook := c.subscribe()
-		token := c.activeAgreement(c.agreementRequest())
-		tx := c.must(http.StatusCreated, c.post("/transactions", payToPayment(token)))
-		assert.Equal(t, []any{"Approved", "0", "ACSC"}, verdict(tx))
-		assert.Len(t, c.box.Ledger().Charged("ORDER"), 1)
-		assert.ElementsMatch(t, []string{"payto.agreement.confirmed", "payto.payment.approved"}, hook.events())
-	}, assuming(func(a *Assumptions) { a.PayToSynchronous = true }))
-}
-
-func TestPayToOutcomesAreScripted(t *testing.T) {
-	for name, tt := range map[string]struct {
-		outcome Outcome
-		first   []any
-		later   []any
-		charged int
-		event   string
-	}{
-		"insufficient funds": {Declined("AM04"), []any{"Declined", "1", "AM04"}, []any{"Declined", "1", "AM04"}, 0, "payto.payment.added_later"},
-		"rejected":           {Rejected("RJCT"), []any{"Declined", "3", "RJCT"}, []any{"Declined", "3", "RJCT"}, 0, "payto.payment.added_later"},
-		"declined later": {
-			Pending().ThenAfter(time.Minute, Declined("AC05")),
-			[]any{"Pending", "0", "PDNG"},
-			[]any{"Declined", "1", "AC05"},
-			0, "payto.payment.added_later",
-		},
-		"never answered": {Pending(), []any{"Pending", "0", "PDNG"}, []any{"Pending", "0", "PDNG"}, 0, ""},
-		"erred, then approved": {
-			Erred().ThenAfter(time.Minute, Approved()),
-			[]any{"Declined", "2", "QI"},
-			[]any{"Approved", "0", "ACSC"},
-			1, "payto.payment.approved",
-		},
-		"approved": {Approved(), []any{"Approved", "0", "ACSC"}, []any{"Approved", "0", "ACSC"}, 1, "payto.payment.approved"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(c *caller) {
-				token := c.activeAgreement(c.agreementRequest())
-				hook := c.subscribe()
-				c.box.NextTransaction(tt.outcome)
-				tx := c.must(http.StatusCreated, c.post("/transactions", payToPayment(token)))
-				assert.Equal(t, tt.first, verdict(tx))
-				c.pass(time.Hour)
-				now := c.transaction(tx["receiptNumber"])
-				assert.Equal(t, tt.later, verdict(now))
-				assert.NotContains(t, now["responseDescription"], "Response code", "the code is described")
-				assert.Len(t, c.box.Ledger().Charged("ORDER"), tt.charged)
-				if tt.event == "" {
-					assert.Empty(t, hook.events())
-				} else {
-					assert.Equal(t, []string{tt.event}, hook.events())
-				}
-			})
-		})
-	}
-}
-
-func TestPayToPaymentRules(t *testing.T) {
-	const other = "SECOND"
-	bubble(t, func(c *caller) {
-		token := c.activeAgreement(c.agreementRequest())
-		good := payToPayment(token)
-		payer := accountPayer("650000")
-		agreed := func(pairs ...any) object {
-			o := onceOff(payer)
-			return with(o, "payToData", "payToAgreement", changed(o["payToData"].(object)["payToAgreement"].(object), pairs...))
-		}
-		for _, tt := range []struct {
-			body  object
-			field string
-		}{
-			{paying(token, "payToAgreement", object{}), "payToData.agreementToken"},
-			{paying("NOBODY"), "payToData.agreementToken"},
-			{changed(good, "supplierBusinessCode", other), "supplierBusinessCode"},
-			{agreed("supplierBusinessCode", other), "supplierBusinessCode"},
-			{agreed("payerDetails", payIDPayer("EMAL", InvalidPayID)), "payToData.payToAgreement.payerDetails.payId"},
-		} {
-			assert.Contains(t, c.findings(c.post("/transactions", tt.body)), tt.field, tt.body)
-		}
-		for _, status := range []agreementStatus{agreementCreated, agreementRejected, agreementPending, agreementSuspended, agreementCancelled} {
-			r := c.post("/transactions", payToPayment(c.reach(status)))
-			assert.Contains(t, c.findings(r)["payToData.agreementToken"], string(status))
-		}
-		assert.Empty(t, c.box.Ledger())
-		c.must(http.StatusCreated, c.post("/transactions", changed(good, "currency", "NZD"))) // the contract has no other rule for PayTo
-		made := c.must(http.StatusCreated, c.post("/transactions", agreed("supplierBusinessCode", nil, "paymentDetails", object{"purpose": "RETL"})))
-		assert.Equal(t, DefaultBusiness, c.readAgreement(made["payToData"].(object)["agreementToken"].(string))["payeeDetails"].(object)["supplierBusinessCode"])
-		c.checkRecords()
-	}, WithBusiness(other, "Second Shop"))
 }
 
 func TestPayToTerms(t *testing.T) {
@@ -234,13 +116,6 @@ func TestPayToTerms(t *testing.T) {
 		c.pass(time.Second)
 		refused(paying(later), "payToData.agreementToken")
 	})
-}
-
-func TestPayToTermsNotEnforced(t *testing.T) {
-	bubble(t, func(c *caller) {
-		token := c.activeAgreement(c.agreementRequest())
-		c.must(http.StatusCreated, c.post("/transactions", costing(token, "5000.00")))
-	}, assuming(func(a *Assumptions) { a.TermsEnforced = false }))
 }
 
 func TestAgreementCancelledAfterAPayment(t *testing.T) {
@@ -311,31 +186,51 @@ func TestOnceOffPaymentsThatThePayerDoesNotWant(t *testing.T) {
 	})
 }
 
-func TestOnceOffPaymentConfirmedAtOnce(t *testing.T) {
+func TestLostAnswersOfPayToPayments(t *testing.T) {
 	bubble(t, func(c *caller) {
+		token := c.activeAgreement(c.agreementRequest())
 		hook := c.subscribe()
-		c.box.NextTransaction(Approved(), Declined("AM04"))
-		tx := c.must(http.StatusCreated, c.post("/transactions", onceOff(payIDPayer("EMAL", ConfirmingPayID))))
-		assert.Equal(t, []any{"Pending", "0", "PDNG"}, verdict(tx), "as it was when the answer was made")
-		assert.Equal(t, []any{"Approved", "0", "ACSC"}, verdict(c.transaction(tx["receiptNumber"])))
-		assert.ElementsMatch(t, []string{"payto.agreement.confirmed", "payto.payment.approved"}, hook.events())
-
-		declined := c.must(http.StatusCreated, c.post("/transactions", onceOff(payIDPayer("EMAL", ConfirmingPayID))))
-		assert.Equal(t, []any{"Declined", "1", "AM04"}, verdict(c.transaction(declined["receiptNumber"])))
+		require.NoError(t, c.box.Inject(
+			Fault{Operation: "POST /transactions", Nth: 1, Kind: ResetBeforeCommit()},
+			Fault{Operation: "POST /transactions", Nth: 2, Kind: ResetAfterCommit()},
+			Fault{Operation: "POST /transactions", Nth: 3, Kind: CommitLate(time.Hour)},
+		))
+		for i := range 3 {
+			_, err := c.try(c.request("POST", "/transactions", c.keys.Secret, paying(token, "endToEndId", fmt.Sprint("E2E-", i)), "Idempotency-Key", fmt.Sprint(i)))
+			require.Error(t, err)
+		}
+		charged := func() (out []string) {
+			for _, e := range c.box.Ledger().Charged("ORDER") {
+				out = append(out, e.EndToEndID)
+			}
+			return out
+		}
+		c.pass(2 * time.Minute)
+		assert.Equal(t, []string{"E2E-1"}, charged())
+		again := c.must(http.StatusCreated, c.post("/transactions", paying(token, "endToEndId", "E2E-1"), "Idempotency-Key", "1"))
+		assert.Equal(t, "Pending", again["status"], "the answer that was lost")
+		c.pass(2 * time.Hour)
+		assert.Equal(t, []string{"E2E-1", "E2E-2"}, charged())
+		assert.Equal(t, []string{"payto.payment.approved", "payto.payment.approved"}, hook.events())
 	})
 }
 
-func TestPayToRefundIsNoPaymentEvent(t *testing.T) {
-	bubble(t, func(c *caller) {
-		token := c.activeAgreement(c.agreementRequest())
-		receipt := c.must(http.StatusCreated, c.post("/transactions", payToPayment(token)))["receiptNumber"].(string)
-		c.pass(time.Minute)
-		hook := c.subscribe()
-		c.must(http.StatusCreated, c.post("/transactions", object{
-			"transactionType": "REFUND", "originalReceiptNumber": receipt, "principalAmount": json.Number("10.50"), "currency": "AUD",
-		}))
-		c.pass(time.Hour)
-		assert.Zero(t, c.box.Ledger().Net("ORDER"))
-		assert.Empty(t, hook.events())
-	})
+func TestRecordsHideAccountsAndPayIDs(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"accountNumber":"` + payerAccount + `","bsb":"650000"}`:               `{"accountNumber":"xxxxxxxx","bsb":"650000"}`,
+		`{"accountNumber" : ` + payerAccount + `}`:                              `{"accountNumber" : xxxxxxxx}`,
+		`{"nzAccountNumber":"7654321","accountNumber":"999994"}`:                `{"nzAccountNumber":"xxxxxxx","accountNumber":"999994"}`,
+		`{"payId":"a\"b@c.org","payIdType":"EMAL"}`:                             `{"payId":"xxxxxxxxxx","payIdType":"EMAL"}`,
+		`{"payId":"` + ConfirmingPayID + `"}`:                                   `{"payId":"` + ConfirmingPayID + `"}`,
+		`broken "payId":"` + payerPayID + `", "accountNumber":"` + payerAccount: `broken "payId":"xxxxxxxxxxxxxxxxxxxxxxxxxxx", "accountNumber":"xxxxxxxx`,
+	} {
+		assert.Equal(t, want, string(maskAccounts([]byte(in))))
+	}
+	c := newCaller(t)
+	defer c.box.Close()
+	c.get("/transactions/for-bank-account?bsb=650-000&accountNumber=" + payerAccount)
+	c.get("/nowhere?accountNumber=999994&payId=" + payerPayID)
+	requests := c.box.Requests()
+	assert.Equal(t, []string{"xxx", "650-000"}, []string{requests[0].Query.Get("accountNumber"), requests[0].Query.Get("bsb")})
+	assert.Equal(t, []string{"999994", "xxx"}, []string{requests[1].Query.Get("accountNumber"), requests[1].Query.Get("payId")})
 }

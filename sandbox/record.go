@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -91,17 +90,6 @@ func (c *call) record(kind string) *Request {
 		e.Operation = c.op.id
 	}
 	return e
-}
-
-// metadata returns that of the newest request that has any, carried out or not.
-func (rec *recorder) metadata() map[string]string {
-	for _, e := range slices.Backward(rec.list) {
-		var body struct{ Metadata map[string]string }
-		if e.Operation == "POST /transactions" && json.Unmarshal(e.Body, &body) == nil && len(body.Metadata) > 0 {
-			return body.Metadata
-		}
-	}
-	return nil
 }
 
 // makeRoom deletes the oldest tenth, or more, if the records become too large.

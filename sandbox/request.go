@@ -4,12 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"mime"
 	"net/http"
+	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
 )
 
 const malformedBodyStatus = http.StatusBadRequest
@@ -80,12 +85,10 @@ func (c *call) open(path string, doc []byte) (*fields, error) {
 // valid ends the reading: it adds the unknown members to the findings, and returns whether
 // there are none.
 func (c *call) valid() bool {
-	if c.refusesUnknown() {
-		for _, f := range c.opened {
-			for _, name := range f.order {
-				if !f.asked[name] {
-					c.refuse(f.path+name, "", "is not a member of this request")
-				}
+	for _, f := range c.opened {
+		for _, name := range f.order {
+			if !f.asked[name] {
+				c.refuse(f.path+name, "", "is not a member of this request")
 			}
 		}
 	}
@@ -115,13 +118,6 @@ func (f *fields) forbid(why string, names ...string) {
 		if f.has(name) {
 			f.refuse(name, "", why)
 		}
-	}
-}
-
-// foreign refuses, like unknown members, what the contract has for other requests only.
-func (f *fields) foreign(why string, names ...string) {
-	if f.c.refusesUnknown() {
-		f.forbid(why, names...)
 	}
 }
 
@@ -258,7 +254,7 @@ func oneOf(allowed ...string) check {
 func (c *call) checkQuery() (refusal answer, ok bool) {
 	for _, name := range slices.Sorted(maps.Keys(c.query)) {
 		switch known := slices.Contains(c.op.query, name); {
-		case !known && !c.box.assume.IgnoreUnknownQuery:
+		case !known:
 			c.refuse(name, "", "is not a parameter of this request")
 		case known && len(c.query[name]) > 1:
 			c.refuse(name, "", "is given more than once")
@@ -300,3 +296,102 @@ func (p parameters) need(name string, checks ...check) string {
 }
 
 func (p parameters) valid() bool { return len(p.c.findings) == 0 }
+
+func atMost(n int) check {
+	return func(s string) string {
+		if utf8.RuneCountInString(s) > n {
+			return fmt.Sprintf("must be at most %d characters", n)
+		}
+		return ""
+	}
+}
+
+func filled(s string) string {
+	if s == "" {
+		return "must not be empty"
+	}
+	return ""
+}
+
+func digits(least, most int) check {
+	return func(s string) string {
+		if allDigits(s) && len(s) >= least && len(s) <= most {
+			return ""
+		}
+		if least == most {
+			return fmt.Sprintf("must be %d digits", least)
+		}
+		return fmt.Sprintf("must be %d to %d digits", least, most)
+	}
+}
+
+func digitsOnly(s string) string {
+	if !allDigits(s) {
+		return "must consist of digits"
+	}
+	return ""
+}
+
+func allDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func monthNumber(s string) string {
+	if len(s) == 2 && allDigits(s) && s >= "01" && s <= "12" {
+		return ""
+	}
+	return "must be a month from 01 to 12"
+}
+
+func ascii(s string) string {
+	for i := range len(s) {
+		if s[i] > 0x7f {
+			return "must be ASCII"
+		}
+	}
+	return ""
+}
+
+func matching(pattern *regexp.Regexp, message string) check {
+	return func(s string) string {
+		if pattern.MatchString(s) {
+			return ""
+		}
+		return message
+	}
+}
+
+// publicIP accepts addresses that a customer on the Internet can have.
+func publicIP(s string) string {
+	ip, err := netip.ParseAddr(s)
+	switch {
+	case err != nil || ip.Zone() != "":
+		return "must be an IP address"
+	case !ip.IsGlobalUnicast() || ip.IsPrivate() || sharedAddress(ip):
+		return "must be the public IP address of the customer"
+	}
+	return ""
+}
+
+// sharedAddress reports an address of carrier-grade NAT, which a server never sees.
+func sharedAddress(ip netip.Addr) bool {
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64}), 10).Contains(ip.Unmap())
+}
+
+const monthLayout = "2006-01"
+
+func dateForm(s string) string    { return inLayout(s, time.DateOnly, "a date in the form YYYY-MM-DD") }
+func compactDate(s string) string { return inLayout(s, "20060102", "a date in the form YYYYMMDD") }
+func monthForm(s string) string   { return inLayout(s, monthLayout, "a month in the form YYYY-MM") }
+
+func inLayout(s, layout, what string) string {
+	if _, err := time.Parse(layout, s); err != nil {
+		return "must be " + what
+	}
+	return ""
+}

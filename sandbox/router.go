@@ -1,12 +1,14 @@
 package sandbox
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/quickstream-go/quickstream/sandbox/internal/form"
+	"time"
 )
 
 // operation is an operation of the service. Its id is the method and the path template of the
@@ -136,10 +138,10 @@ const communityCode = "SANDBOX"
 
 // rootBody has the members that public client code reads. Unconfirmed.
 type rootBody struct {
-	Links         []form.Link `json:"links"`
-	CommunityCode string      `json:"communityCode"`
-	CommunityName string      `json:"communityName"`
-	KeyName       string      `json:"keyName"`
+	Links         []link `json:"links"`
+	CommunityCode string `json:"communityCode"`
+	CommunityName string `json:"communityName"`
+	KeyName       string `json:"keyName"`
 }
 
 func (b *Sandbox) getRoot(c *call) answer {
@@ -149,10 +151,232 @@ func (b *Sandbox) getRoot(c *call) answer {
 			get("self", c.href()),
 			get("customers", c.href("customers")),
 			get("transactions", c.href("transactions")),
-			form.Link{Rel: "single-use-tokens", Href: c.href("single-use-tokens"), RequestMethod: http.MethodPost},
+			link{Rel: "single-use-tokens", Href: c.href("single-use-tokens"), RequestMethod: http.MethodPost},
 		),
 		CommunityCode: communityCode,
 		CommunityName: "Sandbox Community",
 		KeyName:       "Sandbox " + kind + " key",
 	})
+}
+
+// listBody is the wire form of every list.
+type listBody struct {
+	Links []link `json:"links"`
+	Data  []any  `json:"data"`
+}
+
+// list answers with one page of items, given newest first. A cursor names the first item of
+// its page, so that new items do not shift old pages. With Paging=shifting or
+// unstable the cursor is a position.
+func list[T, B any](c *call, items []T, id func(T) string, body func(*call, T) B) answer {
+	items = unstable(c, items)
+	from := 0
+	if cursor := c.query.Get(pageParameter); cursor != "" {
+		var ok bool
+		from, ok = c.openCursor(cursor, len(items), func(first string) int {
+			return slices.IndexFunc(items, func(item T) bool { return id(item) == first })
+		})
+		if !ok {
+			c.refuse(pageParameter, "", "is not a page of this list")
+			return c.invalid()
+		}
+	}
+	size := max(c.box.assume.PageSize, 1)
+	if from > 0 && from <= size && c.pageIsGone() { // the second page
+		return c.notFound("page")
+	}
+	to := min(from+size, len(items))
+	return reply(http.StatusOK, listBody{
+		Links: c.links(pageLinks(c, items, id, from, to, size)...), Data: bodies(c, items[from:to], body),
+	})
+}
+
+// bodies returns the wire forms of items, never nil.
+func bodies[T, B any](c *call, items []T, body func(*call, T) B) []any {
+	out := make([]any, len(items))
+	for i, item := range items {
+		out[i] = body(c, item)
+	}
+	return out
+}
+
+func pageLinks[T any](c *call, items []T, id func(T) string, from, to, size int) (links []link) {
+	added := 0 // items added at the front after the first page
+	if c.box.assume.Paging == "shifting" && c.query.Get(pageParameter) != "" {
+		added = 1
+	}
+	switch {
+	case to < len(items):
+		links = append(links, get("next", c.pageLink(id(items[to]), to+added)))
+	case c.box.assume.Paging == "lastEmpty" && to == from+size:
+		links = append(links, get("next", c.pageLink("", to)))
+	}
+	if first := max(from-size, 0); from > 0 && first < len(items) {
+		links = append(links, get("prev", c.pageLink(id(items[first]), first+added)))
+	}
+	return links
+}
+
+// unstable changes, every other time that a list is read, the places of the last item of its first
+// page and the first of its second.
+func unstable[T any](c *call, items []T) []T {
+	if c.box.assume.Paging != "unstable" {
+		return items
+	}
+	end := max(c.box.assume.PageSize, 1)
+	if c.query.Get(pageParameter) != "" {
+		return items
+	}
+	if c.box.listsRead++; c.box.listsRead%2 == 1 && end < len(items) {
+		items = slices.Clone(items)
+		items[end-1], items[end] = items[end], items[end-1]
+	}
+	return items
+}
+
+// pageIsGone is true every other time that a page is read, with Paging=gone.
+func (c *call) pageIsGone() bool {
+	if c.box.assume.Paging != "gone" {
+		return false
+	}
+	c.box.pagesAsked[c.url.RequestURI()]++
+	return c.box.pagesAsked[c.url.RequestURI()]%2 == 1
+}
+
+// pageParameter is the sandbox's own. The service's name is not public.
+const pageParameter = "page"
+
+// paged returns the parameters of a list with pages.
+func paged(filters ...string) []string { return append(filters, pageParameter) }
+
+// pageLink returns the address of the page that begins with an item, at a position.
+func (c *call) pageLink(first string, place int) string {
+	q := cloneQuery(c.query)
+	q.Set(pageParameter, base64.RawURLEncoding.EncodeToString([]byte(c.op.id+"\x00"+strconv.Itoa(place)+"\x00"+first)))
+	return c.origin + c.url.EscapedPath() + "?" + q.Encode()
+}
+
+// openCursor returns the position at which a page begins. find returns the position of an
+// item by its identifier.
+func (c *call) openCursor(cursor string, length int, find func(first string) int) (from int, ok bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	parts := strings.Split(string(raw), "\x00")
+	if err != nil || len(parts) != 3 || parts[0] != c.op.id {
+		return 0, false
+	}
+	place, err := strconv.Atoi(parts[1])
+	switch {
+	case err != nil || place < 0:
+		return 0, false
+	case c.box.assume.Paging == "shifting":
+		return min(max(place-1, 0), length), true // an item was added at the front
+	case c.box.assume.Paging == "unstable":
+		return min(place, length), true
+	case parts[2] == "":
+		return length, true
+	}
+	from = find(parts[2])
+	return max(from, 0), from >= 0
+}
+
+const keyInFlightStatus = http.StatusConflict
+
+// replayStore keeps the answers to POSTs by their Idempotency-Key.
+type replayStore struct {
+	entries map[replayID]*replayEntry
+	expiry  []*replayEntry // by expiry
+}
+
+// replayID includes the path, because a key belongs to one operation on one object.
+type replayID struct{ operation, path, key string }
+
+type replayEntry struct {
+	id      replayID
+	body    [sha256.Size]byte // digest
+	done    bool
+	answer  answer
+	made    *transaction // by the first use
+	expires time.Time
+}
+
+type keyUse int
+
+const (
+	keyIsFree keyUse = iota
+	keyReplays
+	keyRefused
+)
+
+func newReplayStore() replayStore { return replayStore{entries: make(map[replayID]*replayEntry)} }
+
+func (c *call) replayID() (replayID, bool) {
+	if c.method != http.MethodPost || c.idempotencyKey == "" || c.box.assume.KeyLifetime <= 0 {
+		return replayID{}, false
+	}
+	return replayID{c.op.id, c.url.EscapedPath(), c.idempotencyKey}, true
+}
+
+// claim reserves the idempotency key of a call, or returns the result of its first use.
+func (s *replayStore) claim(c *call) (answer, keyUse) {
+	id, keyed := c.replayID()
+	if !keyed {
+		return answer{}, keyIsFree
+	}
+	now := c.box.clock.Now()
+	for len(s.expiry) > 0 && !now.Before(s.expiry[0].expires) {
+		s.drop(s.expiry[0])
+		s.expiry = slices.Delete(s.expiry, 0, 1)
+	}
+	first, used := s.entries[id]
+	switch {
+	case !used:
+		s.entries[id] = &replayEntry{id: id, body: sha256.Sum256(c.body)}
+		return answer{}, keyIsFree
+	case !first.done:
+		return c.problem(keyInFlightStatus, "A request with this Idempotency-Key is being processed."), keyRefused
+	case first.body != sha256.Sum256(c.body) && c.box.assume.KeyMismatch != "replay":
+		status := http.StatusUnprocessableEntity
+		if c.box.assume.KeyMismatch == "409" {
+			status = http.StatusConflict
+		}
+		return c.problem(status, "This Idempotency-Key was used with another body."), keyRefused
+	}
+	c.made = first.made
+	return first.answer, keyReplays
+}
+
+// store ends the reservation of a call. It keeps the answer, or frees the key.
+func (s *replayStore) store(c *call, a answer) {
+	id, keyed := c.replayID()
+	if !keyed {
+		return
+	}
+	if !a.succeeded() && a.status != http.StatusUnprocessableEntity {
+		delete(s.entries, id)
+		return
+	}
+	s.keep(c, id, a)
+}
+
+func (s *replayStore) keep(c *call, id replayID, a answer) {
+	e := &replayEntry{id: id, body: sha256.Sum256(c.body), done: true, answer: a, made: c.made, expires: c.box.clock.Now().Add(c.box.assume.KeyLifetime)}
+	s.entries[id] = e
+	s.expiry = append(s.expiry, e)
+}
+
+// spend repeats an answer for its idempotency key, although the operation was not carried
+// out.
+func (s *replayStore) spend(c *call, a answer) {
+	if id, keyed := c.replayID(); keyed {
+		if _, used := s.entries[id]; !used {
+			s.keep(c, id, a)
+		}
+	}
+}
+
+// drop deletes an entry, unless a later one has the same key.
+func (s *replayStore) drop(e *replayEntry) {
+	if s.entries[e.id] == e {
+		delete(s.entries, e.id)
+	}
 }

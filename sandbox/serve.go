@@ -1,15 +1,20 @@
 package sandbox
 
 import (
+	"bytes"
+	"context"
 	"io"
+	"log/slog"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox/internal/memnet"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 // ServeHTTP answers every request, over any connection. Use it to serve the sandbox from a
@@ -38,6 +43,7 @@ func (b *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := b.admit(w, r, body)
 	x.decided = release
 	defer x.log()
+	defer x.end()
 	if x.fault != nil {
 		x.fault.play(x)
 		return
@@ -83,6 +89,8 @@ type exchange struct {
 	settled bool
 	result  answer
 	decided func() // the answer is on its way: the clock may move
+
+	ended bool // the connection
 }
 
 // newCall reads a request. If no operation has its path and method, allowed lists the methods of
@@ -183,7 +191,10 @@ func (x *exchange) commitLater(d time.Duration) <-chan []*delivery {
 	x.box.mu.Lock()
 	defer x.box.mu.Unlock()
 	x.claim()
-	x.box.after(d, func() { done <- x.carryOut() })
+	x.box.after(d, func() {
+		done <- x.carryOut()
+		x.reverseIfLost()
+	})
 	return done
 }
 
@@ -205,7 +216,42 @@ func (x *exchange) answerTo(raised []*delivery) answer {
 // send answers the caller. It holds no lock while it writes.
 func (x *exchange) send(a answer) {
 	x.head(a)
-	_, _ = x.w.Write(a.raw) // the caller may have gone
+	_, err := x.w.Write(a.raw) // the caller may have gone
+	if err == nil && a.status == x.result.status && bytes.Equal(a.raw, x.result.raw) {
+		x.arrived()
+	}
+}
+
+// arrived notes that the caller has the answer.
+func (x *exchange) arrived() {
+	x.box.mu.Lock()
+	defer x.box.mu.Unlock()
+	if x.made != nil {
+		x.made.answered = true
+	}
+}
+
+// end notes that the connection ends.
+func (x *exchange) end() {
+	x.box.mu.Lock()
+	defer x.box.mu.Unlock()
+	x.ended = true
+	x.reverseIfLost()
+}
+
+// reverseIfLost plans the void of an approved card payment whose answer was lost, unless a replay of it
+// arrives before: see ReversalAfter.
+// The caller holds mu.
+func (x *exchange) reverseIfLost() {
+	tx, wait := x.made, x.box.assume.ReversalAfter
+	if wait <= 0 || !x.ended || tx == nil || tx.answered {
+		return
+	}
+	x.box.after(wait, func() {
+		if voidable, _ := x.box.reversible(tx, x.box.clock.Now()); voidable && !tx.answered {
+			x.box.settle(tx, Outcome{result: resultVoided, code: tx.code})
+		}
+	})
 }
 
 // head sends the status and the headers.
@@ -250,4 +296,113 @@ func (x *exchange) hang() {
 	case <-x.box.closing:
 	}
 	x.drop(false)
+}
+
+// served are the settings of a sandbox that runs as a server.
+type served struct {
+	keys         Keys
+	origin       string   // of links in webhooks; empty: the in-memory address
+	webhookHosts []string // in lower case
+	answers      bool
+	logger       *slog.Logger // nil: no log
+}
+
+// WithKeys sets the API keys. A key that is empty is made up, as without the option. Never use
+// keys of the real service.
+func WithKeys(keys Keys) Option { return func(s *settings) { s.served.keys = keys } }
+
+// WithOrigin sets the scheme and the host, such as http://127.0.0.1:8642, of links in the bodies
+// of webhooks. The default is the address of [Sandbox.HTTPClient].
+func WithOrigin(origin string) Option { return func(s *settings) { s.served.origin = origin } }
+
+// WithWebhookHosts allows subscriptions with URLs on these hosts, which are host names or IP
+// addresses, as well as on loopback addresses.
+func WithWebhookHosts(hosts ...string) Option {
+	return func(s *settings) {
+		for _, host := range hosts {
+			s.served.webhookHosts = append(s.served.webhookHosts, strings.ToLower(host))
+		}
+	}
+}
+
+// WithAnswers keeps the bodies of answers in the records of [Sandbox.Requests], which then hold
+// fewer requests.
+func WithAnswers() Option { return func(s *settings) { s.served.answers = true } }
+
+// WithLog logs each request when it was answered, and each attempt to deliver a notification.
+// Nothing logged holds a key, a reference or a body.
+func WithLog(l *slog.Logger) Option { return func(s *settings) { s.served.logger = l } }
+
+// namedHost reports whether a URL is on a host of [WithWebhookHosts].
+func (b *Sandbox) namedHost(target string) bool {
+	u, err := url.Parse(target)
+	return err == nil && slices.Contains(b.served.webhookHosts, strings.ToLower(u.Hostname()))
+}
+
+// check verifies a signature as the receiver does, and returns what is wrong with it.
+func (s *Subscription) check(header string, body []byte) string {
+	v, err := signature.NewVerifier(s.Scheme, []string{s.Secret}, signature.WithClock(s.Clock))
+	if err == nil {
+		err = v.Verify([]string{header}, body)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// log writes a line about a request that has been dealt with.
+func (x *exchange) log() {
+	logger := x.box.served.logger
+	if logger == nil {
+		return
+	}
+	x.box.mu.Lock()
+	e := *x.entry
+	var refused []string
+	for _, f := range x.findings {
+		refused = append(refused, f.FieldName+" "+strings.Join(f.Messages, ", "))
+	}
+	x.box.mu.Unlock()
+	attrs := []slog.Attr{slog.String("call", e.Operation)}
+	if e.Operation == "" {
+		attrs[0].Value = slog.StringValue(e.Method + " (no such path)")
+	}
+	if e.Status != 0 {
+		attrs = append(attrs, slog.Int("status", e.Status))
+	} else {
+		attrs = append(attrs, slog.String("status", "no answer"))
+	}
+	attrs = append(attrs, slog.String("key", e.Key))
+	if e.Committed {
+		attrs = append(attrs, slog.Bool("committed", true))
+	}
+	if e.Replayed {
+		attrs = append(attrs, slog.Bool("replayed", true))
+	}
+	if e.Fault != "" {
+		attrs = append(attrs, slog.String("fault", e.Fault))
+	}
+	if len(refused) > 0 {
+		text := longDigits.ReplaceAllString(strings.Join(refused, "; "), "...")
+		attrs = append(attrs, slog.String("refused", text[:min(len(text), 500)]))
+	}
+	logger.LogAttrs(context.Background(), slog.LevelInfo, "request", attrs...)
+}
+
+// logAttempt writes a line about an attempt to deliver. The caller holds mu.
+func (b *Sandbox) logAttempt(d *delivery, made Attempt) {
+	if b.served.logger == nil {
+		return
+	}
+	attrs := []slog.Attr{slog.String("event", d.event), slog.String("id", d.id), slog.Int("attempt", len(d.attempts))}
+	if made.Error == "" {
+		attrs = append(attrs, slog.Int("status", made.Status))
+	} else {
+		attrs = append(attrs, slog.String("failed", made.Error))
+	}
+	if made.SignatureError != "" {
+		attrs = append(attrs, slog.String("signature", made.SignatureError))
+	}
+	b.served.logger.LogAttrs(context.Background(), slog.LevelInfo, "delivery", attrs...)
 }

@@ -3,9 +3,9 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream/sandbox/internal/memnet"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
@@ -29,8 +30,8 @@ func TestKeysAndOriginOfAServer(t *testing.T) {
 		require.NoError(t, c.box.Subscribe(Subscription{Handler: http.NotFoundHandler(), Secret: "s", Scheme: signature.AssumedHMAC{}}))
 		c.activeAgreement(c.agreementRequest())
 		c.pass(time.Second)
-		assert.Contains(t, string(c.box.Deliveries()[0].Body), `"href":"http://shop.example:8642/rest/v1/payto-agreements/`)
-	}, WithKeys(Keys{Secret: "SANDBOX_SEC_MINE"}), WithOrigin("http://shop.example:8642"), assuming(func(a *Assumptions) { a.RelatedLinks = true }))
+		assert.Contains(t, string(c.box.Deliveries()[0].Body), `"href":"http://shop.example:8642/rest/v1"`)
+	}, WithKeys(Keys{Secret: "SANDBOX_SEC_MINE"}), WithOrigin("http://shop.example:8642"))
 
 	// A fixed key leaves the identifiers of a seed as they are.
 	plain, fixed := New(WithSeed(7)), New(WithSeed(7), WithKeys(Keys{Secret: "SANDBOX_SEC_MINE"}))
@@ -83,31 +84,6 @@ func (c *caller) payment() object {
 		"transactionType": "PAYMENT", "supplierBusinessCode": DefaultBusiness, "principalAmount": json.Number("10.50"), "currency": "AUD",
 		"eci": "MAIL", "storedCredentialData": object{"entryMode": "MANUAL"},
 		"creditCard": object{"cardNumber": goodCard, "expiryDateMonth": "02", "expiryDateYear": "2099"},
-	}
-}
-
-// An attempt that is under way during a reset, or while its subscription is deleted, is the last.
-func TestEndedWhilePosting(t *testing.T) {
-	for name, end := range map[string]func(*Sandbox){
-		"reset":       (*Sandbox).Reset,
-		"unsubscribe": func(b *Sandbox) { _ = b.Unsubscribe("1") },
-	} {
-		bubble(t, func(c *caller) {
-			posted, release := 0, make(chan struct{})
-			require.NoError(t, c.box.Subscribe(Subscription{Secret: "s", Scheme: signature.AssumedHMAC{}, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				posted++
-				<-release
-				w.WriteHeader(http.StatusServiceUnavailable)
-			})}))
-			token := c.newAgreement(c.agreementRequest())
-			require.NoError(t, c.box.Payer(token, ConfirmAgreement))
-			c.pass(time.Second)
-			require.Equal(t, 1, posted)
-			end(c.box)
-			close(release)
-			c.pass(48 * time.Hour)
-			assert.Equal(t, 1, posted, name)
-		}, assuming(func(a *Assumptions) { a.Events = "after" }))
 	}
 }
 
@@ -177,78 +153,147 @@ func TestSignaturesOfAttempts(t *testing.T) {
 	}
 }
 
-func TestAnswersAreKept(t *testing.T) {
-	bubble(t, func(c *caller) {
-		c.post("/transactions", c.payment())
-		assert.Nil(t, c.box.Requests()[0].Answer, "only if they are wanted")
-	})
-	bubble(t, func(c *caller) {
-		for _, kind := range []FaultKind{{}, TruncatedBody(5), SlowBody(1000), Garbage(HTML)} {
-			if kind.play != nil {
-				require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: kind}))
-			}
-			_, _ = c.try(c.request("POST", "/transactions", c.keys.Secret, c.payment()))
-		}
-		requests := c.box.Requests()
-		for _, r := range requests[:3] {
-			assert.Contains(t, string(r.Answer), `"cardNumber":"424242...242"`, r.Fault)
-		}
-		assert.Contains(t, string(requests[3].Answer), "<html")
-		requests[0].Answer[0] = 'x'
-		assert.NotEqual(t, requests[0].Answer[0], c.box.Requests()[0].Answer[0], "it is a copy")
-		echo := c.payment()
-		echo["customerReferenceNumber"] = realPAN
-		resp, err := c.client.Do(c.request("POST", "/transactions", c.keys.Secret, echo))
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		last := c.box.Requests()[4]
-		assert.Contains(t, string(last.Answer), `"customerReferenceNumber":"xxxx`)
-		assert.NotContains(t, string(last.Answer), realPAN, "what an answer repeats is masked too")
-	}, WithAnswers())
-}
+const shopOrigin = "http://127.0.0.1:8080"
 
-// Answers count in the memory that records may take.
-func TestAttackRow10AnswersFillMemory(t *testing.T) {
-	box := New(WithAnswers())
-	defer box.Close()
-	grown := heapGrowth(func() {
-		for range 3000 {
-			r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/rest/v1/"+strings.Repeat("x", 16<<10), nil)
-			box.ServeHTTP(httptest.NewRecorder(), r)
-		}
-	})
-	assert.Less(t, grown, int64(24<<20))
-	kept := box.Requests()
-	assert.Greater(t, len(kept), 100)
-	assert.Equal(t, 3000, kept[len(kept)-1].Number)
-	assert.NotEmpty(t, kept[len(kept)-1].Answer)
-	box.ResetRequests()
-	assert.Zero(t, box.requests.bytes)
-}
-
-func TestTestCards(t *testing.T) {
-	cards := TestCards()
-	assert.Len(t, cards, len(testCards))
-	assert.Empty(t, cards[0].DeclineCode)
-	byNumber := map[string]TestCard{}
-	for _, card := range cards {
-		byNumber[card.Number] = card
+// browse requests a page as a browser does.
+func (c *caller) browse(method, path string, form url.Values, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "http://"+memnet.Host+path, strings.NewReader(form.Encode()))
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	assert.Equal(t, TestCard{Number: "4111111111444496", Scheme: "VISA", Type: "CREDIT", DeclineCode: "51", ThreeDS: "Y"}, byNumber["4111111111444496"])
-	assert.Equal(t, TestCard{Number: CardChallenge, Scheme: "VISA", Type: "CREDIT", ThreeDS: "C"}, byNumber[CardChallenge])
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	c.box.ServeHTTP(w, r)
+	return w
 }
 
-// The log says what happened to calls that got no answer, too.
-func TestLogOfLostCalls(t *testing.T) {
-	var logged bytes.Buffer
+// The script is at the service's public path, and says that it is a stand-in.
+func TestShopScript(t *testing.T) {
 	bubble(t, func(c *caller) {
-		require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: ResetAfterCommit()}))
-		_, err := c.try(c.request("POST", "/transactions", c.keys.Secret, c.payment(), "Idempotency-Key", "a-key"))
-		require.Error(t, err)
-		c.must(201, c.post("/transactions", c.payment(), "Idempotency-Key", "a-key"))
-	}, WithLog(slog.New(slog.NewTextHandler(&logged, nil))))
-	assert.Equal(t, 2, strings.Count(logged.String(), "\n"))
-	assert.Contains(t, logged.String(), `msg=request call="POST /transactions" status="no answer" key=secret committed=true fault=ResetAfterCommit`)
-	assert.Contains(t, logged.String(), `msg=request call="POST /transactions" status=201 key=secret replayed=true`)
-	assert.NotContains(t, logged.String(), "a-key")
+		w := c.browse("GET", "/rest/v1/quickstream-api-1.0.min.js", nil)
+		assert.Equal(t, http.StatusOK, w.Code)
+		assert.Contains(t, w.Header().Get("Content-Type"), "text/javascript")
+		assert.Contains(t, w.Body.String(), "UNCONFIRMED")
+		assert.Empty(t, c.box.Requests(), "it is no call of the service")
+	}, WithShop(shopOrigin))
+	bubble(t, func(c *caller) {
+		for _, path := range []string{"/rest/v1/quickstream-api-1.0.min.js", "/_shop/challenge", PayerPage} {
+			assert.Equal(t, http.StatusNotFound, c.browse("GET", path, nil).Code, path)
+		}
+	})
+}
+
+// The script's calls are answered for shops only, and shops get no other calls answered.
+func TestShopCalls(t *testing.T) {
+	bubble(t, func(c *caller) {
+		preflight := func(origin, method, path string) int {
+			return c.browse("OPTIONS", "/rest/v1"+path, nil, "Origin", origin, "Access-Control-Request-Method", method).Code
+		}
+		assert.Equal(t, http.StatusNoContent, preflight(shopOrigin, "POST", "/single-use-tokens"))
+		assert.NotEqual(t, http.StatusNoContent, preflight("http://127.0.0.1:8081", "POST", "/single-use-tokens"))
+		assert.NotEqual(t, http.StatusNoContent, preflight(shopOrigin, "GET", "/businesses/SANDBOX01/accepted-cards"))
+		assert.NotEqual(t, http.StatusNoContent, preflight(shopOrigin, "POST", "/transactions"))
+
+		out := c.do("POST", "/single-use-tokens", c.keys.Publishable, cardToken(goodCard), "Origin", shopOrigin)
+		assert.Equal(t, []any{200, shopOrigin}, []any{out.status, out.header.Get("Access-Control-Allow-Origin")})
+		out = c.do("POST", "/single-use-tokens", c.keys.Secret, cardToken(goodCard), "Origin", shopOrigin)
+		assert.Equal(t, 401, out.status, "a call of the script is judged as any other")
+		out = c.do("GET", "/transactions", c.keys.Secret, nil, "Origin", shopOrigin)
+		assert.Empty(t, out.header.Get("Access-Control-Allow-Origin"))
+	}, WithShop(shopOrigin))
+}
+
+// Only shops put the challenge into a frame; its answers come from the page itself.
+func TestShopChallenge(t *testing.T) {
+	bubble(t, func(c *caller) {
+		token := c.token(threeDSToken(CardChallenge))
+		path := "/_shop/challenge?" + url.Values{"singleUseTokenId": {token}, "shop": {shopOrigin}}.Encode()
+		assert.Contains(t, c.browse("GET", path, nil).Body.String(), "not open", "nobody has asked")
+		c.transStatus(token, authentication())
+		w := c.browse("GET", path, nil)
+		assert.Contains(t, w.Body.String(), "411111...111")
+		assert.Contains(t, w.Body.String(), `value="`+shopOrigin+`"`)
+		assert.Contains(t, w.Header().Get("Content-Security-Policy"), "frame-ancestors "+shopOrigin+" http://localhost:8080")
+		stranger := c.browse("GET", strings.Replace(path, "8080", "8081", 1), nil)
+		assert.NotContains(t, stranger.Body.String(), "8081", "only shops are told")
+
+		answer := url.Values{"singleUseTokenId": {token}, "shop": {shopOrigin}, "transStatus": {"Y"}}
+		refused := c.browse("POST", "/_shop/challenge", answer, "Origin", shopOrigin, "Sec-Fetch-Site", "same-site")
+		assert.Equal(t, http.StatusForbidden, refused.Code, "a shop may show the question and not answer it")
+		assert.Len(t, c.box.Challenges(), 1)
+		w = c.browse("POST", "/_shop/challenge", answer, "Sec-Fetch-Site", "same-origin")
+		assert.Contains(t, w.Body.String(), `data-passed="true"`)
+		assert.Contains(t, w.Body.String(), `data-shop="`+shopOrigin+`"`)
+		assert.Equal(t, "Y", c.transStatus(token, authentication()))
+		again := c.browse("POST", "/_shop/challenge", answer)
+		assert.Contains(t, again.Body.String(), `data-passed="false"`, "it was answered")
+	}, WithShop(shopOrigin, "http://localhost:8080"))
+}
+
+// The payer's page does what the banking app does, and cannot be put into a frame.
+func TestShopPayer(t *testing.T) {
+	bubble(t, func(c *caller) {
+		first, second := c.newAgreement(c.agreementRequest()), c.newAgreement(c.agreementRequest())
+		act := func(token, action string) int {
+			return c.browse("POST", PayerPage+"?agreementToken="+token, url.Values{"agreementToken": {token}, "action": {action}}).Code
+		}
+		w := c.browse("GET", PayerPage, nil)
+		assert.Equal(t, 2, strings.Count(w.Body.String(), "Confirm</button>"))
+		assert.Contains(t, w.Header().Get("Content-Security-Policy"), "frame-ancestors 'none'")
+		assert.Contains(t, w.Body.String(), "<strong>at least $5.00 a month, at most $100.00 a month</strong> to Sandbox Trading Company for Electricity")
+		assert.Equal(t, 1, strings.Count(c.browse("GET", PayerPage+"?agreementToken="+first, nil).Body.String(), "Confirm</button>"))
+		assert.Equal(t, http.StatusSeeOther, act(first, "confirm"))
+		assert.Equal(t, http.StatusSeeOther, act(second, "decline"))
+		assert.Equal(t, []string{"ACTIVE", "CANCELLED"}, []string{c.agreementState(first), c.agreementState(second)})
+		for _, step := range []struct{ action, want string }{{"suspend", "SUSPENDED"}, {"reactivate", "ACTIVE"}, {"cancel", "CANCELLED"}, {"confirm", "CANCELLED"}} {
+			assert.Equal(t, http.StatusSeeOther, act(first, step.action))
+			assert.Equal(t, step.want, c.agreementState(first))
+		}
+		assert.Equal(t, http.StatusUnprocessableEntity, act(first, "steal"))
+	}, WithShop(shopOrigin))
+}
+
+// A server with a guard finds out which requests of other sites are the shop's.
+func TestForShop(t *testing.T) {
+	bubble(t, func(c *caller) {
+		frame := http.Header{"Referer": {shopOrigin + "/"}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Site": {"same-site"}}
+		with := func(name string, values ...string) http.Header {
+			h := frame.Clone()
+			h[name] = values
+			return h
+		}
+		for _, row := range []struct {
+			method, path string
+			header       http.Header
+			want         bool
+		}{
+			{"GET", "/rest/v1/quickstream-api-1.0.min.js", http.Header{}, true},
+			{"POST", "/rest/v1/quickstream-api-1.0.min.js", http.Header{}, false},
+			{"POST", "/rest/v1/single-use-tokens", http.Header{"Origin": {shopOrigin}}, true},
+			{"POST", "/rest/v1/single-use-tokens", http.Header{"Origin": {shopOrigin, "http://evil.example"}}, false},
+			{"POST", "/rest/v1/single-use-tokens", http.Header{"Origin": {"http://evil.example"}}, false},
+			{"POST", "/rest/v1/single-use-tokens", http.Header{}, false},
+			{"POST", "/rest/v1/transactions", http.Header{"Origin": {shopOrigin}}, false},
+			{"GET", "/_shop/challenge", frame, true},
+			{"GET", "/_shop/payer", frame, true},
+			{"POST", "/_shop/payer", frame, false},
+			{"GET", "/_shop/challenge", with("Referer", "http://127.0.0.1:8080.evil.example/"), false},
+			{"GET", "/_shop/challenge", with("Referer", shopOrigin+"@evil.example/"), false},
+			{"GET", "/_shop/challenge", with("Referer"), false},
+			{"GET", "/_shop/challenge", with("Sec-Fetch-Mode", "no-cors"), false},
+			{"GET", "/_shop/challenge", with("Origin", "null"), false},
+			{"GET", "/rest/v1/", frame, false},
+			{"GET", "/", frame, false},
+		} {
+			r := httptest.NewRequest(row.method, "http://"+memnet.Host+row.path, nil)
+			r.Header = row.header
+			assert.Equal(t, row.want, c.box.ForShop(r), "%s %s %v", row.method, row.path, row.header)
+		}
+		none := New()
+		defer none.Close()
+		r := httptest.NewRequest("GET", "http://"+memnet.Host+"/rest/v1/quickstream-api-1.0.min.js", nil)
+		require.False(t, none.ForShop(r))
+	}, WithShop(shopOrigin))
 }

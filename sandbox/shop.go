@@ -215,12 +215,11 @@ func (s *shopPages) answerAgreement(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, PayerPage+"?"+url.Values{"agreementToken": r.URL.Query()["agreementToken"]}.Encode(), http.StatusSeeOther)
 }
 
-// crossOrigin lets pages of the allowed origins make the calls of the Publishable key, and
-// pages of shops the calls of the script. It answers preflight requests, and reports whether
+// crossOrigin lets pages of shops make the calls of the script. It answers preflight requests, and reports whether
 // the request was one.
 func (b *Sandbox) crossOrigin(w http.ResponseWriter, r *http.Request) (answered bool) {
 	origin, wanted := r.Header.Get("Origin"), wantedMethod(r)
-	if origin == "" || !b.callOfPage(origin, wanted, r.URL.EscapedPath()) && !b.callOfShop(origin, wanted, r.URL.EscapedPath()) {
+	if origin == "" || !b.callOfShop(origin, wanted, r.URL.EscapedPath()) {
 		return false
 	}
 	h := w.Header()
@@ -232,15 +231,6 @@ func (b *Sandbox) crossOrigin(w http.ResponseWriter, r *http.Request) (answered 
 		w.WriteHeader(http.StatusNoContent)
 	}
 	return asks(r)
-}
-
-// callOfPage reports whether a page of an origin may make a call.
-func (b *Sandbox) callOfPage(origin, method, escapedPath string) bool {
-	if !slices.ContainsFunc(b.assume.AllowedOrigins, func(allowed string) bool { return allowed == origin || allowed == "*" }) {
-		return false
-	}
-	op, _, _ := b.routes.find(method, escapedPath)
-	return op != nil && op.key != needsSecret
 }
 
 // asks reports a preflight request.

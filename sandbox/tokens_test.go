@@ -52,51 +52,6 @@ func TestTokenOfACard(t *testing.T) {
 	}, WithBusiness("SHOP", "The Shop", Surcharge{Scheme: "VISA", CardType: "DEBIT", BasisPoints: 50}, Surcharge{Scheme: "VISA", BasisPoints: 110}))
 }
 
-func TestTokensOfBankAccounts(t *testing.T) {
-	bubble(t, func(c *caller) {
-		body := c.must(200, c.post("/single-use-tokens", bankToken()))
-		bank := body["bankAccount"].(object)
-		assert.Equal(t, []any{"Kim Lee", "xxx-002", "xxxxxx465"}, []any{bank["accountName"], bank["bsb"], bank["accountNumber"]})
-		assert.Nil(t, body["creditCard"])
-
-		nz := c.must(200, c.post("/single-use-tokens", nzToken()))["nzBankAccount"].(object)
-		delete(nz, "addedLater")
-		assert.Equal(t, changed(nzAccount(), "nzAccountNumber", "xxxx321"), nz)
-	})
-}
-
-func TestTokenThreeDS2(t *testing.T) {
-	bubble(t, func(c *caller) {
-		asked := changed(cardToken(goodCard), "threeDS2", true, "browserProfile", browser())
-		card := c.must(200, c.post("/single-use-tokens", asked))["creditCard"].(object)
-		assert.Equal(t, true, card["threeDS2AuthRequired"])
-		assert.NotNil(t, card["threeDS2Status"])
-		profile := card["threeDS2"].(object)
-		delete(profile, "addedLater")
-		assert.Equal(t, browser(), profile)
-
-		// A profile alone asks for nothing.
-		card = c.must(200, c.post("/single-use-tokens", changed(asked, "threeDS2", nil)))["creditCard"].(object)
-		assert.Equal(t, []any{false, nil}, []any{card["threeDS2AuthRequired"], card["threeDS2"]})
-	})
-}
-
-func TestTokenRules(t *testing.T) {
-	bubble(t, func(c *caller) {
-		for member, value := range map[string]string{"supplierBusinessCode": "NOBODY", "expiryDateYear": "1999", "cardNumber": realPAN} {
-			assert.Contains(t, c.findings(c.post("/single-use-tokens", changed(cardToken(goodCard), member, value))), member)
-		}
-		assert.Contains(t, c.findings(c.post("/single-use-tokens", cardToken(realPAN)))["cardNumber"], "test card")
-	})
-	bubble(t, func(c *caller) {
-		assert.Contains(t, c.findings(c.post("/single-use-tokens", changed(bankToken(), "bsb", "032002"))), "bsb")
-	}, assuming(func(a *Assumptions) { a.BSBForm = "dash" }))
-	bubble(t, func(c *caller) {
-		assert.Contains(t, c.findings(c.post("/single-use-tokens", changed(bankToken(), "bsb", "032-002"))), "bsb")
-		c.must(200, c.post("/single-use-tokens", changed(bankToken(), "bsb", "032002")))
-	}, assuming(func(a *Assumptions) { a.BSBForm = "digits" }))
-}
-
 func TestTokenIsUsedOnceWithinTenMinutes(t *testing.T) {
 	bubble(t, func(c *caller) {
 		use := func(id string) response {
@@ -117,24 +72,9 @@ func TestTokenIsUsedOnceWithinTenMinutes(t *testing.T) {
 		assert.Equal(t, "51", c.must(201, use(declined))["responseCode"])
 		assert.Equal(t, "has been used", c.findings(use(declined))["singleUseTokenId"])
 	})
-	bubble(t, func(c *caller) {
-		id := c.token(cardToken("4111111111444496"))
-		for range 2 {
-			c.must(201, c.post("/transactions", changed(payment("O"), "singleUseTokenId", id)))
-		}
-		for _, open := range []Outcome{Erred(), Suspended()} { // either may still take the money
-			body := changed(payment("O"), "singleUseTokenId", c.token(cardToken(goodCard)))
-			c.box.NextTransaction(open)
-			c.must(201, c.post("/transactions", body))
-			assert.Equal(t, "has been used", c.findings(c.post("/transactions", body))["singleUseTokenId"])
-		}
-	}, assuming(func(a *Assumptions) { a.DeclineConsumesToken = false }))
 }
 
 func TestTokenQuota(t *testing.T) {
-	quota := func(retryAfter bool) Option {
-		return assuming(func(a *Assumptions) { a.TokenQuota, a.QuotaRetryAfter = 2, retryAfter })
-	}
 	bubble(t, func(c *caller) {
 		c.token(cardToken(goodCard))
 		c.sleep(20 * time.Second)
@@ -144,39 +84,113 @@ func TestTokenQuota(t *testing.T) {
 		assert.Empty(t, out.header.Get("Retry-After"))
 		c.sleep(40 * time.Second)
 		c.token(cardToken(goodCard))
-	}, quota(false))
-	bubble(t, func(c *caller) {
-		c.token(cardToken(goodCard))
-		c.sleep(20 * time.Second)
-		c.token(cardToken(goodCard))
-		assert.Equal(t, "40", c.post("/single-use-tokens", cardToken(goodCard)).header.Get("Retry-After"))
-	}, quota(true))
+	}, assuming(func(a *Assumptions) { a.TokenQuota = 2 }))
 }
 
-// TestWalletTokens: a wallet's token is a card's, without a cryptogram, and is used once.
-func TestWalletTokens(t *testing.T) {
+func threeDSToken(number string) object {
+	return changed(cardToken(number), "threeDS2", true, "browserProfile", browser())
+}
+
+// authentication is the smallest valid one for a payment of 10.50.
+func authentication() object {
+	return object{
+		"messageCategory": "01", "threeDSRequestorAuthenticationInd": "01", "principalAmount": "10.50", "currency": "AUD",
+		"billAddrLine1": "1 High St", "billAddrCity": "Sydney", "billAddrPostCode": "2000", "billAddrState": "NSW", "billAddrCountry": "036",
+	}
+}
+
+func toStore() object {
+	return object{"messageCategory": "02", "threeDSRequestorAuthenticationInd": "04"}
+}
+
+func (c *caller) authenticate(token string, body object) response {
+	c.t.Helper()
+	return c.post("/single-use-tokens/"+token+"/three-ds2-authentication", body)
+}
+
+func (c *caller) transStatus(token string, body object) any {
+	c.t.Helper()
+	return c.must(200, c.authenticate(token, body))["transStatus"]
+}
+
+func tokenPayment(token string) object {
+	return changed(payment("O"), "singleUseTokenId", token, "threeDS2", true)
+}
+
+func TestThreeDSResults(t *testing.T) {
 	bubble(t, func(c *caller) {
-		for _, wallet := range []string{"APPLE_PAY", "GOOGLE_PAY"} {
-			token, err := c.box.WalletToken(wallet, goodCard)
-			require.NoError(t, err)
-			body := changed(payment("O"), "singleUseTokenId", token)
-			assert.Contains(t, c.findings(c.post("/transactions", changed(body, "eci", nil))), "eci", "it is a card")
-			c.must(422, c.post("/single-use-tokens/"+token+"/three-ds2-authentication", object{}))
-			card := c.must(201, c.post("/transactions", body))["creditCard"].(object)
-			assert.Equal(t, []any{wallet, "DPAN", "VISA"}, []any{card["walletProvider"], card["panType"], card["cardScheme"]})
-			assert.Contains(t, c.findings(c.post("/transactions", body)), "singleUseTokenId")
+		for number, want := range map[string]string{
+			goodCard: "Y", masterCard: "Y", CardAttempted: "A", CardChallenge: "C", CardNotAuthenticated: "N", CardRejected: "R", CardUnavailable: "U",
+		} {
+			token := c.token(threeDSToken(number))
+			assert.Equal(t, "needs 3D Secure authentication first", c.refused(tokenPayment(token))["singleUseTokenId"])
+			assert.Equal(t, want, c.transStatus(token, authentication()), number)
+			assert.Equal(t, want, c.transStatus(token, authentication()), "asked again")
+			switch want {
+			case "Y", "A":
+				assert.Equal(t, "0", c.must(201, c.post("/transactions", tokenPayment(token)))["summaryCode"])
+				c.must(404, c.authenticate(token, authentication()))
+			case "C":
+				assert.Equal(t, "needs 3D Secure authentication first", c.refused(tokenPayment(token))["singleUseTokenId"])
+			default:
+				assert.Equal(t, "has failed 3D Secure authentication", c.refused(tokenPayment(token))["singleUseTokenId"])
+			}
 		}
-		late, err := c.box.WalletToken("APPLE_PAY", goodCard)
-		require.NoError(t, err)
-		c.pass(tokenLifetime)
-		assert.Contains(t, c.findings(c.post("/transactions", changed(payment("O"), "singleUseTokenId", late))), "singleUseTokenId")
-		for wallet, number := range map[string]string{"SAMSUNG_PAY": goodCard, "APPLE_PAY": realPAN} {
-			_, err := c.box.WalletToken(wallet, number)
-			require.Error(t, err)
-			assert.NotContains(t, err.Error(), number)
+		assert.Len(t, c.box.Ledger().Charged("O"), 3)
+	})
+}
+
+func TestChallenge(t *testing.T) {
+	bubble(t, func(c *caller) {
+		token, other := c.token(threeDSToken(CardChallenge)), c.token(threeDSToken(CardChallenge))
+		require.Error(t, c.box.AnswerChallenge(token, ThreeDSAuthenticated), "not asked yet")
+		c.transStatus(token, authentication())
+		c.transStatus(other, toStore())
+		assert.Equal(t, []Challenge{{token, "411111...111", "10.50"}, {other, "411111...111", ""}}, c.box.Challenges())
+		require.Error(t, c.box.AnswerChallenge(token, ThreeDSChallenge))
+		require.Error(t, c.box.AnswerChallenge("unknown", ThreeDSAuthenticated))
+		require.NoError(t, c.box.AnswerChallenge(token, ThreeDSAuthenticated))
+		require.Error(t, c.box.AnswerChallenge(token, ThreeDSRejected), "answered")
+		assert.Equal(t, "Y", c.transStatus(token, authentication()))
+		c.must(201, c.post("/transactions", tokenPayment(token)))
+
+		require.NoError(t, c.box.AnswerChallenge(other, ThreeDSNotAuthenticated))
+		assert.Equal(t, "N", c.transStatus(other, toStore()))
+		last := c.token(threeDSToken(CardChallenge))
+		c.transStatus(last, authentication())
+		c.sleep(10 * time.Minute)
+		assert.Empty(t, c.box.Challenges())
+		require.Error(t, c.box.AnswerChallenge(last, ThreeDSAuthenticated))
+	})
+}
+
+func TestAuthenticationBindsItsUse(t *testing.T) {
+	bubble(t, func(c *caller) {
+		token := func(body object) string {
+			id := c.token(threeDSToken(goodCard))
+			require.Equal(t, "Y", c.transStatus(id, body))
+			return id
 		}
-		c.box.Close()
-		_, err = c.box.WalletToken("APPLE_PAY", goodCard)
-		require.ErrorIs(t, err, errClosed)
+		paying, storing := token(authentication()), token(toStore())
+		assert.Contains(t, c.refused(changed(tokenPayment(paying), "threeDS2", nil)), "threeDS2")
+		assert.Contains(t, c.refused(changed(tokenPayment(paying), "threeDS2", false)), "threeDS2")
+		assert.Contains(t, c.refused(changed(tokenPayment(paying), "principalAmount", money("10.51"))), "principalAmount")
+		assert.Contains(t, c.refused(changed(tokenPayment(paying), "currency", "NZD")), "principalAmount")
+		assert.Contains(t, c.refused(tokenPayment(storing)), "singleUseTokenId")
+		assert.Contains(t, c.refused(changed(preauth("P", goodCard), "creditCard", nil, "singleUseTokenId", storing, "threeDS2", true)), "singleUseTokenId")
+		assert.Contains(t, c.refused(changed(cardPayment("O"), "threeDS2", true)), "threeDS2")
+		assert.Contains(t, c.refused(changed(tokenPayment(c.token(cardToken(goodCard))), "threeDS2", true)), "threeDS2")
+
+		customer := c.must(201, c.post("/customers", object{"customerNumber": "1", "customerName": "K"}))["customerId"].(string)
+		keep := func(token string) object { return object{"singleUseTokenId": token, "threeDS2": true} }
+		path := "/customers/" + customer + "/accounts"
+		assert.Contains(t, c.findings(c.post(path, keep(paying))), "singleUseTokenId")
+		assert.Contains(t, c.findings(c.post(path, changed(keep(storing), "threeDS2", nil))), "threeDS2")
+		assert.Contains(t, c.findings(c.post(path, keep(c.token(threeDSToken(goodCard))))), "singleUseTokenId")
+		c.must(201, c.post(path, keep(storing)))
+		c.must(201, c.post("/transactions", tokenPayment(paying)))
+		verifying := token(toStore())
+		c.must(201, c.post("/transactions", changed(preauth("V", goodCard), "transactionType", typeVerification,
+			"principalAmount", nil, "creditCard", nil, "singleUseTokenId", verifying, "threeDS2", true)))
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
-	"github.com/quickstream-go/quickstream/sandbox/internal/form"
 )
 
 const (
@@ -85,11 +84,8 @@ func (b *Sandbox) transactionReport(c *call) answer {
 		b.reports[key] = r
 	}
 	if c.now.Before(r.ready) {
-		pending := answer{status: http.StatusAccepted}.with("Content-Type", plainText+";charset=UTF-8")
-		if b.assume.ReportPendingText {
-			pending.raw = []byte("The report is being generated. Try again in one minute.")
-		}
-		return pending
+		pending := answer{status: http.StatusAccepted, raw: []byte("The report is being generated. Try again in one minute.")}
+		return pending.with("Content-Type", plainText+";charset=UTF-8")
 	}
 	if r.content == nil {
 		r.content = b.writeReport(query, c.now)
@@ -265,7 +261,7 @@ func pickColumns(layout []reportColumn, headings []string) (picked []reportColum
 }
 
 func (b *Sandbox) reportDate(tx *transaction) string {
-	return form.Date(tx.settlement, reportDateLayout)
+	return dateIn(tx.settlement, reportDateLayout)
 }
 
 // maskedSource returns the masked account of a transaction.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -76,14 +74,6 @@ func TestEventsByType(t *testing.T) {
 		}
 		assert.Len(t, ids, 6)
 	})
-}
-
-func TestNoUnknownEvents(t *testing.T) {
-	bubble(t, func(c *caller) {
-		hook := c.subscribe()
-		c.reach(agreementSuspended)
-		assert.Equal(t, []string{"payto.agreement.confirmed"}, hook.events())
-	}, assuming(func(a *Assumptions) { a.UnknownEvents = false }))
 }
 
 func TestBasicAuthorisation(t *testing.T) {
@@ -187,7 +177,7 @@ func TestRedelivery(t *testing.T) {
 			statuses = append(statuses, a.Status)
 		}
 		assert.Equal(t, []int{500, 201, 302, 200}, statuses)
-	}, assuming(func(a *Assumptions) { a.RedeliverySignedAnew = true }))
+	}, assuming(func(a *Assumptions) { a.Redelivery = "signed" }))
 }
 
 // The signature of the first attempt is valid for five minutes, or as long as the receiver
@@ -216,39 +206,6 @@ func TestRedeliveryKeepsItsSignature(t *testing.T) {
 	})
 }
 
-func TestRedeliveredBody(t *testing.T) {
-	for form, check := range map[string]func(first, again received){
-		"same": func(first, again received) { assert.Equal(t, first.raw, again.raw) },
-		"reordered": func(first, again received) {
-			assert.NotEqual(t, first.raw, again.raw)
-			assert.JSONEq(t, string(first.raw), string(again.raw))
-		},
-		"member": func(first, again received) {
-			assert.NotContains(t, string(first.raw), `"redelivered":true`)
-			assert.Contains(t, string(again.raw), `"redelivered":true`)
-			assert.Equal(t, first.data, again.data)
-		},
-		"fresher": func(first, again received) {
-			assert.NotEqual(t, "CANCELLED", first.data["status"])
-			assert.Equal(t, "CANCELLED", again.data["status"])
-			assert.Equal(t, first.event, again.event)
-		},
-	} {
-		bubble(t, func(c *caller) {
-			hook := c.subscribe()
-			token := c.reach(agreementActive)
-			c.sleep(time.Second) // so that the events come in order
-			require.Equal(t, http.StatusNoContent, c.patch(token, statusRequest("CANCELLED", "MD17")).status)
-			first := hook.all()[0]
-			require.NoError(t, c.box.Redeliver(first.id))
-			again := hook.all()[2]
-			require.NoError(t, again.err)
-			assert.Equal(t, first.id, again.id)
-			check(first, again)
-		}, assuming(func(a *Assumptions) { a.RedeliveredBody = form }))
-	}
-}
-
 func TestRedeliveredPaymentIsFresher(t *testing.T) {
 	bubble(t, func(c *caller) {
 		hook := c.subscribe()
@@ -263,22 +220,7 @@ func TestRedeliveredPaymentIsFresher(t *testing.T) {
 		assert.Equal(t, last.data["receiptNumber"], again.data["receiptNumber"])
 		assert.NotEqual(t, last.raw, again.raw)
 		assert.Equal(t, last.id, again.id)
-	}, assuming(func(a *Assumptions) { a.RedeliveredBody = "fresher" }))
-}
-
-func TestSignatureHeaderForms(t *testing.T) {
-	headers := map[string]string{}
-	for _, form := range []string{"plain", "blanks", "swapped", "several"} {
-		bubble(t, func(c *caller) {
-			hook := c.subscribe()
-			c.reach(agreementActive)
-			got := hook.all()
-			require.Len(t, got, 1)
-			require.NoError(t, got[0].err, form)
-			headers[form] = regexp.MustCompile(`[0-9a-f]{64}|[0-9]{12,13}`).ReplaceAllString(got[0].header, "")
-		}, assuming(func(a *Assumptions) { a.SignatureHeader = form }))
-	}
-	assert.Equal(t, map[string]string{"plain": "t=,v1=", "blanks": "t=, v1=", "swapped": "v1=,t=", "several": "t=,v0=0,v1=,v1="}, headers)
+	}, assuming(func(a *Assumptions) { a.Redelivery = "fresher" }))
 }
 
 func TestRedeliveryEnds(t *testing.T) {
@@ -298,7 +240,7 @@ func TestRedeliveryEnds(t *testing.T) {
 		assert.Equal(t, DeliveryDone, c.box.Deliveries()[0].State)
 		require.Error(t, c.box.Redeliver("another"))
 		require.Error(t, c.box.Redeliver(c.box.Deliveries()[0].ID, DeliveryFault{Tampered: true}, DeliveryFault{Tampered: true}))
-	}, assuming(func(a *Assumptions) { a.RedeliverySignedAnew = true }))
+	}, assuming(func(a *Assumptions) { a.Redelivery = "signed" }))
 }
 
 func TestReceiverThatHangs(t *testing.T) {
@@ -327,27 +269,6 @@ func TestReceiverThatHangs(t *testing.T) {
 		d = c.box.Deliveries()[0]
 		assert.Equal(t, DeliveryDone, d.State)
 		assert.Equal(t, 15*time.Second, d.Attempts[1].Time.Sub(d.Attempts[0].Time))
-	})
-}
-
-func TestReceiverThatPanics(t *testing.T) {
-	bubble(t, func(c *caller) {
-		attempts := 0
-		require.NoError(t, c.box.Subscribe(Subscription{
-			Secret: hookSecret, Scheme: signature.AssumedHMAC{},
-			Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-				if attempts++; attempts == 1 {
-					panic("restart")
-				}
-			}),
-		}))
-		c.reach(agreementActive)
-		c.pass(time.Minute)
-		d := c.box.Deliveries()[0]
-		require.Len(t, d.Attempts, 2)
-		assert.Zero(t, d.Attempts[0].Status)
-		assert.Equal(t, "EOF", d.Attempts[0].Error)
-		assert.Equal(t, http.StatusOK, d.Attempts[1].Status)
 	})
 }
 
@@ -386,22 +307,6 @@ func TestDeliveryFaults(t *testing.T) {
 	})
 }
 
-// Two attempts that fail together cause one redelivery.
-func TestDuplicatesShareTheirSchedule(t *testing.T) {
-	bubble(t, func(c *caller) {
-		hook := c.subscribe(500, 500, 500, 500)
-		c.box.NextDelivery(DeliveryFault{Twice: true})
-		c.reach(agreementActive)
-		began := c.box.Now()
-		c.pass(24 * time.Hour)
-		var after []time.Duration
-		for _, in := range hook.all() {
-			after = append(after, in.at.Sub(began))
-		}
-		assert.Equal(t, []time.Duration{0, 0, 5 * time.Second, 35 * time.Second, 335 * time.Second}, after)
-	}, assuming(func(a *Assumptions) { a.RedeliverySignedAnew = true }))
-}
-
 func TestReorder(t *testing.T) {
 	bubble(t, func(c *caller) {
 		hook := c.subscribe()
@@ -428,114 +333,26 @@ func TestReorder(t *testing.T) {
 	})
 }
 
-func TestHoldingKeepsRedeliveries(t *testing.T) {
-	bubble(t, func(c *caller) {
-		hook := c.subscribe(http.StatusInternalServerError)
-		c.reach(agreementActive)
-		assert.Len(t, hook.all(), 1)
-		c.box.HoldDeliveries()
-		c.pass(time.Hour)
-		assert.Len(t, hook.all(), 1)
-		require.NoError(t, c.box.ReleaseDeliveries())
-		assert.Len(t, hook.all(), 2)
-		assert.Equal(t, DeliveryDone, c.box.Deliveries()[0].State)
-	}, assuming(func(a *Assumptions) { a.RedeliverySignedAnew = true }))
-}
-
-func TestRestartOfTheReceiver(t *testing.T) {
-	clock := NewClock(time.Date(2026, 4, 4, 7, 0, 0, 0, time.UTC))
-	c := newCaller(t, WithClock(clock))
-	defer c.box.Close()
-	hook := c.receiver()
-	server := httptest.NewServer(hook)
-	defer server.Close()
-	require.NoError(t, c.box.Subscribe(Subscription{URL: server.URL + "/hook?key=abc", Secret: hookSecret, Scheme: signature.AssumedHMAC{}}))
-	address := server.Listener.Addr().String()
-
-	request := with(c.agreementRequest(), "paymentDetails", "startDate", "2026-04-04")
-	require.NoError(t, c.box.Payer(c.newAgreement(request), ConfirmAgreement))
-	assert.Equal(t, []string{"payto.agreement.confirmed"}, hook.events())
-
-	server.Close() // down
-	require.NoError(t, c.box.Payer(c.newAgreement(request), DeclineAgreement))
-	require.NoError(t, c.box.Flush(t.Context()))
-	missed := c.box.Deliveries()[1]
-	require.Len(t, missed.Attempts, 1)
-	assert.Zero(t, missed.Attempts[0].Status)
-	assert.Contains(t, missed.Attempts[0].Error, "connection refused")
-	assert.NotContains(t, missed.Attempts[0].Error, "abc")
-	assert.Equal(t, DeliveryWaiting, missed.State)
-
-	restarted := httptest.NewUnstartedServer(hook)
-	require.NoError(t, restarted.Listener.Close())
-	listener, err := listenAgain(address)
-	require.NoError(t, err)
-	restarted.Listener = listener
-	restarted.Start()
-	defer restarted.Close()
-	clock.Advance(5 * time.Second)
-	assert.Equal(t, []string{"payto.agreement.confirmed", "payto.agreement.declined"}, hook.events())
-	assert.Equal(t, DeliveryDone, c.box.Deliveries()[1].State)
-}
-
-func TestCloseStopsDeliveries(t *testing.T) {
-	bubble(t, func(c *caller) {
-		began := make(chan struct{}, 2)
-		require.NoError(t, c.box.Subscribe(Subscription{
-			Secret: hookSecret, Scheme: signature.AssumedHMAC{},
-			Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				began <- struct{}{}
-				<-r.Context().Done()
-				began <- struct{}{}
-			}),
-		}))
-		c.reach(agreementActive)
-		<-began
-		ctx, cancel := context.WithCancel(c.t.Context())
-		cancel()
-		require.ErrorIs(t, c.box.Flush(ctx), context.Canceled)
-		c.box.Close()
-		assert.Len(t, began, 1, "the handler has ended")
-		require.NoError(t, c.box.Flush(c.t.Context()))
-		c.pass(24 * time.Hour)
-		assert.Len(t, c.box.Deliveries()[0].Attempts, 1, "nothing is posted any more")
-	})
-}
-
-func TestOldDeliveriesAreForgotten(t *testing.T) {
-	var h hooks
-	for range maxRecorded + 1 {
-		h.add(&delivery{})
+func TestRedeliveredBody(t *testing.T) {
+	for form, check := range map[string]func(first, again received){
+		"same": func(first, again received) { assert.Equal(t, first.raw, again.raw) },
+		"fresher": func(first, again received) {
+			assert.NotEqual(t, "CANCELLED", first.data["status"])
+			assert.Equal(t, "CANCELLED", again.data["status"])
+			assert.Equal(t, first.event, again.event)
+		},
+	} {
+		bubble(t, func(c *caller) {
+			hook := c.subscribe()
+			token := c.reach(agreementActive)
+			c.sleep(time.Second) // so that the events come in order
+			require.Equal(t, http.StatusNoContent, c.patch(token, statusRequest("CANCELLED", "MD17")).status)
+			first := hook.all()[0]
+			require.NoError(t, c.box.Redeliver(first.id))
+			again := hook.all()[2]
+			require.NoError(t, again.err)
+			assert.Equal(t, first.id, again.id)
+			check(first, again)
+		}, assuming(func(a *Assumptions) { a.UnknownMembers, a.Redelivery = "new", form }))
 	}
-	assert.Len(t, h.deliveries, maxRecorded-maxRecorded/10+1)
-}
-
-// A receiver that judges signatures by the real time accepts notifications after the
-// sandbox's clock was moved, and refuses those that a fault makes stale.
-func TestReceiverWithAClockOfItsOwn(t *testing.T) {
-	clock := NewClock(time.Now())
-	c := newCaller(t, WithClock(clock))
-	defer c.box.Close()
-	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{hookSecret})
-	require.NoError(t, err)
-	subscribe := func(dates func() time.Time) *receiver {
-		r := c.receiver()
-		r.verifier = verifier
-		require.NoError(t, c.box.Subscribe(Subscription{Handler: r, Secret: hookSecret, Scheme: signature.AssumedHMAC{}, Clock: dates}))
-		return r
-	}
-	own, naive := subscribe(time.Now), subscribe(nil)
-	clock.Advance(48 * time.Hour)
-	c.box.NextDelivery(DeliveryFault{}, DeliveryFault{}, DeliveryFault{Shift: -(6 * time.Minute)})
-	for range 2 {
-		require.NoError(t, c.box.Payer(c.newAgreement(c.agreementRequest()), ConfirmAgreement))
-		require.NoError(t, c.box.Flush(t.Context()))
-	}
-	require.Len(t, naive.all(), 2)
-	got := own.all()
-	require.Len(t, got, 2)
-	require.NoError(t, got[0].err)
-	require.ErrorIs(t, got[1].err, signature.ErrTooOld)
-	require.ErrorIs(t, naive.all()[0].err, signature.ErrTooNew)
-	assert.WithinDuration(t, time.Now().Add(48*time.Hour), c.box.Deliveries()[0].Attempts[0].Time, time.Minute, "the attempt itself is in the sandbox's time")
 }

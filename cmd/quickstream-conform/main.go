@@ -43,7 +43,7 @@ QUICKSTREAM_WEBHOOK_SECRET. It asks no other host.
 type settings struct {
 	cfg              conform.Config
 	facility, report string
-	listen, address  string
+	listen           string
 	clean, plan, yes bool
 }
 
@@ -59,13 +59,11 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	flags.StringVar(&s.facility, "facility", "facility.json", "`file` for what was found")
 	flags.StringVar(&s.report, "report", "facility.md", "`file` for the report")
 	flags.StringVar(&s.cfg.Business, "business", "", "supplierBusinessCode (the first of the facility)")
-	flags.Func("wait", "how `long` the run may wait: 15m for keys and lag, 2d for the cut-off and retries, 4d for returns, 8d for a weekend", func(text string) (err error) {
+	flags.Func("wait", "how `long` the run may wait: 15m for keys and lag, 2d for the cut-off and retries, 4d for returns, 6d for the slowest PayTo payment", func(text string) (err error) {
 		s.cfg.Wait, err = duration(text)
 		return err
 	})
-	flags.StringVar(&s.cfg.PayID, "payid", "", "an email `address` that is a valid PayID at the test facility; invalid ones have a daily limit")
 	flags.StringVar(&s.listen, "listen", "", "receive notifications on this `address`, such as 127.0.0.1:8080")
-	flags.StringVar(&s.address, "webhook-url", "", "the public `URL` of that address, as the subscription in the portal has it")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -149,14 +147,7 @@ func (s *settings) receive(ctx context.Context, secret string) (stop func(), err
 	}
 	server := &http.Server{Handler: s.cfg.Webhooks, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = server.Serve(l) }() // it ends with Close
-	stop = func() { _ = server.Close() }
-	if s.address != "" {
-		if err := s.cfg.Webhooks.Ping(ctx, http.DefaultClient, s.address); err != nil {
-			stop()
-			return nil, err
-		}
-	}
-	return stop, nil
+	return func() { _ = server.Close() }, nil
 }
 
 // ask runs, and writes what was found even if the run was interrupted.

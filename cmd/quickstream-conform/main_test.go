@@ -25,7 +25,7 @@ func TestPlan(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	require.NoError(t, run(t.Context(), []string{"-plan"}, nil, &out, env(nil)))
-	for _, name := range []string{"KeyLifetime", "LookupLag", "CutOffHour", "AgreementTexts", "SignatureHeader"} {
+	for _, name := range []string{"KeyLifetime", "LookupLag", "CutOffHour", "Metadata", "SignatureHeader"} {
 		assert.Contains(t, out.String(), name)
 	}
 	assert.Contains(t, out.String(), "at most 300 requests")

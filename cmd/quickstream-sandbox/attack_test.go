@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -90,10 +89,8 @@ func TestAttackRow10Token(t *testing.T) {
 	b := newBench(t)
 	locked := b.handler.(guard)
 	locked.token = "a token that nobody guesses"
-	gone, cancel := context.WithCancel(t.Context())
-	cancel() // a stream that is let through ends
 	answer := func(method, path string, change func(*http.Request)) *httptest.ResponseRecorder {
-		r := newRequest(method, path, "").WithContext(gone)
+		r := newRequest(method, path, "")
 		change(r)
 		w := httptest.NewRecorder()
 		locked.ServeHTTP(w, r)
@@ -122,7 +119,7 @@ func TestAttackRow10Token(t *testing.T) {
 		"in the query":  func(r *http.Request) { r.URL.RawQuery = "token=" + locked.token },
 	}
 	for name, change := range strangers {
-		for _, path := range []string{"/", "/_sandbox", "/_sandbox/", "/_sandbox/live", "/_sandbox/live.js", "/_sandbox/inspect", "/_sandbox/requests", "/_sandbox/openapi.yaml", "/_sandbox/nowhere"} {
+		for _, path := range []string{"/", "/_sandbox", "/_sandbox/", "/_sandbox/rows", "/_sandbox/make", "/_sandbox/requests", "/_sandbox/openapi.yaml", "/_sandbox/nowhere"} {
 			w := answer("GET", path, change)
 			assert.Equal(t, http.StatusUnauthorized, w.Code, "%s reads %s", name, path)
 			assert.Contains(t, w.Header().Get("WWW-Authenticate"), "Basic")
@@ -154,7 +151,7 @@ func TestAttackRow10OtherSites(t *testing.T) {
 		return r
 	}
 	for name, header := range strangers {
-		for _, path := range []string{"/", "/_sandbox", "/_sandbox/", "/_sandbox/requests", "/_sandbox/payer", "/_sandbox/ledger", "/rest/v1/", "/elsewhere"} {
+		for _, path := range []string{"/", "/_sandbox", "/_sandbox/", "/_sandbox/requests", "/_sandbox/ledger", "/rest/v1/", "/elsewhere"} {
 			assert.Equal(t, http.StatusForbidden, b.send(from("GET", path, "", header)).Code, "%s reads %s", name, path)
 		}
 		assert.Equal(t, http.StatusForbidden, b.send(from("POST", "/_sandbox/clock", `{"advance":"1h"}`, header)).Code, name)
@@ -168,35 +165,12 @@ func TestAttackRow10OtherSites(t *testing.T) {
 	}
 }
 
-// An origin that may call the service may not control the sandbox, and no other comes in
-// behind it.
-func TestAttackRow10AllowedOrigins(t *testing.T) {
-	b := newBench(t)
-	allowed := http.Header{"Origin": {"http://shop.localhost:3000"}, "Sec-Fetch-Site": {"same-site"}}
-	for _, origins := range [][]string{{"http://other.example", "http://shop.localhost:3000"}, {"*"}} {
-		inner := b.handler.(guard)
-		inner.origins = origins
-		get := func(path string, h http.Header) int {
-			r := newRequest("GET", path, "")
-			r.Header = h.Clone()
-			w := httptest.NewRecorder()
-			inner.ServeHTTP(w, r)
-			return w.Code
-		}
-		assert.Equal(t, http.StatusUnauthorized, get("/rest/v1/", allowed))
-		assert.Equal(t, http.StatusForbidden, get("/_sandbox/requests", allowed))
-		both := http.Header{"Origin": append(allowed["Origin"], "https://evil.example")}
-		assert.Equal(t, http.StatusForbidden, get("/rest/v1/", both))
-		assert.Equal(t, http.StatusForbidden, get("/rest/v1/", http.Header{"Sec-Fetch-Site": {"cross-site"}}), "who says no origin has none that is allowed")
-	}
-}
-
 // What a shop's pages may do is not for its other requests, nor for other sites.
 func TestAttackRow10Shops(t *testing.T) {
 	const shop = "http://127.0.0.1:8080"
 	box := sandbox.New(sandbox.WithShop(shop))
 	t.Cleanup(box.Close)
-	handler, err := newHandler(t.Context(), &control{box: box, clock: liveclock.New(), log: slog.New(slog.DiscardHandler)}, guard{})
+	handler, err := newHandler(&control{box: box, clock: liveclock.New(), log: slog.New(slog.DiscardHandler)}, guard{})
 	require.NoError(t, err)
 	code := func(method, path string, h http.Header) (int, string) {
 		r := newRequest(method, path, "")
@@ -220,12 +194,12 @@ func TestAttackRow10Shops(t *testing.T) {
 	for _, from := range []string{
 		"", "null", "https://evil.example/", "https://127.0.0.1:8080/", shop + ".evil.example/", shop + "1/", shop + "@evil.example/",
 	} {
-		for _, path := range []string{"/_shop/challenge", sandbox.PayerPage, "/_sandbox/challenge", "/_sandbox/", "/rest/v1/"} {
+		for _, path := range []string{"/_shop/challenge", sandbox.PayerPage, "/_sandbox/make", "/_sandbox/", "/rest/v1/"} {
 			status, _ = code("GET", path, leads(from))
 			assert.Equal(t, http.StatusForbidden, status, "%s from %q", path, from)
 		}
 	}
-	for _, path := range []string{"/_sandbox/challenge", "/_sandbox/payer", "/_sandbox/", "/_sandbox/ledger", "/rest/v1/transactions"} {
+	for _, path := range []string{"/_sandbox/make", "/_sandbox/", "/_sandbox/ledger", "/rest/v1/transactions"} {
 		for _, h := range []http.Header{leads(shop + "/"), {"Origin": {shop}, "Sec-Fetch-Site": {"same-site"}}} {
 			for _, method := range []string{"GET", "POST"} {
 				status, _ = code(method, path, h)
@@ -240,7 +214,7 @@ func TestAttackRow10Shops(t *testing.T) {
 func TestAttackRow10FramesAndSniffing(t *testing.T) {
 	b := newBench(t)
 	for _, path := range []string{
-		"/", "/_sandbox/", "/_sandbox/help", "/_sandbox/inspect", "/_sandbox/payer", "/_sandbox/challenge", "/_sandbox/live.js", "/_sandbox/clock", "/_sandbox/nowhere", "/rest/v1/", "/rest/v1/nowhere", "/nowhere",
+		"/", "/_sandbox/", "/_sandbox/make", "/_sandbox/detail", "/_sandbox/pages.js", "/_sandbox/clock", "/_sandbox/nowhere", "/rest/v1/", "/rest/v1/nowhere", "/nowhere",
 	} {
 		h := b.send(newRequest("GET", path, "")).Header()
 		assert.Contains(t, h.Get("Content-Security-Policy"), "frame-ancestors 'none'", path)
@@ -253,26 +227,4 @@ func TestAttackRow10FramesAndSniffing(t *testing.T) {
 			assert.Contains(t, h.Get("Permissions-Policy"), "camera=()", path)
 		}
 	}
-}
-
-// largestWrite is how much an answer holds at once.
-type largestWrite struct {
-	*httptest.ResponseRecorder
-	most int
-}
-
-func (w *largestWrite) Write(p []byte) (int, error) {
-	w.most = max(w.most, len(p))
-	return len(p), nil
-}
-
-// Bodies that grow when they are written as JSON do not make one large text.
-func TestAttackRow10BodiesReadBack(t *testing.T) {
-	b := newBench(t)
-	for range 12 {
-		b.send(newRequest("POST", "/rest/v1/transactions", strings.Repeat("\x01", 128<<10)))
-	}
-	w := &largestWrite{ResponseRecorder: httptest.NewRecorder()}
-	b.handler.ServeHTTP(w, newRequest("GET", "/_sandbox/requests", ""))
-	assert.Less(t, w.most, 1<<20)
 }

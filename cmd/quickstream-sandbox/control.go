@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"log/slog"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/liveclock"
@@ -30,7 +30,6 @@ type document struct {
 	content   []byte
 }
 
-// writeJSON writes a value; of a sequence one element at a time, for it may be long.
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	if doc, is := value.(document); is {
 		w.Header().Set("Content-Type", doc.mediaType)
@@ -40,25 +39,9 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	list, isList := value.(iter.Seq[any])
-	if !isList {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		_ = enc.Encode(value) // the caller may have gone
-		return
-	}
-	before := "["
-	for element := range list {
-		raw, _ := json.MarshalIndent(element, "  ", "  ") // texts and times
-		if _, err := fmt.Fprintf(w, "%s\n  %s", before, raw); err != nil {
-			return
-		}
-		before = ","
-	}
-	if before == "[" {
-		_, _ = io.WriteString(w, before)
-	}
-	_, _ = io.WriteString(w, "]\n")
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	_ = enc.Encode(value) // the caller may have gone
 }
 
 // body reads the JSON of a request into a value, strictly.
@@ -148,13 +131,11 @@ type request struct {
 }
 
 func (c *control) requests(*http.Request) (any, error) {
-	return iter.Seq[any](func(yield func(any) bool) {
-		for _, r := range c.box.Requests() {
-			if !yield(request{Request: r, Body: string(r.Body), Answer: string(r.Answer)}) {
-				return
-			}
-		}
-	}), nil
+	list := []request{}
+	for _, r := range c.box.Requests() {
+		list = append(list, request{Request: r, Body: string(r.Body), Answer: string(r.Answer)})
+	}
+	return list, nil
 }
 
 func (c *control) ledger(r *http.Request) (any, error) {
@@ -184,6 +165,8 @@ func parseOutcome(text string) (sandbox.Outcome, error) {
 	switch {
 	case word == "approved" && code == "":
 		return sandbox.Approved(), nil
+	case word == "approved":
+		return approvedInPart(code)
 	case word == "erred" && code == "":
 		return sandbox.Erred(), nil
 	case word == "suspended" && code == "":
@@ -195,7 +178,7 @@ func parseOutcome(text string) (sandbox.Outcome, error) {
 	case word == "rejected" && code != "":
 		return sandbox.Rejected(code), nil
 	}
-	return sandbox.Outcome{}, fmt.Errorf("no outcome %q: use approved, erred, suspended, pending, declined <code> or rejected <code>", text)
+	return sandbox.Outcome{}, fmt.Errorf("no outcome %q: use approved, approved <amount>, erred, suspended, pending, declined <code> or rejected <code>", text)
 }
 
 func (c *control) transaction(r *http.Request) (any, error) {
@@ -226,4 +209,14 @@ func (c *control) schedule(r *http.Request) (any, error) {
 
 func (c *control) fileFaults(r *http.Request) (any, error) {
 	return c.box.FileFaults(r.PathValue("id")), nil
+}
+
+// approvedInPart takes an amount in dollars.
+func approvedInPart(text string) (sandbox.Outcome, error) {
+	whole, fraction, decimals := strings.Cut(text, ".")
+	cents, err := strconv.ParseInt(whole+(fraction + "00")[:2], 10, 64)
+	if err != nil || cents <= 0 || !decimals || len(fraction) > 2 {
+		return sandbox.Outcome{}, fmt.Errorf("%q is no amount: write approved 4.00", text)
+	}
+	return sandbox.ApprovedInPart(cents), nil
 }

@@ -28,11 +28,9 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	clock := liveclock.New()
-	box := sandbox.New(sandbox.WithClock(clock.Clock), sandbox.WithAnswers(), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
-		a.UnknownMembers, a.LookupLag, a.AgreementLookupLag = "none", 0, 0
-	}))
+	box := sandbox.New(sandbox.WithClock(clock.Clock), sandbox.WithAnswers())
 	t.Cleanup(box.Close)
-	handler, err := newHandler(t.Context(), &control{box: box, clock: clock, log: slog.New(slog.DiscardHandler)}, guard{})
+	handler, err := newHandler(&control{box: box, clock: clock, log: slog.New(slog.DiscardHandler)}, guard{})
 	require.NoError(t, err)
 	return &bench{t, box, clock, handler}
 }
@@ -109,7 +107,7 @@ func TestClock(t *testing.T) {
 
 func TestOutcomesLedgerAndRequests(t *testing.T) {
 	b := newBench(t)
-	b.control(200, "POST", "/outcomes", `["declined 05","approved","rejected QA","erred","suspended","suspended","declined 01"]`)
+	b.control(200, "POST", "/outcomes", `["declined 05","approved 4.00","rejected QA","erred","suspended","suspended","declined 01"]`)
 	var codes []any
 	receipts := map[string]string{}
 	for _, order := range []string{"A", "B", "C", "D", "E", "F", "G"} {
@@ -117,7 +115,7 @@ func TestOutcomesLedgerAndRequests(t *testing.T) {
 		codes = append(codes, tx["responseCode"])
 		receipts[order] = tx["receiptNumber"].(string)
 	}
-	assert.Equal(t, []any{"05", "08", "QA", "QI", "34", "34", "01"}, codes)
+	assert.Equal(t, []any{"05", "10", "QA", "QI", "34", "34", "01"}, codes)
 	for _, bad := range []string{`["declined"]`, `["approved 08"]`, `["lost"]`, `{}`} {
 		b.control(422, "POST", "/outcomes", bad)
 	}
@@ -134,7 +132,7 @@ func TestOutcomesLedgerAndRequests(t *testing.T) {
 
 	assert.Len(t, b.control(200, "GET", "/ledger", ""), 8)
 	order := b.control(200, "GET", "/ledger?order=b", "").(object)
-	assert.Equal(t, []any{1.0, 1050.0}, []any{order["charged"], order["net"]})
+	assert.Equal(t, []any{1.0, 400.0}, []any{order["charged"], order["net"]})
 	assert.Len(t, order["entries"], 1)
 
 	requests := b.control(200, "GET", "/requests", "").([]any)
@@ -156,13 +154,13 @@ func TestFaults(t *testing.T) {
 	for kind, more := range map[string]string{
 		"ResetBeforeCommit": "", "ResetAfterCommit": "", "HangBeforeCommit": "", "HangAfterCommit": "",
 		"DelayBeforeCommit": `,"delay":"1s"`, "DelayAfterCommit": `,"delay":"1s"`, "CommitLate": `,"delay":"1s"`,
-		"SlowBody": `,"bytes":5`, "TruncatedBody": `,"bytes":5`, "RateLimited": `,"retryAfter":"7"`, "Garbage": `,"body":"Echo"`,
-		"Redirect": `,"status":307,"location":"/"`, "Status": `,"status":503,"body":"Empty"`, "StatusAfterCommit": `,"status":502,"body":"EchoHTML"`,
+		"SlowBody": `,"bytes":5`, "TruncatedBody": `,"bytes":5`, "RateLimited": `,"retryAfter":"7"`, "Garbage": `,"body":"BrokenJSON"`,
+		"Redirect": `,"status":307,"location":"/"`, "Status": `,"status":503,"body":"Empty"`, "StatusAfterCommit": `,"status":502,"body":"HTML"`,
 	} {
 		counts := b.control(200, "POST", "/faults", `{"operation":"GET /","nth":99,"kind":"`+kind+`"`+more+`}`).(object)
 		assert.Contains(t, counts, kind)
 	}
-	for _, body := range []string{"EchoLinks", "DuplicateMembers"} {
+	for _, body := range []string{"DuplicateMembers"} {
 		counts := b.control(200, "POST", "/faults", `{"operation":"GET /","nth":99,"kind":"Garbage","body":"`+body+`"}`).(object)
 		assert.Contains(t, counts, body)
 	}
@@ -181,23 +179,23 @@ func TestFaults(t *testing.T) {
 func TestAgreementsAndThePayersApp(t *testing.T) {
 	b := newBench(t)
 	token := b.agreement()
-	page := b.send(newRequest("GET", "/_sandbox/payer", ""))
+	page := b.send(newRequest("GET", "/_sandbox/make", ""))
 	assert.Contains(t, page.Body.String(), "reference REF-1")
 	assert.Contains(t, page.Body.String(), token)
 	assert.Contains(t, page.Header().Get("Content-Security-Policy"), "default-src 'none'")
 
 	form := func(values url.Values) *httptest.ResponseRecorder {
-		r := newRequest("POST", "/_sandbox/payer", values.Encode())
+		r := newRequest("POST", "/_sandbox/make", values.Encode())
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 		return b.send(r)
 	}
-	w := form(url.Values{"agreementToken": {token}, "action": {"confirm"}})
-	assert.Equal(t, []any{http.StatusSeeOther, "/_sandbox/payer"}, []any{w.Code, w.Header().Get("Location")})
-	late := form(url.Values{"agreementToken": {token}, "action": {"confirm"}})
+	w := form(url.Values{"agreementToken": {token}, "payer": {"confirm"}})
+	assert.Equal(t, []any{http.StatusSeeOther, "/_sandbox/make"}, []any{w.Code, w.Header().Get("Location")})
+	late := form(url.Values{"agreementToken": {token}, "payer": {"confirm"}})
 	assert.Equal(t, 422, late.Code)
 	assert.Regexp(t, `<p class="wrong" role="alert">sandbox: `, late.Body.String())
-	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/payer", "")).Body.String(), "Nothing waits for you")
+	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/make", "")).Body.String(), "Nobody is asked")
 	list := b.control(200, "GET", "/agreements", "").([]any)
 	assert.Equal(t, "ACTIVE", list[0].(object)["status"])
 
@@ -210,7 +208,7 @@ func TestAgreementsAndThePayersApp(t *testing.T) {
 	amend.SetBasicAuth(b.box.Keys().Secret, "")
 	amend.Header.Set("Content-Type", "application/json")
 	require.Equal(t, 204, b.send(amend).Code)
-	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/payer", "")).Body.String(), "asks to change an agreement")
+	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/make", "")).Body.String(), "A change of an agreement")
 	b.control(200, "POST", "/agreements/"+token+"/accept-amendment", "")
 }
 
@@ -244,11 +242,10 @@ func TestChallengePage(t *testing.T) {
 	b := newBench(t)
 	token, authenticate := b.cardToken()
 	assert.Equal(t, "C", authenticate())
-	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/challenge?singleUseTokenId="+token, "")).Body.String(), "A payment of $10.50")
-	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/challenge?singleUseTokenId=x", "")).Body.String(), "Nothing to confirm")
+	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/make", "")).Body.String(), "a payment of $10.50")
 	assert.Len(t, b.control(200, "GET", "/challenges", ""), 1)
 	b.control(422, "POST", "/challenges/"+token+"/C", "")
-	r := newRequest("POST", "/_sandbox/challenge", url.Values{"singleUseTokenId": {token}, "transStatus": {"Y"}}.Encode())
+	r := newRequest("POST", "/_sandbox/make", url.Values{"singleUseTokenId": {token}, "transStatus": {"Y"}}.Encode())
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	assert.Equal(t, http.StatusSeeOther, b.send(r).Code)
 	assert.Equal(t, "Y", authenticate())

@@ -24,9 +24,6 @@ type subscription struct {
 	BasicPassword string   `json:"basicPassword,omitempty"`
 }
 
-// ofTheFlag is the id of the subscription of -webhook.
-const ofTheFlag = "flag"
-
 func subscriptionOf(s sandbox.Subscription) subscription {
 	return subscription{s.ID, s.URL, s.Secret, s.EventTypes, s.BasicUser, s.BasicPassword}
 }

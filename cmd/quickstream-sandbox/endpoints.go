@@ -86,7 +86,7 @@ func (c *control) openAPI(*http.Request) (any, error) {
 func (c *control) outcomeEndpoints() []endpoint {
 	return []endpoint{
 		{
-			"POST /outcomes", "the outcomes of the next transactions, one each: approved, declined <code>, erred (not known, summaryCode 2), rejected <code>, suspended (by fraud screening) or pending",
+			"POST /outcomes", "the outcomes of the next transactions, one each: approved, approved <amount> (a part, such as approved 4.00), declined <code>, erred (not known, summaryCode 2), rejected <code>, suspended (by fraud screening) or pending",
 			`-d '["declined 51","erred"]' $SANDBOX/outcomes`, c.nextOutcomes,
 		},
 		{
@@ -95,13 +95,13 @@ func (c *control) outcomeEndpoints() []endpoint {
 		},
 		{
 			"POST /faults", "breaks calls. operation: such as \"POST /transactions\", any without it. nth, times, probability: which calls. kind: " + faultKindNames +
-				". body: ServiceError, HTML, Empty, BrokenJSON, GatewayError, ErrorList, Echo, EchoHTML, EchoLinks or DuplicateMembers. Some take delay, bytes, status, retryAfter or location",
+				". body: ServiceError, HTML, Empty, BrokenJSON, GatewayError, ErrorList or DuplicateMembers. Some take delay, bytes, status, retryAfter or location",
 			`-d '{"operation":"POST /transactions","nth":1,"kind":"ResetAfterCommit"}' $SANDBOX/faults`, c.injectFault,
 		},
 		{"GET /faults", "how often each kind has struck", "$SANDBOX/faults", c.faults},
 		{"DELETE /faults", "ends them", "-X DELETE $SANDBOX/faults", c.clearFaults},
 		{
-			"POST /schedules", "sets up a recurring payment, as people do in the portal. amount: in cents. frequency: WEEKLY, FORTNIGHTLY, MONTHLY, QUARTERLY or YEARLY. More: accountToken, supplierBusinessCode, currency, first (a time), payments (how many)",
+			"POST /schedules", "sets up a recurring payment, as people do in the portal. amount: in cents. frequency: MONTHLY. More: accountToken, supplierBusinessCode, currency, first (a time), payments (how many)",
 			`-d '{"customerId":"'$CUSTOMER'","amount":1050,"frequency":"MONTHLY"}' $SANDBOX/schedules`, c.schedule,
 		},
 		{"GET /payment-files/{id}/faults", "what is wrong with the lines of a payment file", "$SANDBOX/payment-files/1/faults", c.fileFaults},

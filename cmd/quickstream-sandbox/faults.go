@@ -20,7 +20,7 @@ type faultRequest struct {
 	Delay       string  `json:"delay"`
 	Bytes       int     `json:"bytes"`
 	Status      int     `json:"status"`
-	Body        string  `json:"body"` // ServiceError, HTML, Empty, BrokenJSON, GatewayError, ErrorList, Echo, EchoHTML, EchoLinks or DuplicateMembers
+	Body        string  `json:"body"` // ServiceError, HTML, Empty, BrokenJSON, GatewayError, ErrorList or DuplicateMembers
 	RetryAfter  string  `json:"retryAfter"`
 	Location    string  `json:"location"`
 }
@@ -104,7 +104,7 @@ func (in faultRequest) faultKind() (kind sandbox.FaultKind, err error) {
 //nolint:gochecknoglobals // an immutable table
 var bodyKinds = []sandbox.BodyKind{
 	sandbox.ServiceError, sandbox.HTML, sandbox.Empty, sandbox.BrokenJSON, sandbox.GatewayError, sandbox.ErrorList,
-	sandbox.Echo, sandbox.EchoHTML, sandbox.EchoLinks, sandbox.DuplicateMembers,
+	sandbox.DuplicateMembers,
 }
 
 func (in faultRequest) bodyKind() (sandbox.BodyKind, error) {

@@ -14,14 +14,13 @@ import (
 )
 
 // guard answers requests for loopback names and for the hosts that were named. It lets
-// browsers in only with pages of this port, of the origins that were allowed, and of shops for
+// browsers in only with pages of this port, and of shops for
 // what shops need. The control endpoints take no API key, and the service records what it
 // refuses: neither is for other sites in the same browser. If there is a token, nobody controls
 // the sandbox without it.
 type guard struct {
 	service *sandbox.Sandbox
 	control http.Handler // all under /_sandbox, and the page that leads there
-	origins []string     // may call the service from browsers
 	hosts   hosts
 	token   string
 	log     *slog.Logger
@@ -40,8 +39,8 @@ func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !g.serves(hostOf(r.Host)):
 		g.refuse(w, r, http.StatusForbidden, "This port is reached by a loopback name, or by one that -host names.")
-	case !sameOrigin(r) && (isControl || !g.allows(r) && !g.service.ForShop(r)):
-		g.refuse(w, r, http.StatusForbidden, "Another site asked for this. Open it yourself, or allow the site: -shop, -origins.")
+	case !sameOrigin(r) && (isControl || !g.service.ForShop(r)):
+		g.refuse(w, r, http.StatusForbidden, "Another site asked for this. Open it yourself, or allow the site: -shop.")
 	case isControl && !g.admits(r):
 		h.Set("WWW-Authenticate", `Basic realm="quickstream-sandbox"`)
 		g.refuse(w, r, http.StatusUnauthorized, "The control endpoints need the token: as the user name of HTTP Basic, or as a Bearer token.")
@@ -81,11 +80,6 @@ func sameOrigin(r *http.Request) bool {
 		}
 	}
 	return true
-}
-
-func (g guard) allows(r *http.Request) bool {
-	from := r.Header.Values("Origin")
-	return len(from) == 1 && (slices.Contains(g.origins, from[0]) || slices.Contains(g.origins, "*"))
 }
 
 // serves reports whether a host, as hostOf returns it, is one of this port.

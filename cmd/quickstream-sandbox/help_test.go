@@ -5,12 +5,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"html"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -110,7 +110,7 @@ func TestTheTourOfTheHelp(t *testing.T) {
 	hook := httptest.NewServer(r)
 	defer hook.Close()
 
-	line := newShell(t, "").words(strings.TrimSpace(codeOf(t, string(help), "QUICKSTREAM-SANDBOX")))
+	line := strings.Fields(codeOf(t, string(help), "QUICKSTREAM-SANDBOX"))
 	server := command(t, append(line[1:], "-addr", "127.0.0.1:0")...)
 	out, err := server.StdoutPipe()
 	require.NoError(t, err)
@@ -123,19 +123,20 @@ func TestTheTourOfTheHelp(t *testing.T) {
 
 	script := codeOf(t, string(help), "A TOUR WITH CURL")
 	require.Contains(t, script, "http://127.0.0.1:4242/")
-	sh.run(strings.Replace(script, "http://127.0.0.1:4242/", hook.URL, 1))
+	printed := sh.run(strings.Replace(script, "http://127.0.0.1:4242/", hook.URL, 1))
 
 	assert.ElementsMatch(t, []string{"payto.agreement.confirmed", "payto.payment.approved", "payto.agreement.declined"}, r.next(3))
 	for order, net := range map[string]int{"ORDER-1": 1050 - 400, "ORDER-2": 0, "ORDER-3": 500, "ORDER-4": 1500, "ORDER-5": 1050} {
 		var ledger struct{ Net int }
-		require.NoError(t, json.Unmarshal([]byte(sh.curl(`curl "$SANDBOX/ledger?order=`+order+`"`)), &ledger))
+		require.NoError(t, json.Unmarshal([]byte(sh.run(`curl "$SANDBOX/ledger?order=`+order+`"`)), &ledger))
 		assert.Equal(t, net, ledger.Net, order)
 	}
 	var delivered []delivery
-	require.NoError(t, json.Unmarshal([]byte(sh.curl("curl $SANDBOX/deliveries")), &delivered))
+	require.NoError(t, json.Unmarshal([]byte(sh.run("curl $SANDBOX/deliveries")), &delivered))
 	assert.Len(t, delivered, 3)
-	require.Len(t, sh.printed, 2)
-	assert.Equal(t, "t="+sh.vars["TIME"]+",v1="+sh.printed[0], sh.printed[1], "what openssl computes is what was sent")
+	sums := regexp.MustCompile(`= ([0-9a-f]{64})\nt=[0-9]+,v1=([0-9a-f]{64})\n$`).FindStringSubmatch(printed)
+	require.NotNil(t, sums, printed)
+	assert.Equal(t, sums[1], sums[2], "what openssl computes is what was sent")
 }
 
 // Every endpoint that is served stands in the help with an example that works, and
@@ -169,13 +170,11 @@ func TestTheHelpIsComplete(t *testing.T) {
 		assert.Contains(t, help, "\n"+e.pattern+"\n")
 		assert.Contains(t, help, "    curl "+e.example+"\n")
 		assert.NotEmpty(t, e.about, e.pattern)
-		if e.pattern != "GET /live" {
-			sh.run("curl " + e.example)
-		}
+		sh.run("curl " + e.example)
 	}
 	flags, _ := newFlags()
 	for _, name := range []string{
-		"addr", "assume", "assumptions", "auto-confirm", "expose", "host", "origins", "publishable-key", "quiet", "secret-key", "seed", "shop", "state", "token",
+		"addr", "assume", "assumptions", "auto-confirm", "expose", "host", "publishable-key", "quiet", "secret-key", "seed", "shop", "token",
 		"version", "webhook", "webhook-host", "webhook-secret", "world",
 	} {
 		assert.NotNil(t, flags.Lookup(name))
@@ -185,22 +184,11 @@ func TestTheHelpIsComplete(t *testing.T) {
 		assert.Regexp(t, `(?m)^`+a.Name+` +`, help)
 	}
 	assert.Contains(t, help, "| lastEmpty | gone\n")
-	assert.Contains(t, help, "sun.net.http.retryPost")
 	for _, kind := range strings.Split(faultKindNames, ", ") {
 		_, err := faultRequest{Kind: kind, Status: 500}.faultKind()
 		assert.NoError(t, err, kind)
 	}
 	for line := range strings.Lines(help) {
 		assert.Less(t, len(line), 180, line)
-	}
-
-	page := html.UnescapeString(b.send(newRequest("GET", "/_sandbox/help", "")).Body.String())
-	for _, section := range manual() {
-		assert.Contains(t, page, section.Title)
-		assert.Contains(t, page, section.Code)
-		for _, term := range section.Terms {
-			assert.Contains(t, page, term.Name)
-			assert.Contains(t, page, term.Code)
-		}
 	}
 }

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"html"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -18,35 +15,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// stream reads what the page is told.
-func (b *bench) stream(query string) (next func() news) {
+// rows are what the page's script asks for.
+func (b *bench) rows(query string) (told news) {
 	b.t.Helper()
-	server := httptest.NewServer(b.handler)
-	b.t.Cleanup(server.Close)
-	ctx, cancel := context.WithCancel(b.t.Context())
-	b.t.Cleanup(cancel)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/_sandbox/live"+query, nil)
-	require.NoError(b.t, err)
-	resp, err := server.Client().Do(r)
-	require.NoError(b.t, err)
-	b.t.Cleanup(func() { _ = resp.Body.Close() })
-	require.Equal(b.t, "text/event-stream", resp.Header.Get("Content-Type"))
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(nil, 1<<20)
-	return func() (told news) {
-		for lines.Scan() {
-			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
-				require.NoError(b.t, json.Unmarshal([]byte(data), &told))
-				return told
-			}
-		}
-		return news{}
-	}
+	w := b.send(newRequest("GET", "/_sandbox/rows"+query, ""))
+	require.Equal(b.t, 200, w.Code)
+	require.NoError(b.t, json.Unmarshal(w.Body.Bytes(), &told))
+	return told
 }
 
 func TestThePageChangesAsTheSandboxDoes(t *testing.T) {
@@ -54,165 +33,129 @@ func TestThePageChangesAsTheSandboxDoes(t *testing.T) {
 	require.NoError(t, b.box.Subscribe(sandbox.Subscription{
 		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), Secret: "s", Scheme: signature.AssumedHMAC{},
 	}))
-	next := b.stream("")
-	told := next().Rows
-	assert.Equal(t, map[string]string{"ledger": "", "requests": "", "deliveries": ""}, told)
-	var ahead int64
-	until := func(done func() bool) {
-		t.Helper()
-		for !done() {
-			change := next()
-			require.NotNil(t, change.Rows, "the stream has ended")
-			ahead = change.Ahead
-			for name, rows := range change.Rows {
-				assert.NotEqual(t, told[name], rows, "told twice: %s", name)
-				told[name] = rows
-			}
-		}
-	}
-	shows := func(list, text string) func() bool { return func() bool { return strings.Contains(told[list], text) } }
+	assert.Equal(t, news{Rows: map[string]string{"ledger": "", "rows": ""}}, b.rows(""))
 	receipt := b.pay("ORDER-7")["receiptNumber"].(string)
-	until(shows("ledger", `<li id="tx-`+receipt+`">`))
-	until(shows("requests", "POST /transactions"))
-	assert.Contains(t, told["ledger"], "10.50 AUD")
-	assert.Contains(t, told["ledger"], "order ORDER-7")
+	told := b.rows("").Rows
+	assert.Regexp(t, `(?s)<li id="tx-`+receipt+`".*10\.50 AUD.*ORDER-7`, told["ledger"])
+	assert.Regexp(t, `(?s)POST /transactions.*ORDER-7.*10\.5 AUD.*<b class="approved">Approved`, told["rows"])
 	id := b.trigger("payto.agreement.confirmed")
-	until(shows("deliveries", `<li id="delivery-`+id+`">`))
-	until(shows("deliveries", `<b class="done">`))
-	assert.Contains(t, told["deliveries"], "200, signature valid, attempts: 1")
+	assert.Regexp(t, `(?s)<li id="delivery-`+id+`".*<b class="done">.*attempts: 1.*answered 200.*ORDER-7`, b.rows("").Rows["rows"], "the newest first")
 	b.control(200, "POST", "/clock", `{"advance":"36h"}`)
-	until(func() bool { return ahead == (36 * time.Hour).Milliseconds() })
+	assert.Equal(t, (36 * time.Hour).Milliseconds(), b.rows("").Ahead)
 	for range rowsShown {
 		b.pay("MANY")
 	}
-	until(func() bool { return strings.Count(told["ledger"], "order MANY") == rowsShown })
-	assert.NotContains(t, told["ledger"], receipt, "the newest are shown")
+	assert.Equal(t, rowsShown, strings.Count(b.rows("").Rows["ledger"], ">MANY<"))
+	assert.NotContains(t, b.rows("").Rows["ledger"], receipt, "the newest are shown")
 }
 
-func TestTheStreamEndsWithTheServer(t *testing.T) {
-	clock := liveclock.New()
-	box := sandbox.New(sandbox.WithClock(clock.Clock))
-	defer box.Close()
-	ctx, end := context.WithCancel(t.Context())
-	handler, err := newHandler(ctx, &control{box: box, clock: clock, log: slog.New(slog.DiscardHandler)}, guard{})
-	require.NoError(t, err)
-	b := &bench{t: t, box: box, clock: clock, handler: handler}
-	next := b.stream("")
-	require.NotNil(t, next().Rows)
-	end()
-	assert.Nil(t, next().Rows)
+// form sends a form of a page.
+func (b *bench) form(path string, values url.Values, accept string) *httptest.ResponseRecorder {
+	r := newRequest("POST", "/_sandbox"+path, values.Encode())
+	r.Header = http.Header{
+		"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}, "Origin": {"http://127.0.0.1:8642"}, "Accept": {accept},
+	}
+	return b.send(r)
 }
 
-func TestASilentPageIsTold(t *testing.T) {
-	same := news{Ahead: 5}
-	_, due := same.message(news{Ahead: 5}, longestSilence)
-	assert.False(t, due)
-	message, due := same.message(news{Ahead: 5}, longestSilence+1)
-	assert.True(t, due)
-	assert.Equal(t, ":\n\n", string(message))
-	message, due = same.message(news{}, 0)
-	assert.True(t, due)
-	assert.JSONEq(t, `{"ahead":5,"rows":null}`, strings.TrimPrefix(string(message), "data: "))
-}
-
-func TestTheFormsOfThePage(t *testing.T) {
+func TestTheFormsOfThePages(t *testing.T) {
 	b := newBench(t)
 	r := newReceiver(t, "s")
 	require.NoError(t, b.box.Subscribe(sandbox.Subscription{Handler: r, Secret: "s", Scheme: signature.AssumedHMAC{}, Clock: time.Now}))
-	post := func(want int, values url.Values) string {
+	done := func(path, field, value string) {
 		t.Helper()
-		q := newRequest("POST", "/_sandbox/", values.Encode())
-		q.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}, "Origin": {"http://127.0.0.1:8642"}}
-		w := b.send(q)
-		require.Equal(t, want, w.Code, w.Body.String())
-		return w.Header().Get("Location") + w.Body.String()
+		w := b.form(path, url.Values{field: {value}}, "text/html")
+		assert.Equal(t, []any{http.StatusSeeOther, "/_sandbox" + path}, []any{w.Code, w.Header().Get("Location")}, w.Body.String())
 	}
-	assert.Equal(t, "/_sandbox/", post(303, url.Values{"advance": {"2h"}}))
+	done("/make", "advance", "2h")
 	assert.Equal(t, 2*time.Hour, b.clock.Ahead())
-	post(303, url.Values{"event": {"payto.agreement.expired"}})
-	post(303, url.Values{"redeliver": {b.box.Deliveries()[0].ID}})
+	done("/make", "event", "payto.agreement.expired")
+	done("/", "redeliver", b.box.Deliveries()[0].ID)
 	assert.Equal(t, []string{"payto.agreement.expired", "payto.agreement.expired"}, r.next(2))
-	for field, value := range map[string]string{"advance": "<soon>", "event": "payto.nothing", "redeliver": "nobody", "": ""} {
-		page := post(422, url.Values{field: {value}})
-		assert.Contains(t, page, "<!doctype html>", "the page is there again")
-		switch field {
-		case "advance":
-			assert.Regexp(t, `name="advance" value="&lt;soon&gt;" [^>]*aria-describedby="wrong-advance" aria-invalid="true"`, page)
-			assert.Regexp(t, `id="wrong-advance" role="alert">[^<]*write 90s, 48h or 2d12h`, page)
-		case "event":
-			assert.Regexp(t, `id="wrong-event" role="alert">no event type`, page)
-		case "redeliver":
-			assert.Regexp(t, `id="state" role="status">sandbox: no delivery`, page)
-		}
-		q := newRequest("POST", "/_sandbox/", url.Values{field: {value}}.Encode())
-		q.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Accept": {"text/plain"}}
-		w := b.send(q)
-		assert.Equal(t, "text/plain; charset=utf-8", w.Header().Get("Content-Type"))
-		assert.NotEmpty(t, w.Body.String(), "nothing was done")
-		assert.NotContains(t, w.Body.String(), "<!doctype", "the script puts it beside the field")
+	done("/make", "outcome", "declined 51")
+	done("/make", "card", "4242424242424242")
+	assert.Equal(t, "declined", b.box.Ledger()[0].Outcome)
+	for _, f := range namedFaults() {
+		assert.Contains(t, html.UnescapeString(b.send(newRequest("GET", "/_sandbox/make", "")).Body.String()), f.Sees)
+		done("/make", "fault", f.Name)
+	}
+	assert.Contains(t, b.form("/make", url.Values{"card": {"4242424242424242"}}, "text/plain").Body.String(), "is a fault in force?")
+	assert.Equal(t, 1, b.box.FaultCounts()["ResetAfterCommit"])
+	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/make", "")).Body.String(), "ResetAfterCommit has struck 1 time.")
+	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/make", "")).Body.String(), fmt.Sprintf("wait for a call: %d.", len(namedFaults())-1))
+	done("/make", "mend", "all")
+	assert.Contains(t, b.send(newRequest("GET", "/_sandbox/make", "")).Body.String(), "No fault waits for a call.")
+	done("/make", "card", "4242424242424242")
+
+	for field, value := range map[string]string{"advance": "<soon>", "event": "payto.nothing", "redeliver": "nobody", "fault": "none", "outcome": "lost", "card": "4000", "": ""} {
+		w := b.form("/make", url.Values{field: {value}}, "text/html")
+		assert.Equal(t, 422, w.Code)
+		assert.Regexp(t, `(?s)<!doctype html>.*<p class="wrong" role="alert">[^<]+<`, w.Body.String(), field)
+		assert.NotContains(t, w.Body.String(), "<soon>")
+		w = b.form("/make", url.Values{field: {value}}, "text/plain")
+		assert.NotContains(t, w.Body.String(), "<!doctype", "the script shows it")
+		assert.NotEmpty(t, w.Body.String())
 	}
 }
 
-func TestFilters(t *testing.T) {
+func TestFind(t *testing.T) {
 	b := newBench(t)
 	require.NoError(t, b.box.Subscribe(sandbox.Subscription{Handler: http.NotFoundHandler(), Secret: "s", Scheme: signature.AssumedHMAC{}}))
 	b.pay("ORDER-7")
 	b.pay("ORDER-8")
-	b.service(422, "POST", "/transactions", b.box.Keys().Secret, object{})
-	b.control(200, "POST", "/faults", `{"operation":"POST /transactions","nth":1,"kind":"Status","status":502}`)
-	b.service(502, "POST", "/transactions", b.box.Keys().Secret, object{"customerReferenceNumber": "ORDER-9"})
 	b.trigger("payto.agreement.declined")
-	shown := func(query, list string) int {
-		t.Helper()
+	for query, want := range map[string][]int{"": {2, 4, 1}, "find=order-7": {1, 1, 0}, "find=DECLINED": {0, 0, 1}, "find=nowhere": {0, 0, 0}} {
 		page := b.send(newRequest("GET", "/_sandbox/?"+query, "")).Body.String()
-		return strings.Count(page, `<li id="`+list+`-`)
+		count := func(list string) int { return strings.Count(page, `<li id="`+list+`-`) }
+		assert.Equal(t, want, []int{count("tx"), count("request"), count("delivery")}, query)
 	}
-	assert.Equal(t, []int{2, 6, 1}, []int{shown("", "tx"), shown("", "request"), shown("", "delivery")})
-	for query, want := range map[string][]int{
-		"find=order-7": {1, 1, 0}, "find=DECLINED": {0, 0, 1}, "find=nowhere": {0, 0, 0}, "show=refused": {2, 1, 1}, "show=failed": {2, 1, 1},
-		"show=done": {2, 4, 1}, "show=faults": {2, 1, 1}, "show=unanswered": {2, 0, 1}, "show=refused&find=order-8": {1, 0, 0}, "show=nonsense": {2, 6, 1},
-	} {
-		assert.Equal(t, want, []int{shown(query, "tx"), shown(query, "request"), shown(query, "delivery")}, query)
-	}
-	told := b.stream("?show=refused&find=order-8")().Rows
-	assert.Contains(t, told["ledger"], "order ORDER-8")
-	assert.NotContains(t, told["ledger"]+told["requests"]+told["deliveries"], "ORDER-7")
-	assert.Empty(t, told["deliveries"])
-	page := b.send(newRequest("GET", `/_sandbox/?show=failed&find=%22%3Eorder`, "")).Body.String()
-	assert.Contains(t, page, `value="&#34;&gt;order"`)
-	assert.Contains(t, page, `<option selected>failed</option>`)
+	told := b.rows("?find=order-8").Rows
+	assert.Contains(t, told["ledger"], "ORDER-8")
+	assert.NotContains(t, told["ledger"]+told["rows"], "ORDER-7")
+	assert.Contains(t, b.send(newRequest("GET", `/_sandbox/?find=%22%3Eorder`, "")).Body.String(), `value="&#34;&gt;order"`)
+}
+
+// A page without requests says what to do first, with a command that does it.
+func TestTheEmptyPage(t *testing.T) {
+	b := newBench(t)
+	page := html.UnescapeString(b.send(newRequest("GET", "/_sandbox/", "")).Body.String())
+	assert.Contains(t, page, firstPayment)
+	server := httptest.NewServer(b.handler)
+	defer server.Close()
+	sh := newShell(t, "export QUICKSTREAM_ENVIRONMENT="+server.URL+"/rest/v1\nexport QUICKSTREAM_SECRET_KEY="+b.box.Keys().Secret)
+	assert.Contains(t, sh.run(firstPayment), `"status":"Approved"`)
+	assert.Len(t, b.box.Ledger().Charged("ORDER-1"), 1)
 }
 
 // What was sent and answered can be seen, with numbers masked as the service masks them.
-func TestTheInspector(t *testing.T) {
+func TestTheDetail(t *testing.T) {
 	b := newBench(t)
 	require.NoError(t, b.box.Subscribe(sandbox.Subscription{Handler: http.NotFoundHandler(), Secret: "s", Scheme: signature.AssumedHMAC{}, Clock: time.Now}))
 	receipt := b.pay("ORDER-7")["receiptNumber"].(string)
-	inspect := func(query string, more ...any) string {
+	detail := func(query string, more ...any) string {
 		t.Helper()
-		w := b.send(newRequest("GET", fmt.Sprintf("/_sandbox/inspect?"+query, more...), ""))
+		w := b.send(newRequest("GET", fmt.Sprintf("/_sandbox/detail?"+query, more...), ""))
 		require.Equal(t, 200, w.Code)
 		return w.Body.String()
 	}
-	page := inspect("request=%d", b.box.Requests()[0].Number)
-	for _, part := range []string{"POST /transactions", "Authorization: secret", "Answered: 201", receipt, "&#34;cardNumber&#34;: &#34;424242...242&#34;,\n    &#34;expiryDateMonth&#34;: &#34;02&#34;,\n    &#34;expiryDateYear&#34;: &#34;99&#34;", "It was carried out."} {
+	page := detail("request=%d", b.box.Requests()[0].Number)
+	for _, part := range []string{"POST /rest/v1/transactions", "Authorization: secret", "Answered: 201", receipt, "&#34;cardNumber&#34;: &#34;424242...242&#34;,\n    &#34;expiryDateMonth&#34;: &#34;02&#34;,\n    &#34;expiryDateYear&#34;: &#34;99&#34;", "It was carried out."} {
 		assert.Contains(t, page, part)
 	}
 	assert.NotContains(t, page, "4242424242424242")
 	assert.NotContains(t, page, b.box.Keys().Secret)
 
 	for fault, check := range map[string]string{
-		"none": `The signature is <b class="done">valid</b>`, "tampered": "no signature matches", "stale 1d": "timestamp too old", "future 6m": "timestamp too far in the future",
+		"none": `The signature is valid`, "tampered": "no signature matches", "stale 1d": "timestamp too old", "future 6m": "timestamp too far in the future",
 	} {
 		b.control(200, "POST", "/deliveries/faults", `["`+fault+`"]`)
-		page = inspect("delivery=%s", b.trigger("payto.agreement.declined"))
-		assert.Contains(t, page, "payto.agreement.declined", fault)
+		page = detail("delivery=%s", b.trigger("payto.agreement.declined"))
 		assert.Contains(t, page, check, fault)
 		assert.Contains(t, page, "X-Webhook-Signature: <code>t=", fault)
 		assert.Contains(t, page, "&#34;eventType&#34;: &#34;payto.agreement.declined&#34;", fault)
 	}
 	for _, query := range []string{"", "request=0", "request=99", "request=x", "delivery=x"} {
-		assert.Contains(t, inspect(query), "no such request or delivery", query)
+		assert.Contains(t, detail(query), "no such request or delivery", query)
 	}
 }
 
@@ -230,13 +173,13 @@ func TestAttackRow10WhatThePageShows(t *testing.T) {
 	}
 	naive := b.send(newRequest("GET", "/_sandbox/ledger", "")).Body.String()
 	var page strings.Builder
-	for _, path := range []string{"/_sandbox/", "/_sandbox/payer", "/_sandbox/challenge"} {
+	for _, path := range []string{"/_sandbox/"} {
 		page.WriteString(b.send(newRequest("GET", path, "")).Body.String())
 	}
 	for _, r := range b.box.Requests() {
-		page.WriteString(b.send(newRequest("GET", fmt.Sprintf("/_sandbox/inspect?request=%d", r.Number), "")).Body.String())
+		page.WriteString(b.send(newRequest("GET", fmt.Sprintf("/_sandbox/detail?request=%d", r.Number), "")).Body.String())
 	}
-	told := b.stream("")()
+	told := b.rows("")
 	for _, rows := range told.Rows {
 		page.WriteString(rows)
 	}
@@ -257,7 +200,7 @@ func TestAttackRow10WhatThePageShows(t *testing.T) {
 func TestPagesHaveNothingInline(t *testing.T) {
 	b := newBench(t)
 	b.agreement()
-	for _, path := range []string{"/_sandbox/", "/_sandbox/inspect?request=1", "/_sandbox/inspect", "/_sandbox/payer", "/_sandbox/challenge", "/_sandbox/help"} {
+	for _, path := range []string{"/_sandbox/", "/_sandbox/detail?request=1", "/_sandbox/detail", "/_sandbox/make"} {
 		body := b.send(newRequest("GET", path, "")).Body.String()
 		assert.True(t, strings.HasPrefix(body, "<!doctype html>"), path)
 		assert.NotRegexp(t, `<style|<script>|<[^>]+ (style|on\w+)=`, body, path)

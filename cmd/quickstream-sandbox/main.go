@@ -41,10 +41,10 @@ func main() {
 
 // settings are what the flags say.
 type settings struct {
-	addr, token, state       string
+	addr, token              string
 	hosts, webhookHosts      hosts
 	keys                     sandbox.Keys
-	origins, shops           string
+	shops                    string
 	webhook                  subscription
 	listAssumptions, version bool
 	expose, quiet            bool
@@ -65,14 +65,12 @@ func newFlags() (*flag.FlagSet, *settings) {
 	flags.Var(&s.webhookHosts, "webhook-host", "let webhooks be posted to these comma-separated host `names` or IP addresses too, and to no others")
 	flags.StringVar(&s.keys.Secret, "secret-key", "", "use this secret `key`, which begins with "+secretPrefix)
 	flags.StringVar(&s.keys.Publishable, "publishable-key", "", "use this publishable `key`, which begins with "+publishablePrefix)
-	flags.StringVar(&s.state, "state", "", "keep keys, token, subscriptions and how far the clock is ahead in this `file`, for the next start; payments and all else are not kept")
 	flags.BoolVar(&s.listAssumptions, "assumptions", false, "print what is assumed where the contract is silent, and what is known about it, and exit")
 	flags.BoolVar(&s.version, "version", false, "print the version and exit")
 	flags.BoolVar(&s.quiet, "quiet", false, "do not log requests, control calls and deliveries to standard error")
 	flags.Uint64Var(&s.seed, "seed", 0, "make keys and identifiers the same in every run that has this `number`")
-	flags.StringVar(&s.origins, "origins", "", "comma-separated `origins` of browser pages that may create tokens, or *; the service itself allows none")
 	flags.StringVar(&s.shops, "shop", "", "comma-separated `origins` of shops, whose pages may use the stand-in of the browser script and the payer's page")
-	flags.Var(&s.world, "world", "live in a `world`: plain, which is easy to read, or differences from the default, such as \"PageSize=1 LookupLag=5m\"; as tests print it")
+	flags.Var(&s.world, "world", "live in a `world`: plain, which is the default; unkind, which has what is hardest; or differences from either, such as \"unkind PageSize=1\"; as tests print it")
 	flags.Var(&s.assumed, "assume", "change `assumptions`, as -world does; may be repeated, and wins over -world and -facility")
 	flags.Func("facility", "live in the world of a test facility: the `file` that quickstream-conform wrote; wins over -world", s.readFacility)
 	flags.BoolVar(&s.autoConfirm, "auto-confirm", false, "have payers confirm PayTo agreements by themselves")
@@ -125,7 +123,7 @@ func announce(w io.Writer, box *sandbox.Sandbox, origin, token string) error {
 		"export SANDBOX=" + origin + controlPath,
 		"# supplierBusinessCode: " + sandbox.DefaultBusiness,
 		"# what goes on, in a browser: " + origin + controlPath + "/",
-		"# all that can be done, with a tour: -help, or " + origin + controlPath + "/help",
+		"# all that can be done, with a tour: -help",
 	}
 	if token != "" {
 		lines = append(lines, "export SANDBOX_TOKEN="+token, "# the control endpoints take it as the user name of HTTP Basic: curl -u $SANDBOX_TOKEN:")
@@ -152,7 +150,7 @@ func printAssumptions(w io.Writer) error {
 				return err
 			}
 		}
-		if _, err := fmt.Fprintf(w, "%s = %s\n    known: %s\n    why:   %s\n", a.Name, a.Value, a.Known, a.Why); err != nil {
+		if _, err := fmt.Fprintf(w, "%s = %s\n    known:  %s\n    differs: %s\n", a.Name, a.Value, a.Known, a.Why); err != nil {
 			return err
 		}
 		if len(a.Worlds) > 1 {

@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -52,8 +50,8 @@ func serving(t *testing.T, args ...string) *shell {
 }
 
 func TestServesUntilTheContextEnds(t *testing.T) {
-	vars := serving(t, "-seed", "7", "-origins", "http://a.example,http://b.example", "-auto-confirm",
-		"-world", "PageSize=1 NothingFound=empty Fault=500after", "-assume", "PageSize=7 HandleLength=40", "-assume", "VoidableTypes=PAYMENT").vars
+	vars := serving(t, "-seed", "7", "-shop", "http://a.example,http://b.example", "-auto-confirm",
+		"-world", "PageSize=1 NothingFound=empty Fault=500after", "-assume", "PageSize=7 CutOffHour=20", "-assume", "KeyLifetime=5m").vars
 	base, control := vars["QUICKSTREAM_ENVIRONMENT"], vars["SANDBOX"]
 	assert.Equal(t, base, strings.TrimSuffix(control, controlPath)+"/rest/v1")
 
@@ -87,8 +85,8 @@ func TestServesUntilTheContextEnds(t *testing.T) {
 	for _, a := range listed {
 		inForce[a.Name] = a.Value
 	}
-	assert.Equal(t, []string{"7", "40", "empty", "PAYMENT", "2s"},
-		[]string{inForce["PageSize"], inForce["HandleLength"], inForce["NothingFound"], inForce["VoidableTypes"], inForce["LookupLag"]})
+	assert.Equal(t, []string{"7", "20", "empty", "5m", "0s"},
+		[]string{inForce["PageSize"], inForce["CutOffHour"], inForce["NothingFound"], inForce["KeyLifetime"], inForce["LookupLag"]})
 }
 
 // Both flags take all assumptions, and the names of worlds.
@@ -103,12 +101,10 @@ func TestWorlds(t *testing.T) {
 	}
 	plain, err := change("plain")
 	require.NoError(t, err)
-	assert.Equal(t, "+11:00", plain.TimeForm)
-	assert.Zero(t, plain.LookupLag)
-	mixed, err := change("plain LookupLag=7m Crash=afterCommit AgreementsPaginated=false")
+	assert.Equal(t, sandbox.DefaultAssumptions(), plain)
+	mixed, err := change("unkind LookupLag=7m Crash=afterCommit TermsEnforced=false")
 	require.NoError(t, err)
-	assert.Equal(t, 7*time.Minute, mixed.LookupLag)
-	assert.False(t, mixed.AgreementsPaginated)
+	assert.Equal(t, []any{7 * time.Minute, false, "new"}, []any{mixed.LookupLag, mixed.TermsEnforced, mixed.UnknownMembers})
 	for _, none := range []string{"", "default", "Fault=500after"} {
 		a, err := change(none)
 		require.NoError(t, err)
@@ -118,12 +114,10 @@ func TestWorlds(t *testing.T) {
 		a, err := change(world.String())
 		require.NoError(t, err)
 		for _, assumption := range a.List() {
-			if assumption.Worlds != nil {
-				assert.Equal(t, world.Value(assumption.Name), assumption.Value, assumption.Name)
-			}
+			assert.Equal(t, world.Value(assumption.Name), assumption.Value, assumption.Name)
 		}
 	}
-	for _, bad := range []string{"Colour=red", "plane", "PageSize=many", "TimeForm=odd", "Fault=odd", "PageSize=1 Colour=red"} {
+	for _, bad := range []string{"Colour=red", "plane", "PageSize=many", "Paging=odd", "Fault=odd", "PageSize=1 Colour=red"} {
 		_, err := change(bad)
 		assert.Error(t, err, bad)
 	}
@@ -136,7 +130,7 @@ func TestPostsToAWebhookFromTheStart(t *testing.T) {
 	sh := serving(t, "-webhook", hook.URL, "-webhook-secret", "mine")
 	sh.run("curl -X POST $SANDBOX/trigger/payto.agreement.recalled")
 	assert.Equal(t, []string{"payto.agreement.recalled"}, r.next(1))
-	body := sh.curl("curl $SANDBOX/agreements")
+	body := sh.run("curl $SANDBOX/agreements")
 	assert.NotContains(t, body, "sandbox.test")
 }
 
@@ -190,65 +184,23 @@ curl -s -d '{"kind":"Status","status":503,"nth":1}' $SANDBOX/faults`)
 	assert.Empty(t, quiet.stop())
 }
 
-func TestFixedKeysAndState(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "state")
-	keys := []string{"-secret-key", "SANDBOX_SEC_MINE", "-publishable-key", "SANDBOX_PUB_MINE"}
-	first := serving(t, append(keys, "-state", file)...)
-	assert.Equal(t, "SANDBOX_SEC_MINE", first.vars["QUICKSTREAM_SECRET_KEY"])
-	assert.Equal(t, "SANDBOX_PUB_MINE", first.vars["QUICKSTREAM_PUBLISHABLE_KEY"])
-	first.run(`curl -d '{"advance":"2d"}' $SANDBOX/clock
-curl -d '{"id":"mine","url":"http://127.0.0.1:4242/","secret":"s","basicPassword":"p"}' $SANDBOX/subscriptions
-curl -u "$QUICKSTREAM_SECRET_KEY:" $QUICKSTREAM_ENVIRONMENT/api-keys/latest`)
-	written, err := os.ReadFile(file)
-	require.NoError(t, err)
-	first.stop()
-	now, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(written), string(now), "it was written before the answers were sent")
-	info, err := os.Stat(file)
-	require.NoError(t, err)
-	assert.Zero(t, info.Mode().Perm()&0o077, "it is for its owner only")
-
-	second := serving(t, "-state", file, "-webhook", "http://127.0.0.1:4343/")
-	assert.Equal(t, "SANDBOX_PUB_MINE", second.vars["QUICKSTREAM_PUBLISHABLE_KEY"])
-	assert.NotEqual(t, "SANDBOX_SEC_MINE", second.vars["QUICKSTREAM_SECRET_KEY"], "the key was renewed")
-	second.run(`curl -u "$QUICKSTREAM_SECRET_KEY:" $QUICKSTREAM_ENVIRONMENT/businesses/SANDBOX01`)
-	assert.Contains(t, second.curl("curl $SANDBOX/subscriptions"), `"url": "http://127.0.0.1:4242/"`)
-	assert.Contains(t, second.curl("curl $SANDBOX/subscriptions"), `"url": "http://127.0.0.1:4343/"`)
-	var clock struct{ Now time.Time }
-	require.NoError(t, json.Unmarshal([]byte(second.curl("curl $SANDBOX/clock")), &clock))
-	assert.WithinDuration(t, time.Now().Add(48*time.Hour), clock.Now, time.Minute)
-	assert.Contains(t, second.curl("curl $SANDBOX/ledger"), "[]")
-	second.stop()
-	third := serving(t, "-state", file)
-	assert.NotContains(t, third.curl("curl $SANDBOX/subscriptions"), "4343", "the flag is not part of the state")
-
-	for _, broken := range []string{"{", `{"clockAheadNanoseconds":"soon"}`, `{"secretKey":"LIVE_KEY"}`} {
-		require.NoError(t, os.WriteFile(file, []byte(broken), 0o600))
-		require.Error(t, run(t.Context(), []string{"-state", file, "-addr", "127.0.0.1:0"}, io.Discard, io.Discard), broken)
-	}
+func TestFixedKeys(t *testing.T) {
+	sh := serving(t, "-secret-key", "SANDBOX_SEC_MINE", "-publishable-key", "SANDBOX_PUB_MINE")
+	assert.Equal(t, "SANDBOX_SEC_MINE", sh.vars["QUICKSTREAM_SECRET_KEY"])
+	assert.Equal(t, "SANDBOX_PUB_MINE", sh.vars["QUICKSTREAM_PUBLISHABLE_KEY"])
+	sh.run(`curl -u "$QUICKSTREAM_SECRET_KEY:" $QUICKSTREAM_ENVIRONMENT/businesses/SANDBOX01`)
 }
 
-// Beyond loopback there is a token, which a restart with a state keeps.
+// Beyond loopback there is a token.
 func TestExposed(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "state")
-	start := func(args ...string) *shell {
-		t.Helper()
-		sh := serving(t, append(args, "-expose")...)
-		return sh
-	}
-	sh := start("-host", "Sandbox.Example,127.0.0.1", "-state", file)
+	sh := serving(t, "-expose", "-host", "Sandbox.Example,127.0.0.1")
 	base, err := url.Parse(sh.vars["SANDBOX"])
 	require.NoError(t, err)
 	assert.Equal(t, "sandbox.example", base.Hostname(), "how others call it")
 	sh.stop()
-	var kept struct{ Token string }
-	raw, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(raw, &kept))
-	assert.GreaterOrEqual(t, len(kept.Token), 26)
 
-	sh = start("-state", file)
+	const token = "a-token-of-my-own"
+	sh = serving(t, "-expose", "-token", token)
 	status := func(token string) int {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sh.vars["SANDBOX"]+"/ledger", nil)
 		require.NoError(t, err)
@@ -258,12 +210,12 @@ func TestExposed(t *testing.T) {
 		defer resp.Body.Close()
 		return resp.StatusCode
 	}
-	assert.Equal(t, []int{200, 401, 401}, []int{status(kept.Token), status(""), status("a token of my own")})
+	assert.Equal(t, []int{200, 401, 401}, []int{status(token), status(""), status("a token of another")})
 }
 
 // Webhooks are posted to the named hosts and to no other, and their links lead here.
 func TestWebhookHosts(t *testing.T) {
-	sh := serving(t, "-webhook-host", "app,192.0.2.7", "-world", "plain RelatedLinks=true")
+	sh := serving(t, "-webhook-host", "app,192.0.2.7", "-world", "plain UnknownMembers=new")
 	for _, target := range []string{"http://app/hook", "https://APP:3000/", "http://192.0.2.7:80/", "http://localhost:1/", "http://[::1]:1/"} {
 		sh.run(`curl -d '{"url":"` + target + `","secret":"s"}' $SANDBOX/subscriptions`)
 	}
@@ -284,7 +236,7 @@ func TestWebhookHosts(t *testing.T) {
 	sh.run(`curl -d '{"url":"` + receiver.URL + `","secret":"s"}' $SANDBOX/subscriptions
 curl -X POST $SANDBOX/trigger/payto.agreement.confirmed`)
 	assert.Equal(t, []string{"payto.agreement.confirmed"}, hook.next(1))
-	assert.Contains(t, sh.curl("curl $SANDBOX/deliveries"), `"href": "`+sh.vars["QUICKSTREAM_ENVIRONMENT"]+"/payto-agreements/")
+	assert.Contains(t, sh.run("curl $SANDBOX/deliveries"), `"href": "`+sh.vars["QUICKSTREAM_ENVIRONMENT"]+`"`)
 }
 
 func TestAddressInUse(t *testing.T) {
@@ -314,7 +266,7 @@ func TestVersion(t *testing.T) {
 func TestPrintsAssumptions(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run(t.Context(), []string{"-assumptions"}, &out, io.Discard))
-	assert.Contains(t, out.String(), "LookupLag = 2s\n")
+	assert.Contains(t, out.String(), "LookupLag = 0s\n")
 }
 
 func TestRefusesBadArguments(t *testing.T) {
@@ -325,13 +277,11 @@ func TestRefusesBadArguments(t *testing.T) {
 		{"-addr", "nowhere"},
 		{"-assume", "Colour=red"},
 		{"-assume", "PageSize"},
-		{"-assume", "TimeForm=odd"},
+		{"-assume", "Paging=odd"},
 		{"-world", "PageSize=many"},
 		{"-token", "short"},
 		{"-token", "with a blank in it, and: a colon"},
 		{"-expose", "-addr", "192.0.2.1:80", "-token", "short"},
-		{"-state", filepath.Join(t.TempDir(), "state"), "-seed", "1"},
-		{"-state", filepath.Join(t.TempDir(), "nowhere", "state")},
 		{"-secret-key", "SANDBOX_PUB_MINE"},
 		{"-secret-key", "LIVE_SECRET"},
 		{"-publishable-key", "SANDBOX_PUB_"},

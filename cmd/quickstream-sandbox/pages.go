@@ -2,9 +2,11 @@ package main
 
 import (
 	"embed"
+	"errors"
 	"html/template"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/quickstream-go/quickstream/sandbox"
@@ -13,52 +15,40 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// pages are what people see: the inspector, the help, the payer's banking app and the
-// challenge of 3D Secure.
+// pages are what people see: what happens, and what to make happen.
 type pages struct {
 	*control
 	templates *template.Template
-	ended     <-chan struct{} // when the server ends
 }
 
-func newPages(c *control, ended <-chan struct{}) (*pages, error) {
-	p := &pages{control: c, ended: ended}
+func newPages(c *control) (*pages, error) {
+	p := &pages{control: c}
 	var err error
 	p.templates, err = template.New("").Funcs(p.functions()).ParseFS(pageFiles, "pages/*.html")
 	return p, err
 }
 
-// form is a form of a page, with what was wrong with it when it was sent.
-type form struct {
-	Field, Given, Error string
-}
-
-// screen is what a page shows.
+// screen is what a page shows: a form that was sent is shown again with what was wrong with it.
 type screen struct {
-	form
-	Data any
+	Field, Given, Error string
+	Data                any
 }
 
 func (p *pages) add(mux *http.ServeMux) {
-	page := func(path, file string, data func(*http.Request) any, act func(*http.Request) (form, error)) {
+	page := func(path, file string, data func(*http.Request) any) {
 		mux.HandleFunc("GET "+controlPath+path, func(w http.ResponseWriter, r *http.Request) {
 			p.show(w, http.StatusOK, file, screen{Data: data(r)})
 		})
-		if act != nil {
-			mux.HandleFunc("POST "+controlPath+path, p.answer(path, file, data, act))
-		}
 	}
-	page("/{$}", "live.html", func(r *http.Request) any { return p.view(filterOf(r)) }, p.act)
-	page("/inspect", "inspect.html", p.inspected, nil)
-	page("/payer", "payer.html", func(*http.Request) any { return p.waitingForPayers() }, func(r *http.Request) (form, error) {
-		return form{}, p.answerAgreement(r.PostFormValue("agreementToken"), r.PostFormValue("action"))
-	})
-	page("/challenge", "challenge.html", p.openChallenges, func(r *http.Request) (form, error) {
-		return form{}, p.box.AnswerChallenge(r.PostFormValue("singleUseTokenId"), sandbox.TransStatus(r.PostFormValue("transStatus")))
-	})
-	page("/help", "help.html", func(*http.Request) any { return manual() }, nil)
-	mux.HandleFunc("GET "+controlPath+"/live", p.live)
-	for _, file := range []string{"live.js", "style.css"} {
+	happens := func(r *http.Request) any { return p.happens(filterOf(r)) }
+	makes := func(*http.Request) any { return p.makes() }
+	page("/{$}", "happens.html", happens)
+	page("/make", "make.html", makes)
+	page("/detail", "detail.html", p.detail)
+	mux.HandleFunc("POST "+controlPath+"/{$}", p.answer("/", "happens.html", happens))
+	mux.HandleFunc("POST "+controlPath+"/make", p.answer("/make", "make.html", makes))
+	mux.HandleFunc("GET "+controlPath+"/rows", p.rows)
+	for _, file := range []string{"pages.js", "style.css"} {
 		mux.HandleFunc("GET "+controlPath+"/"+file, func(w http.ResponseWriter, r *http.Request) {
 			http.ServeFileFS(w, r, pageFiles, "pages/"+file)
 		})
@@ -79,46 +69,125 @@ func (p *pages) show(w http.ResponseWriter, status int, file string, data screen
 	_ = p.templates.ExecuteTemplate(w, file, data) // the browser may have gone
 }
 
-// answer does what a form asks for and shows the page again. What is wrong stands beside its
-// field: in the page, or as a text for the page's script, which puts it there.
-func (p *pages) answer(path, file string, data func(*http.Request) any, act func(*http.Request) (form, error)) http.HandlerFunc {
-	path = strings.TrimSuffix(path, "{$}")
+// answer does what a form asks for and shows the page again. What is wrong stands beside its field:
+// in the page, or as a text for the page's script, which puts it there.
+func (p *pages) answer(path, file string, data func(*http.Request) any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
-		sent, err := act(r)
-		if p.log.Info("control", "call", "form "+path, "ok", err == nil); err == nil {
+		field, given, err := p.act(r)
+		p.log.Info("control", "call", "form "+field, "ok", err == nil)
+		switch {
+		case err == nil:
 			http.Redirect(w, r, controlPath+path, http.StatusSeeOther)
-			return
-		}
-		if r.Header.Get("Accept") == "text/plain" { // browsers report other statuses than 200 as errors of the page
+		case r.Header.Get("Accept") == "text/plain": // browsers report other statuses than 200 as errors of the page
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			_, _ = io.WriteString(w, err.Error())
-			return
+			_, _ = io.WriteString(w, err.Error()) //nolint:gosec // plain text, which no browser takes for HTML
+		default:
+			p.show(w, http.StatusUnprocessableEntity, file, screen{field, given, err.Error(), data(r)})
 		}
-		sent.Error = err.Error()
-		p.show(w, http.StatusUnprocessableEntity, file, screen{sent, data(r)})
 	}
 }
 
-// waitingForPayers are the agreements and amendments that nobody has answered.
-func (p *pages) waitingForPayers() []sandbox.AgreementEntry {
-	var waiting []sandbox.AgreementEntry
+// fields are the forms' fields, with what each does.
+func (p *pages) fields() map[string]func(*http.Request, string) error {
+	return map[string]func(*http.Request, string) error{
+		"redeliver": func(_ *http.Request, id string) error { return p.box.Redeliver(id) },
+		"event": func(r *http.Request, name string) error {
+			_, err := p.raise(r.Context(), name, "")
+			return err
+		},
+		"advance": func(r *http.Request, text string) error { return p.move(r.Context(), text) },
+		"card":    func(r *http.Request, number string) error { return p.payByCard(r.Context(), number) },
+		"fault":   func(_ *http.Request, name string) error { return p.breakNext(name) },
+		"mend":    func(*http.Request, string) error { p.box.ClearFaults(); return nil },
+		"outcome": func(_ *http.Request, text string) error {
+			outcome, err := parseOutcome(text)
+			if err == nil {
+				p.box.NextTransaction(outcome)
+			}
+			return err
+		},
+		"payer": func(r *http.Request, action string) error {
+			return p.answerAgreement(r.PostFormValue("agreementToken"), action)
+		},
+		"transStatus": func(r *http.Request, status string) error {
+			return p.box.AnswerChallenge(r.PostFormValue("singleUseTokenId"), sandbox.TransStatus(status))
+		},
+	}
+}
+
+// act does what the one field of a form says.
+func (p *pages) act(r *http.Request) (field, given string, err error) {
+	for field, do := range p.fields() {
+		if r.PostFormValue(field) != "" {
+			return field, r.PostFormValue(field), do(r, r.PostFormValue(field))
+		}
+	}
+	return "", "", errors.New("nothing was asked for")
+}
+
+// makeView is what can be made to happen.
+type makeView struct {
+	Cards      []sandbox.TestCard
+	Agreements []sandbox.AgreementEntry // that wait for their payers
+	Challenges []sandbox.Challenge
+	Faults     []namedFault
+	Waiting    int // faults that may still strike
+	Struck     map[string]int
+	Outcomes   []string
+	Events     []event
+}
+
+func (p *pages) makes() makeView {
+	v := makeView{
+		Cards: shownCards(), Challenges: p.box.Challenges(), Faults: namedFaults(), Waiting: p.box.WaitingFaults(), Struck: p.box.FaultCounts(), Events: events(),
+		Outcomes: []string{"approved", "approved 4.00", "declined 51", "declined 01", "rejected QA", "erred", "suspended", "pending"},
+	}
 	for _, a := range p.box.Agreements() {
 		if a.Status == "PENDING" || a.PendingAmendment {
-			waiting = append(waiting, a)
+			v.Agreements = append(v.Agreements, a)
 		}
 	}
-	return waiting
+	return v
 }
 
-// openChallenges are all, or the one of the token that the page was asked for.
-func (p *pages) openChallenges(r *http.Request) any {
-	var open []sandbox.Challenge
-	only := r.URL.Query().Get("singleUseTokenId")
-	for _, ch := range p.box.Challenges() {
-		if only == "" || ch.SingleUseTokenID == only {
-			open = append(open, ch)
+// shownCards are one test card of each kind, Visa's if there is one. -help lists all.
+func shownCards() (shown []sandbox.TestCard) {
+	for _, card := range sandbox.TestCards() {
+		i := slices.IndexFunc(shown, func(c sandbox.TestCard) bool { return c.DeclineCode == card.DeclineCode && c.ThreeDS == card.ThreeDS })
+		switch {
+		case i < 0:
+			shown = append(shown, card)
+		case card.Number == "4242424242424242" || shown[i].Scheme != "VISA" && card.Scheme == "VISA":
+			shown[i] = card
 		}
 	}
-	return open
+	return shown
+}
+
+// namedFault is a fault of the next payment, with what a program sees of it.
+type namedFault struct {
+	Name, Sees string
+	kind       sandbox.FaultKind
+}
+
+func namedFaults() []namedFault {
+	return []namedFault{
+		{"lost answer", "The payment is made, and the connection ends without an answer. A program that sends it again under another key charges twice: it has to look up the order.", sandbox.ResetAfterCommit()},
+		{"lost request", "The connection ends before the payment is made. A program sees the same as of a lost answer, and nothing was charged.", sandbox.ResetBeforeCommit()},
+		{"no answer", "The payment is made, and no answer comes until the program's own time limit.", sandbox.HangAfterCommit()},
+		{"gateway error", "The payment is made, and a gateway answers 502 with a page in HTML. That is no refusal.", sandbox.StatusAfterCommit(http.StatusBadGateway, sandbox.HTML)},
+		{"not processed", "The service answers 503 in its own error body: nothing was charged, and the next attempt needs another idempotency key.", sandbox.Status(http.StatusServiceUnavailable, sandbox.ServiceError)},
+		{"too many requests", "The service answers 429, and says to wait a second. Nothing was charged.", sandbox.RateLimited("1")},
+		{"broken answer", "The payment is made, and the answer ends in the middle.", sandbox.TruncatedBody(60)},
+	}
+}
+
+func (p *pages) breakNext(name string) error {
+	for _, f := range namedFaults() {
+		if f.Name == name {
+			return p.box.Inject(sandbox.Fault{Operation: paymentOperation, Nth: 1, Kind: f.kind})
+		}
+	}
+	return errors.New("there is no fault " + strings.ToValidUTF8(name, "?"))
 }

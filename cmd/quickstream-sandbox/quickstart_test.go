@@ -15,16 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// needs skips a test, and says what it needs. Where QUICKSTREAM_SKIP is set, as in .ci/run, it fails, unless
-// that is how what it needs begins.
-func needs(t *testing.T, what string) {
-	t.Helper()
-	if skip, set := os.LookupEnv("QUICKSTREAM_SKIP"); set {
-		require.True(t, strings.HasPrefix(what, skip), "needs "+what)
-	}
-	t.Skip("needs " + what)
-}
-
 // The quick starts run as they stand, with what a language brings, and are short.
 func TestQuickStarts(t *testing.T) {
 	for name, program := range map[string]struct{ command, file, order string }{
@@ -54,9 +44,9 @@ func TestQuickStarts(t *testing.T) {
 				require.NoError(t, err, string(out))
 				assert.Regexp(t, `^payment Approved [0-9]{10}\nrefund Approved\nwebhook payto\.agreement\.confirmed verified\n$`, string(out))
 				var ledger struct{ Charged, Net int }
-				require.NoError(t, json.Unmarshal([]byte(sh.curl(`curl -u "$SANDBOX_TOKEN:" "$SANDBOX/ledger?order=`+program.order+`"`)), &ledger))
+				require.NoError(t, json.Unmarshal([]byte(sh.run(`curl -u "$SANDBOX_TOKEN:" "$SANDBOX/ledger?order=`+program.order+`"`)), &ledger))
 				assert.Equal(t, []int{1, 1050 - 400}, []int{ledger.Charged, ledger.Net})
-				assert.Contains(t, sh.curl(`curl -u "$SANDBOX_TOKEN:" $SANDBOX/deliveries`), `"state": "done"`)
+				assert.Contains(t, sh.run(`curl -u "$SANDBOX_TOKEN:" $SANDBOX/deliveries`), `"state": "done"`)
 			})
 		}
 	}

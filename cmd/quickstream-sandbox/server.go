@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -25,11 +24,6 @@ func (s *settings) serve(ctx context.Context, stdout io.Writer, logger *slog.Log
 	if err := s.check(); err != nil {
 		return err
 	}
-	store := &store{file: s.state}
-	kept, err := store.load()
-	if err != nil {
-		return err
-	}
 	l, err := s.listen(ctx)
 	if err != nil {
 		return err
@@ -37,45 +31,30 @@ func (s *settings) serve(ctx context.Context, stdout io.Writer, logger *slog.Log
 	defer func() { _ = l.Close() }() // if it was not served
 	origin := s.origin(l.Addr().String())
 	clock := liveclock.New()
-	clock.Jump(kept.Ahead)
-	s.keys.Secret = cmp.Or(s.keys.Secret, kept.SecretKey)
-	s.keys.Publishable = cmp.Or(s.keys.Publishable, kept.PublishableKey)
-	if s.token = cmp.Or(s.token, kept.Token); s.expose && s.token == "" {
+	if s.expose && s.token == "" {
 		s.token = rand.Text()
 	}
 	box := sandbox.New(append(s.options(), sandbox.WithClock(clock.Clock), sandbox.WithOrigin(origin), sandbox.WithLog(logger))...)
 	defer box.Close()
 	if s.webhook.URL != "" {
-		s.webhook.ID = ofTheFlag
-		kept.Subscriptions = append(kept.Subscriptions, s.webhook)
-	}
-	for _, sub := range kept.Subscriptions {
-		if _, err := sub.add(box); err != nil {
-			return fmt.Errorf("-webhook or -state: %w", err)
+		if _, err := s.webhook.add(box); err != nil {
+			return fmt.Errorf("-webhook: %w", err)
 		}
 	}
-	handler, err := newHandler(ctx, &control{box: box, clock: clock, log: logger}, guard{hosts: s.answered(origin), token: s.token})
+	handler, err := newHandler(&control{box: box, clock: clock, log: logger}, guard{hosts: s.answered(origin), token: s.token})
 	if err != nil {
-		return err
-	}
-	store.snapshot = func() state { return stateOf(box, clock, s.token) }
-	if err := store.save(); err != nil {
 		return err
 	}
 	if err := announce(stdout, box, origin, s.token); err != nil {
 		return err
 	}
-	err = serve(ctx, l, store.after(handler, logger), box, logger)
-	return errors.Join(err, store.save())
+	return serve(ctx, l, handler, box, logger)
 }
 
 // check refuses flags that cannot be.
 func (s *settings) check() error {
 	if s.token != "" && !tokenForm.MatchString(s.token) {
 		return errors.New("-token: a token has at least 16 printable ASCII characters, and neither blanks nor colons")
-	}
-	if s.state != "" && s.seed != 0 {
-		return errors.New("-state: not with -seed, which would give the receipts of the run before to other payments")
 	}
 	return errors.Join(checkKey("-secret-key", s.keys.Secret, secretPrefix), checkKey("-publishable-key", s.keys.Publishable, publishablePrefix))
 }
@@ -88,9 +67,6 @@ func (s *settings) options() []sandbox.Option {
 		sandbox.WithAnswers(),
 		sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
 			a.AutoConfirm = s.autoConfirm
-			if s.origins != "" {
-				a.AllowedOrigins = strings.Split(s.origins, ",")
-			}
 			s.world.change(a)
 		}),
 		sandbox.WithFacility(s.facility),
@@ -139,16 +115,15 @@ func (s *settings) answered(origin string) hosts {
 	return append(hosts{host}, s.hosts...)
 }
 
-// newHandler puts the service and what surrounds it behind one port, for a server
-// that ends when ctx does.
-func newHandler(ctx context.Context, c *control, g guard) (http.Handler, error) {
+// newHandler puts the service and what surrounds it behind one port.
+func newHandler(c *control, g guard) (http.Handler, error) {
 	mux := c.routes()
-	p, err := newPages(c, ctx.Done())
+	p, err := newPages(c)
 	if err != nil {
 		return nil, err
 	}
 	p.add(mux)
-	g.service, g.control, g.log, g.origins = c.box, mux, c.log, c.box.Assumptions().AllowedOrigins
+	g.service, g.control, g.log = c.box, mux, c.log
 	return g, nil
 }
 

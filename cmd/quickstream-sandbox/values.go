@@ -35,11 +35,6 @@ func (list *hosts) Set(text string) error {
 	return nil
 }
 
-// plainWorld has the answers that are the easiest to read. What the vendor's public pages say,
-// such as when a payment can be voided, is as in the default.
-const plainWorld = "TimeForm=+11:00 UnknownMembers=none UnknownEnumValues=false UnknownEvents=false LookupLag=0s AgreementLookupLag=0s " +
-	"PageSize=1000 HandleLength=36 NullErrorList=false Events=after RedeliverySignedAnew=true"
-
 // world is a flag that changes assumptions. Every change is known to be possible.
 type world []func(*sandbox.Assumptions)
 
@@ -54,10 +49,9 @@ func (w *world) Set(text string) error {
 		err := tried.Set(name, value)
 		_, ofTests := worlds.Parse(word)
 		switch {
-		case word == "plain":
-			if err := w.Set(plainWorld); err != nil {
-				return err
-			}
+		case word == "plain" || word == "default":
+		case word == "unkind":
+			*w = append(*w, sandbox.Unkind)
 		case err == nil:
 			*w = append(*w, func(a *sandbox.Assumptions) { _ = a.Set(name, value) }) // it was tried
 		case ofTests != nil:

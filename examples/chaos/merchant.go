@@ -29,6 +29,7 @@ type merchant struct {
 	policy    resolve.Policy
 	agreement string
 	naive     bool
+	reverses  bool // the service takes back what it has lost the answer of
 	requests  atomic.Int64
 	noted     sync.Mutex
 	notTaken  []string // answers that could not be taken, though nothing failed
@@ -118,10 +119,16 @@ func (m *merchant) hold(w *write, pursued resolve.Case) error {
 // look goes one step on with a write whose outcome is not known. When it looks, and when it
 // stops, is for the policy to say.
 func (m *merchant) look(ctx context.Context, w *write, now time.Time) error {
-	found := m.policy.Next(*w.Case, m.policy.LookUp(ctx, m.client.Transactions, *w.Case), now)
+	seen := m.policy.LookUp(ctx, m.client.Transactions, *w.Case)
+	found := m.policy.Next(*w.Case, seen, now)
+	once := w.Case.Status != resolve.StatusSettled || seen.Result == resolve.LookupFailed
 	switch {
 	case m.crashes(w, "betweenLooks"):
 		return nil
+	case found.Status == resolve.StatusSettled && m.reverses && once && !found.NextLook.IsZero():
+		return m.hold(w, found) // nothing follows from it before it was seen twice
+	case found.Status == resolve.StatusSettled && m.reverses && seen.Result == resolve.LookupFailed:
+		return m.end(w, oracle.Held, "") // it never was
 	case found.Status == resolve.StatusSettled:
 		return m.settle(w, found.Outcome, found.Seen.ReceiptNumber, now)
 	case !found.NextLook.IsZero():
@@ -161,12 +168,15 @@ func (m *merchant) settle(w *write, outcome quickstream.Outcome, receipt string,
 			next = append(next, write{Order: w.Order, Step: step, Original: receipt, Due: due})
 		}
 		return m.end(w, oracle.Done, receipt, next...)
-	case quickstream.OutcomeDeclined, quickstream.OutcomeRejected:
+	case quickstream.OutcomeDeclined, quickstream.OutcomeRejected, quickstream.OutcomeVoided:
 		if w.Kind == oracle.Payment && w.Order.Again > 0 { // the customer takes another card, an hour later
 			next = m.instead(w, now.Add(time.Hour), true)
 			for i := range next {
 				next[i].Order.Again--
 			}
+		}
+		if outcome == quickstream.OutcomeVoided { // its answer was lost, and the service took it back
+			return m.end(w, oracle.Reversed, receipt, next...)
 		}
 		return m.end(w, oracle.Declined, receipt, next...)
 	default:

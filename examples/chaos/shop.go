@@ -20,7 +20,7 @@ import (
 
 // openShop makes a client, a PayTo agreement, and a row for each order.
 func openShop(ctx context.Context, r *oracle.Run, c config) (*merchant, error) {
-	m := &merchant{run: r, naive: c.naive, table: table{receipts: make(map[string]int)}}
+	m := &merchant{run: r, naive: c.naive, reverses: c.World.Value("ReversalAfter") != "0s", table: table{receipts: make(map[string]int)}}
 	options := []quickstream.ClientOption{
 		quickstream.WithHTTPClient(&http.Client{Transport: r.Transport()}), quickstream.WithClock(r.Now),
 		quickstream.WithAttemptTimeout(time.Hour), // nothing hangs, and a slow machine is no fault
@@ -28,9 +28,6 @@ func openShop(ctx context.Context, r *oracle.Run, c config) (*merchant, error) {
 	}
 	if !c.resend {
 		options = append(options, quickstream.WithoutResend())
-	}
-	if c.World.Value("Metadata") == "refused" {
-		options = append(options, quickstream.WithIntentMetadata(""))
 	}
 	switch c.World.Value("StatusForm") { // technical support has said what it means
 	case "unlisted":

@@ -20,10 +20,7 @@ import (
 )
 
 func main() {
-	demo.Main("payto", run, sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
-		a.LookupLag, a.AgreementLookupLag = 0, 0
-		a.HandleLength = 24 // tokens that fit a line
-	}))
+	demo.Main("payto", run)
 }
 
 func run(ctx context.Context, s *demo.Shop) error {

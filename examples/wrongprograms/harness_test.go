@@ -44,7 +44,7 @@ func harm(t *testing.T, p program) (wrong []string) {
 		r := &recorder{TB: t}
 		s := &shop{intents: make(map[string]quickstream.Intent)}
 		sandboxtest.Chaos(r, sandboxtest.ChaosOptions{
-			Orders: 160, Seed: 1, Workers: 1,
+			Orders: 160, Seed: 1, Workers: 1, Sandbox: []sandbox.Option{sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.KeyLifetime = 5 * time.Minute })},
 			Client: []quickstream.ClientOption{
 				quickstream.WithAttemptTimeout(30 * time.Second), quickstream.WithRetryWait(time.Second, time.Second), // without jitter
 			},

@@ -45,7 +45,7 @@ func withReport(t *testing.T, f func(t *testing.T, box *sandbox.Sandbox, client 
 
 func TestReportIsAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		box, client := sandboxtest.New(t)
+		box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ReportGeneration = 90 * time.Second }))
 		for range 3 {
 			_, err := client.Transactions.Pay(t.Context(), payment())
 			require.NoError(t, err)

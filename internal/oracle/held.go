@@ -20,7 +20,7 @@ func isChange(kind string) bool { return kind == TopUp || kind == Capture || kin
 
 // formless are the values of ErrorForm without the service's error body. A gateway could have said so.
 func formless(world worlds.World) bool {
-	return slices.Contains([]string{"list", "texts", "data", "html", "empty"}, world.Value("ErrorForm"))
+	return slices.Contains([]string{"list", "html", "empty"}, world.Value("ErrorForm"))
 }
 
 // Held names what a world has that the contract does not describe and that may hold a lost write, or end
@@ -30,24 +30,20 @@ func (l LostWrite) Held(world worlds.World) string {
 		return slices.Contains(values, world.Value(dimension))
 	}
 	follows := l.Kind == Refund || isChange(l.Kind)
-	unnamed := l.Kind == Refund && !is("RefundReferences", "own") || isChange(l.Kind) && !is("FollowUpReferences", "own")
+	unnamed := follows && !is("FollowUpReferences", "own")
 	switch {
 	case l.Kind == Void, world.String() == (worlds.World{}).String(): // a void is a state of its payment
 		return ""
 	case is("NothingFound", "404") && formless(world):
 		return "nothing found is a 404 that may be a gateway's"
-	case is("ListOrder", "unstable") && (l.OverPages || !is("RepeatedReceipts", "none")):
+	case is("Paging", "unstable") && l.OverPages:
 		return "lists in another order each time"
-	case is("ReferenceSearch", "exact") && !is("StoredReferences", "sent"):
-		return "references stored in another form than they are found by"
 	case unnamed:
 		return "what follows a transaction is found under another reference than its own"
 	case is("EchoedReferences", "none"):
 		return "references that no list shows"
 	case l.OwnReference && !is("Metadata", "echoed"):
 		return "the merchant's own reference, and no id"
-	case !is("Metadata", "echoed", "dropped", "refused"):
-		return "ids in another form"
 	case follows && !is("Metadata", "echoed"):
 		return "what follows a transaction, and shows no id"
 	}
@@ -59,8 +55,8 @@ func provesAnswer(world worlds.World, kind string) bool {
 	switch is := world.Value; is("Metadata") {
 	case "echoed":
 		return true
-	case "dropped", "refused":
-		return !isChange(kind) && (kind != Refund || is("RefundReferences") == "own") || isChange(kind) && is("FollowUpReferences") == "own"
+	case "dropped":
+		return kind != Refund && !isChange(kind) || is("FollowUpReferences") == "own"
 	}
 	return false
 }

@@ -19,6 +19,7 @@ const (
 	NotDone       = "not carried out" // refused, or never sent
 	NotFound      = "not found"       // looked up as long as there is hope
 	DoubleCharged = "double charged"
+	Reversed      = "reversed" // by the service, which has lost its answer
 	Held          = "held" // unknown
 )
 
@@ -154,15 +155,15 @@ func (j *judge) truth(w Write) truth {
 func (j *judge) carriedOut(w Write) (ended string, receipts []string) {
 	ended = NotDone
 	for _, e := range j.entries[w.Key] {
-		switch e.Outcome {
-		case "approved", "voided":
+		switch {
+		case e.Outcome == "voided" && !j.voids(e.Receipt):
+			ended = Reversed
+		case e.Outcome == "approved", e.Outcome == "voided":
 			receipts = append(receipts, e.Receipt)
-		case "declined", "rejected":
-			if ended == NotDone {
-				ended = Declined
-			}
-		default:
+		case e.Outcome != "declined" && e.Outcome != "rejected":
 			ended = unknown
+		case ended == NotDone:
+			ended = Declined
 		}
 	}
 	switch len(receipts) {
@@ -173,6 +174,11 @@ func (j *judge) carriedOut(w Write) (ended string, receipts []string) {
 	default:
 		return DoubleCharged, receipts
 	}
+}
+
+// voids reports whether the merchant has voided a transaction, or tried to.
+func (j *judge) voids(receipt string) bool {
+	return slices.ContainsFunc(j.writes, func(w Write) bool { return w.Kind == Void && w.Original == receipt })
 }
 
 // risk names what the merchant has taken knowingly, and what went wrong by it.
@@ -192,8 +198,6 @@ func (j *judge) risk(w Write) string {
 		return "re-sending where keys are ignored"
 	case retried > 0 && j.world.Value("SoftDeclineCodes") == "01,05,51,91":
 		return "the service retries declines that nobody calls soft"
-	case w.lost && w.Reference == "" && j.world.Value("ReusedReferences") != "none":
-		return "a reference that the client has made, used a month ago"
 	}
 	return ""
 }
@@ -204,7 +208,9 @@ func (j *judge) mayBeHeld(w Write, ended string) string {
 	switch {
 	case ended == unknown:
 		return "reads that never settle"
-	case j.world.Value("ListOrder") == "unstable" && len(j.entries[w.Key])-1 > j.pages:
+	case ended == Reversed:
+		return "an approval that the service takes back"
+	case j.world.Value("Paging") == "unstable" && len(j.entries[w.Key])-1 > j.pages:
 		return "unstable order over more than one page" // of retries
 	case !w.lost && !provesAnswer(j.world, w.Kind):
 		return "answers that show the id in another form, or none and another reference"
@@ -223,12 +229,6 @@ func (j *judge) overPages(w Write) bool {
 		if other.Key == w.Key || w.Reference != "" && begins(other.Reference, w.Reference) || w.Kind == Refund && other.Original == w.Original {
 			items += len(j.entries[other.Key])
 		}
-	}
-	if j.world.Value("ReusedReferences") != "none" {
-		items++
-	}
-	if j.world.Value("RepeatedReceipts") != "none" {
-		items *= 2
 	}
 	return items > j.pages
 }
@@ -252,7 +252,7 @@ func (t truth) complaint(w Write) (class, text string) {
 		return ChargedNotFound, says
 	case t.ended == Done && w.Ended == Done && !slices.Contains(t.receipts, w.Receipt):
 		return WronglyReported, says + ", under another receipt"
-	case t.ended == w.Ended, t.ended == NotDone && w.Ended == NotFound, t.ended == Declined && w.Ended == NotFound && t.held != "":
+	case t.ended == w.Ended, (t.ended == NotDone || t.ended == Reversed) && w.Ended == NotFound, t.ended == Declined && w.Ended == NotFound && t.held != "":
 		return "", ""
 	case t.ended == Declined && w.Ended == NotFound:
 		return NotSettled, says

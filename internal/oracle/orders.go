@@ -117,6 +117,8 @@ func drawOutcome(dice *rand.Rand, method string, waits []time.Duration) (outcome
 		return one(sandbox.Erred().ThenAfter(later, sandbox.Rejected("QA"))), false
 	case lot < 110: // nobody ever knows its outcome
 		return one(sandbox.Erred()), false
+	case lot < 160 && method == Card && len(waits) < 2: // it tries nothing again
+		return one(sandbox.Declined("51")), false
 	case lot < 130 && method == Card: // the service tries again by itself
 		return one(sandbox.Declined("01").ThenRetried(waits[0], sandbox.Approved())), true
 	case lot < 140 && method == Card:

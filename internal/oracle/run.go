@@ -120,7 +120,7 @@ func (r *Run) AdvanceTo(ctx context.Context, t time.Time) error {
 
 // RetriesFor is how long after a decline the service may retry it by itself; 0 is never.
 func (r *Run) RetriesFor() (last time.Duration) {
-	if r.opts.World.Value("SoftDeclineCodes") == "none" {
+	if r.opts.World.Value("SoftDeclineCodes") == "none" || len(r.waits()) == 0 {
 		return 0
 	}
 	for _, wait := range r.waits() {

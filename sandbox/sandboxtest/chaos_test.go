@@ -96,12 +96,12 @@ func TestChaosPassesTheCarefulMerchant(t *testing.T) {
 	for seed := range uint64(3) {
 		synctest.Test(t, func(t *testing.T) {
 			shop := &carefulShop{}
-			sandboxtest.Chaos(t, sandboxtest.ChaosOptions{Seed: seed, Settle: shop.settle}, shop.pay)
+			sandboxtest.Chaos(t, sandboxtest.ChaosOptions{Seed: seed, Settle: shop.settle, Sandbox: []sandbox.Option{sandbox.WithAssumptions(sandbox.Unkind)}}, shop.pay)
 		})
 	}
 	t.Run("outside of synctest", func(t *testing.T) {
 		shop := &carefulShop{}
-		sandboxtest.Chaos(t, sandboxtest.ChaosOptions{Seed: 4, Workers: 64, Settle: shop.settle}, shop.pay)
+		sandboxtest.Chaos(t, sandboxtest.ChaosOptions{Seed: 4, Workers: 64, Settle: shop.settle, Sandbox: []sandbox.Option{sandbox.WithAssumptions(sandbox.Unkind)}}, shop.pay)
 	})
 	t.Run("without settling", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -286,7 +286,7 @@ func TestChaosWithTokens(t *testing.T) {
 func TestChaosReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{TB: t}
-		sandboxtest.Chaos(r, sandboxtest.ChaosOptions{Orders: 1, Workers: 1, Faults: -1, Declined: -1, Erred: -1},
+		sandboxtest.Chaos(r, sandboxtest.ChaosOptions{Orders: 1, Workers: 1, Faults: -1, Declined: -1, Erred: -1, Sandbox: []sandbox.Option{sandbox.WithAssumptions(sandbox.Unkind)}},
 			func(ctx context.Context, client *quickstream.Client, order string) error {
 				for range 2 {
 					tx, err := client.Transactions.Pay(ctx, params(order))

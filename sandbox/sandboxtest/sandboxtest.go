@@ -22,7 +22,11 @@
 package sandboxtest
 
 import (
+	"context"
+	"net/http"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
@@ -69,5 +73,102 @@ func Keys(box *sandbox.Sandbox) quickstream.Keys {
 	return quickstream.Keys{
 		Secret:      quickstream.NewSecretKey(keys.Secret),
 		Publishable: quickstream.NewPublishableKey(keys.Publishable),
+	}
+}
+
+// Card returns a card with one of the vendor's public test numbers. The sandbox accepts no
+// others: 4242424242424242 is approved, and 4111111111444496 is declined for insufficient
+// funds. It does not expire in this century.
+func Card(number string) quickstream.CardDetails {
+	return quickstream.CardDetails{
+		CardholderName: "Ann Example", CardNumber: quickstream.NewSecret(number),
+		Expiry: quickstream.YearMonth{Year: 2099, Month: time.December}, CVN: quickstream.NewSecret("123"),
+	}
+}
+
+// CardToken creates a single-use token of a [Card] for [sandbox.DefaultBusiness], as the
+// service's script does in the customer's browser, so that no card number reaches the
+// merchant. edits, such as [ThreeDS], change the request.
+func CardToken(ctx context.Context, client *quickstream.Client, number string, edits ...func(*quickstream.CreateSingleUseTokenParams)) (string, error) {
+	params := quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: sandbox.DefaultBusiness, Account: Card(number)}
+	for _, edit := range edits {
+		edit(&params)
+	}
+	token, err := client.SingleUseTokens.Create(ctx, params)
+	if err != nil {
+		return "", err
+	}
+	return token.SingleUseTokenID, nil
+}
+
+// ThreeDS makes [CardToken] ask for 3D Secure: the cardholder must be authenticated before
+// the token is used. The card, such as [sandbox.CardChallenge], decides the result.
+func ThreeDS(params *quickstream.CreateSingleUseTokenParams) {
+	params.ThreeDS = &quickstream.BrowserProfile{Language: "en-AU", ScreenHeight: 1080, ScreenWidth: 1920, ColorDepth: 24, TZ: -600}
+}
+
+// holding are the options of a client past whose writes the clock is not moved: from the first byte on,
+// because a hook before it may take as long as it likes.
+func holding(box *sandbox.Sandbox) []quickstream.ClientOption {
+	return []quickstream.ClientOption{
+		quickstream.WithHTTPClient(&http.Client{Transport: holdingTransport{box.HTTPClient().Transport}}),
+		quickstream.WithObserver(quickstream.Observer{
+			Start: func(ctx context.Context, call quickstream.CallInfo) context.Context {
+				if call.Method == http.MethodGet {
+					return ctx
+				}
+				return context.WithValue(ctx, callKey{}, &heldCall{hold: box.Hold})
+			},
+			End: func(ctx context.Context, _ quickstream.CallInfo, _ quickstream.EndInfo) {
+				if c, ok := ctx.Value(callKey{}).(*heldCall); ok {
+					c.end()
+				}
+			},
+		}),
+	}
+}
+
+type callKey struct{}
+
+// heldCall is a write of a client.
+type heldCall struct {
+	hold func() (release func())
+
+	mu      sync.Mutex
+	release func()
+	ended   bool
+}
+
+func (c *heldCall) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.release == nil && !c.ended {
+		c.release = c.hold()
+	}
+}
+
+func (c *heldCall) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	if c.release != nil {
+		c.release()
+	}
+}
+
+type holdingTransport struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (t holdingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if c, ok := r.Context().Value(callKey{}).(*heldCall); ok {
+		c.begin()
+	}
+	return t.RoundTripper.RoundTrip(r)
+}
+
+// CloseIdleConnections is called by http.Client.CloseIdleConnections.
+func (t holdingTransport) CloseIdleConnections() {
+	if inner, ok := t.RoundTripper.(interface{ CloseIdleConnections() }); ok {
+		inner.CloseIdleConnections()
 	}
 }

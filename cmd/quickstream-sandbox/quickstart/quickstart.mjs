@@ -1,4 +1,4 @@
-// Payment, refund and verified webhook, with Node alone: quickstream-sandbox -world plain, paste its export lines, run this.
+// Payment, refund and verified webhook, with Node alone: quickstream-sandbox, paste its export lines, run this.
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 

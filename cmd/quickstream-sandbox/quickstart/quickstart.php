@@ -1,5 +1,5 @@
 <?php
-// Payment, refund and verified webhook, with PHP alone: quickstream-sandbox -world plain, paste its export lines, run this.
+// Payment, refund and verified webhook, with PHP alone: quickstream-sandbox, paste its export lines, run this.
 $api = getenv('QUICKSTREAM_ENVIRONMENT');
 $sandbox = getenv('SANDBOX');
 $sandboxToken = getenv('SANDBOX_TOKEN') ?: '';

@@ -1,4 +1,4 @@
-# Payment, refund and verified webhook, with Python 3 alone: quickstream-sandbox -world plain, paste its export lines, run this.
+# Payment, refund and verified webhook, with Python 3 alone: quickstream-sandbox, paste its export lines, run this.
 import base64, hashlib, hmac, http.server, json, os, threading, time, urllib.request
 
 API, SANDBOX = os.environ["QUICKSTREAM_ENVIRONMENT"], os.environ["SANDBOX"]

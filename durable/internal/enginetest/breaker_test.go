@@ -223,7 +223,7 @@ func TestUnavailableTwice(t *testing.T) {
 // the next key, after 15 minutes and a look-up. All sends have one reference.
 func testUnavailableTwice[TTx any](t *testing.T, db store[TTx]) {
 	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
-	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.UnavailableSpendsKey = true }))
+	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock))
 	s.engine = s.start()
 	params := s.stored()
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: transactions, Kind: sandbox.Status(503, sandbox.ServiceError), Times: 1}))

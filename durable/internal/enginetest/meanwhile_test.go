@@ -103,7 +103,7 @@ func TestWhoseReceiptIsFound(t *testing.T) {
 func testWhoseReceiptIsFound[TTx any](t *testing.T, db store[TTx]) {
 	s := &shop[TTx]{T: t, db: db, clock: runningClock(t)}
 	s.box, s.client = sandboxtest.New(t, sandbox.WithClock(s.clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
-		a.TokenQuota, a.LookupLag, a.Metadata, a.RefundReferences = 0, 0, "dropped", "none"
+		a.TokenQuota, a.LookupLag, a.Metadata, a.FollowUpReferences = 0, 0, "dropped", "none"
 	}))
 	s.engine = s.start()
 	p := s.settledLongAgo("A")

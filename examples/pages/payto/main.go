@@ -22,7 +22,7 @@ func main() {
 
 func run(ctx context.Context) error {
 	clock := sandbox.NewClock(time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC)) // 10:00 in Sydney
-	box, client, err := sandboxtest.Open(sandbox.WithClock(clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag, a.AgreementLookupLag = 0, 0 }))
+	box, client, err := sandboxtest.Open(sandbox.WithClock(clock))
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func act(_ context.Context, n *webhooks.Notification) error {
 }
 
 func run(ctx context.Context) error {
-	box, client, err := sandboxtest.Open(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.AgreementLookupLag, a.UnknownEvents = 0, false }))
+	box, client, err := sandboxtest.Open()
 	if err != nil {
 		return err
 	}

@@ -329,11 +329,7 @@ func newJudged(t *testing.T, op *contract.Operation, r *recorder, sample string)
 	p := &judged{T: t, op: op, recorder: r, sample: sample, box: sandbox.New(
 		sandbox.WithBusiness("BUSINESSONE", "The Shop"),
 		sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
-			a.UnknownEvents, a.UnknownEnumValues, a.UnknownMembers, a.RelatedLinks = false, false, "none", true
-			a.LookupLag, a.AgreementLookupLag, a.TokenQuota, a.InvalidPayIDLimit = 0, 0, 0, 0
-			a.RefundBeforeCutOff, a.MigratedDDRActive = true, true
-			a.AgreementCodesRequired, a.PayerRouteRequired = false, false
-			a.TermsEnforced, a.ThreeDSFlagRequired, a.ThreeDSBindsUse, a.SameStatusRefused = false, false, false, false
+			a.RefundBeforeCutOff, a.TermsEnforced = true, false
 		}),
 	)}
 	t.Cleanup(p.box.Close)
@@ -358,7 +354,7 @@ func (p *judged) send(body []byte) (status int, messages []string) {
 	for name, make := range map[string]func() string{
 		"123456789": func() string { return p.customer },
 		"A-1":       func() string { return p.account },
-		"T-1":       func() string { return p.token(true) },
+		"T-1":       func() string { return p.token(strings.Contains(text, `"threeDS2":true`), true) },
 		"1000001":   p.original,
 		"C-100":     func() string { return p.agreement(true) },
 	} {
@@ -379,7 +375,7 @@ func (p *judged) path() string {
 	path := strings.NewReplacer("{customerId}", p.customer, "{accountToken}", p.account, "{supplierBusinessCode}", "BUSINESSONE", "{firstSixDigits}", "424242").Replace(p.op.Path)
 	switch {
 	case strings.Contains(path, "{singleUseTokenId}"):
-		path = strings.ReplaceAll(path, "{singleUseTokenId}", p.token(false))
+		path = strings.ReplaceAll(path, "{singleUseTokenId}", p.token(true, false))
 	case strings.Contains(path, "{agreementToken}"):
 		pending := strings.Contains(p.sample, `"RECALL_PAYTO_AGREEMENT"`)
 		token := p.agreement(!pending)
@@ -420,19 +416,23 @@ func (p *judged) messages(status int, answered []byte) (messages []string) {
 	return messages
 }
 
-// token makes a single-use token for 3D Secure, and authenticates its card.
-func (p *judged) token(authenticated bool) string {
+// token makes a single-use token, for 3D Secure if it is wanted, and may authenticate its card.
+func (p *judged) token(threeDS, authenticated bool) string {
 	request := p.card(visa)
 	maps.Copy(request, object{
-		"supplierBusinessCode": "BUSINESSONE", "accountType": "CREDIT_CARD", "threeDS2": true, "browserProfile": object{
+		"supplierBusinessCode": "BUSINESSONE", "accountType": "CREDIT_CARD", "threeDS2": threeDS, "browserProfile": object{
 			"browserJavaEnabled": true, "browserLanguage": "en-AU", "browserScreenHeight": "1080", "browserScreenWidth": "1920",
 			"browserColorDepth": "24", "browserTZ": "-600",
 		},
 	})
 	token := p.made("POST", "/single-use-tokens", request, "singleUseTokenId")
-	if authenticated {
+	if threeDS && authenticated {
+		category := "01"
+		if strings.HasSuffix(p.op.Path, "/accounts") {
+			category = "02"
+		}
 		p.made("POST", "/single-use-tokens/"+token+"/three-ds2-authentication", object{
-			"messageCategory": "02", "threeDSRequestorAuthenticationInd": "04",
+			"messageCategory": category, "threeDSRequestorAuthenticationInd": "04", "billAddrCity": "Perth",
 		}, "")
 	}
 	return token
@@ -460,7 +460,7 @@ func (p *judged) original() string {
 
 func (p *judged) schedule() string {
 	id, err := p.box.CreateSchedule(sandbox.Schedule{
-		CustomerID: p.customer, AccountToken: p.account, SupplierBusinessCode: "BUSINESSONE", Amount: 1000, Frequency: sandbox.Weekly, Payments: 3,
+		CustomerID: p.customer, AccountToken: p.account, SupplierBusinessCode: "BUSINESSONE", Amount: 1000, Payments: 3,
 	})
 	if err != nil {
 		p.Fatal(err)
@@ -477,7 +477,7 @@ func (p *judged) file(batch bool) string {
 		p.Fatal(err)
 	}
 	p.files++
-	content := "H,SANDBOX,2000-01-01,2\nC,BUSINESSONE,AUD,10.50,C-1,F-1," + p.account + "\nT,1,10.50\n"
+	content := "H,SANDBOX,2000-01-01,2\nA,BUSINESSONE,AUD,10.50,C-1,F-1," + p.account + "\nT,1,10.50\n"
 	file, err := client.PaymentFiles.Upload(p.Context(), quickstream.UploadPaymentFileParams{
 		FileName: fmt.Sprintf("payments%d.mts", p.files), Format: quickstream.PaymentFileFormatMTSTokens, Content: strings.NewReader(content), Size: int64(len(content)),
 	})

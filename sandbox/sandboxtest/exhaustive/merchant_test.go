@@ -36,7 +36,7 @@ const (
 type record struct {
 	Step   step               `json:"step"`
 	Intent quickstream.Intent `json:"intent"`
-	State  resolve.Case       `json:"state"`
+	State  resolve.Case       `json:"state,omitzero"`
 	Word   word               `json:"word"`
 }
 

@@ -7,13 +7,9 @@
 // In some worlds, none of them the default one, a payment whose answer was lost may stay
 // unknown for ever:
 //
-//   - no reference in answers, a search by prefix, or a reference that was used before; and
-//     no metadata
-//   - a reference of the merchant's own, and an altered id in metadata, which may be another's
-//   - times that are absent or off, a clock of the merchant's that steps back, with a
-//     reference of their own; and no metadata
+//   - no reference in answers, or a search by prefix; and no metadata
 //   - two equal refunds or captures, or one top-up or cancellation, of a transaction without
-//     their own reference; and no metadata
+//     their own reference; and no metadata, or their original's
 //   - an unstable order over more than one page
 //   - a 404 for nothing found in a form that a gateway could send (ErrorForm other than object
 //     and map)
@@ -49,69 +45,65 @@ type World struct {
 
 // dimension is one open question with its possible values, the default first.
 type dimension struct {
-	name   string
-	values []string
+	name    string
+	values  []string
+	hardest string // empty: the default
 }
 
-// dimensions returns the assumptions that have more than one value, and then the
-// merchant's own dimensions.
+// dimensions returns the assumptions, and then the merchant's own dimensions.
 func dimensions() []dimension { return append(assumed(), ofMerchant()...) }
 
 func assumed() (list []dimension) {
 	for _, a := range sandbox.DefaultAssumptions().List() {
-		if a.Worlds != nil {
-			list = append(list, dimension{a.Name, a.Worlds})
-		}
+		list = append(list, dimension{a.Name, a.Worlds, a.Hardest})
 	}
 	return list
 }
 
-// tripled names the dimensions with every triple of values in the covering set.
-//
-//nolint:gochecknoglobals // an immutable table
-var tripled = []string{
-	"EchoedReferences", "ClockSkew", "DateHeaderRight", "AmountForm", "FollowUpAmounts", "LookupLag", "ReferenceSearch", "ReusedReferences",
-	"StoredReferences", "RefundReferences", "FollowUpReferences", "KeyLifetime", "KeyMismatch", "CutOffHour", "SettlementDays", "LateSettlementDate", Fault,
-}
-
-// Generate returns n worlds. The first is the default world. The next ones cover every pair
-// of values, and the ones after them every triple of the dimensions that can cost money:
-// this covering set is the same in every run. Further worlds are drawn by the seed. If n
-// is not positive, Generate returns the covering set.
+// Generate returns n worlds. The first is the default world, which is kind, and the second has the
+// hardest value of each assumption, as [Unkind]. The next ones cover every pair of values: this
+// covering set is the same in every run. Further worlds are drawn by the seed. If n is not
+// positive, Generate returns the covering set.
 func Generate(seed uint64, n int) iter.Seq[World] {
 	return func(yield func(World) bool) {
 		all := dimensions()
-		sizes, core := shape(all)
-		cover := newCovering(sizes, core)
-		made := 0
-		for ; n <= 0 || made < n; made++ {
-			choice, more := cover.next()
-			if !more {
-				break
+		sizes := make([]int, len(all))
+		for i, d := range all {
+			sizes[i] = len(d.values)
+		}
+		cover, dice := newCovering(sizes), rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // repeatable on purpose
+		for made := 0; n <= 0 || made < n; made++ {
+			choice := make([]int, len(all))
+			switch {
+			case made == 0:
+				cover.mark(choice)
+			case made == 1:
+				choice = Unkind().choice
+				cover.mark(choice)
+			default:
+				if choice = cover.next(); choice == nil && n <= 0 {
+					return
+				}
+				if choice == nil {
+					choice = drawn(sizes, dice)
+				}
 			}
 			if !yield(World{all, choice}) {
 				return
 			}
 		}
-		dice := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // repeatable on purpose
-		for ; made < n; made++ {
-			if !yield(World{all, drawn(sizes, dice)}) {
-				return
-			}
-		}
 	}
 }
 
-// shape returns the number of values of each dimension, and the indices of the tripled
-// dimensions.
-func shape(all []dimension) (sizes, core []int) {
-	for i, d := range all {
-		sizes = append(sizes, len(d.values))
-		if slices.Contains(tripled, d.name) {
-			core = append(core, i)
-		}
+// Unkind returns the world with the hardest value of each assumption, as [sandbox.Unkind] has it,
+// and without a fault. [Parse] takes the word unkind for it.
+func Unkind() World {
+	w := World{dimensions: dimensions()}
+	w.choice = make([]int, len(w.dimensions))
+	for i, d := range w.dimensions {
+		w.choice[i] = max(slices.Index(d.values, d.hardest), 0)
 	}
-	return sizes, core
+	return w
 }
 
 func drawn(sizes []int, dice *rand.Rand) []int {
@@ -138,7 +130,7 @@ func (w World) Value(name string) string {
 }
 
 // defaultWorld is the text of a world without differences.
-const defaultWorld = "default"
+const defaultWorld, unkindWorld = "default", "unkind"
 
 // String returns the differences from the default world, such as "LookupLag=5m
 // Fault=lostAfterCommit", or "default". [Parse] reads it.
@@ -155,13 +147,15 @@ func (w World) String() string {
 	return strings.Join(words, " ")
 }
 
-// Parse reads the text of [World.String]: differences from the default world, in any
-// order.
+// Parse reads the text of [World.String]: differences from the default world, in any order. They may
+// follow the word unkind, and then are differences from that world.
 func Parse(text string) (World, error) {
 	all := dimensions()
 	w := World{all, make([]int, len(all))}
 	words := strings.Fields(text)
-	if text == defaultWorld {
+	if len(words) > 0 && words[0] == unkindWorld {
+		w, words = Unkind(), words[1:]
+	} else if text == defaultWorld {
 		words = nil
 	}
 	for _, word := range words {

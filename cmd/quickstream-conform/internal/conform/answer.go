@@ -79,17 +79,3 @@ func judge(try func() answer) (reply, answer) {
 	}
 	return unclear, first
 }
-
-// refusals returns the names with which a request is refused. It is not known if one try is unclear.
-func refusals(names []string, try func(name string) reply) (refused []string, known bool) {
-	for _, name := range names {
-		switch try(name) {
-		case refuses:
-			refused = append(refused, name)
-		case unclear:
-			return nil, false
-		default:
-		}
-	}
-	return refused, true
-}

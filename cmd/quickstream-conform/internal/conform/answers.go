@@ -14,7 +14,7 @@ func (s *session) nothingFound() result {
 		case !a.usable():
 			return result{}
 		case a.status == http.StatusOK && data.kind == "null":
-			return is("null")
+			return other("null in place of the list")
 		case a.status == http.StatusOK && data.kind == "array" && len(data.items) == 0:
 			return is("empty")
 		case a.status == http.StatusNotFound:
@@ -56,10 +56,6 @@ func formOfError(a answer) result {
 		return is("map")
 	case !first(a.body).get("fieldName").empty():
 		return is("list")
-	case first(a.body).kind == "text":
-		return is("texts")
-	case !first(a.body.get("data")).get("fieldName").empty():
-		return is("data")
 	case words && len(list.items) == 0:
 		return open("an error without fields looks the same in several forms")
 	case a.broken:
@@ -69,26 +65,15 @@ func formOfError(a answer) result {
 	}
 }
 
-// keyForm sends a key that is a text. A verification is accepted with the form of a UUID.
-func (s *session) keyForm() result {
-	v, _ := judge(func() answer { // each attempt with a key of its own
-		_, a := s.make(kindHarmless, http.MethodPost, "/transactions", s.verification(), keyed("conform-"+s.digest("key", len(s.Made))))
-		return a
-	})
-	return v.choose("text", "uuid")
-}
-
 // transactionAnswers says which members the answer to a write has.
 func (s *session) transactionAnswers() result {
 	return content(s.answers[s.named["verification"]].body)
 }
 
 func content(tx value) result {
-	switch decides, informs := tx.has("responseCode") && tx.has("summaryCode"), tx.has("source") && tx.has("refundable"); {
-	case decides && informs:
+	switch {
+	case tx.has("responseCode") && tx.has("summaryCode"):
 		return is("full")
-	case decides && !tx.has("source") && !tx.has("refundable"):
-		return is("required")
 	case !tx.has("responseCode") && !tx.has("summaryCode") && !tx.has("status"):
 		return is("receipt")
 	default:

@@ -52,7 +52,7 @@ func (s *session) followUp(kind, receipt, amount string) object {
 }
 
 func payer(bsb string) object {
-	return object{"payerType": "PERS", "payerId": "CONFORM", "payerName": "Kim  Conform", "bsb": bsb, "accountNumber": "111111"}
+	return object{"payerType": "PERS", "payerId": "CONFORM", "payerName": "Kim Conform", "bsb": bsb, "accountNumber": "111111"}
 }
 
 // agreement is a request for an agreement of at most a few dollars.
@@ -60,23 +60,12 @@ func (s *session) agreement(bsb string) object {
 	return object{
 		"supplierBusinessCode": s.business,
 		"paymentDetails": object{
-			"purpose": "OTHR", "description": "Conform  probe", "startDate": s.today(0), "automaticRenewal": true,
+			"purpose": "OTHR", "description": "Conform probe", "startDate": s.today(0), "automaticRenewal": true,
 		},
 		"paymentTerms": object{
 			"frequency": "MNTH", "agreementType": "VARI", "currency": "AUD", "paymentAmount": "1.00", "maximumPaymentAmount": "5.00",
 		},
 		"payerDetails": payer(bsb),
-	}
-}
-
-// with sets a member of a part of a body, and without leaves some out.
-func with(body object, part, name string, v any) {
-	body[part].(object)[name] = v //nolint:forcetypeassert // the part is of this package
-}
-
-func without(body object, part string, names ...string) {
-	for _, name := range names {
-		delete(body[part].(object), name) //nolint:forcetypeassert // the part is of this package
 	}
 }
 

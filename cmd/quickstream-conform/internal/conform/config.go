@@ -28,8 +28,6 @@ type Config struct {
 	Journal string
 	// Wait is how long the run may take for what needs time; at least some minutes.
 	Wait time.Duration
-	// PayID is a PayID of type EMAL that the test facility knows.
-	PayID string
 	// Webhooks receives the notifications of a subscription of the facility, with its secret.
 	Webhooks      *Receiver
 	WebhookSecret string

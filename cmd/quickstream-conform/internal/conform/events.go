@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"slices"
@@ -29,14 +30,11 @@ func (s *session) events() []result {
 	if len(recalled) == 0 && first.id != "" { // notifications come, but none of a recall
 		recalled, order = []notification{first}, other("no notification of a recall")
 	}
-	switch {
-	case len(recalled) == 0 && s.cfg.Webhooks.wasReached():
-		return []result{is("never"), open("no notification arrived")}
-	case len(recalled) == 0:
+	if len(recalled) == 0 {
 		return []result{open("no notification arrived")}
 	}
 	s.findScheme(recalled[0])
-	return []result{order, signedAnew(first, last), signatureHeader(recalled[0].header)}
+	return []result{order, redelivery(first, last), signatureHeader(recalled[0].header)}
 }
 
 // recallEvents recalls an agreement. Its notification is answered late: so it is known whether the
@@ -149,11 +147,18 @@ func (s *session) failedEvents(looks int) (first, last notification) {
 	return first, last
 }
 
-func signedAnew(first, last notification) result {
-	if last.id == "" {
+// redelivery compares a notification with what was posted again.
+func redelivery(first, last notification) result {
+	switch {
+	case last.id == "":
 		return open("nothing was notified again within three minutes")
+	case !bytes.Equal(first.raw, last.raw):
+		return is("fresher")
+	case timeOfSigning(first.header) == timeOfSigning(last.header):
+		return is("same")
+	default:
+		return is("signed")
 	}
-	return is(map[bool]string{true: "false", false: "true"}[timeOfSigning(first.header) == timeOfSigning(last.header)])
 }
 
 func timeOfSigning(header string) string {
@@ -167,18 +172,14 @@ func timeOfSigning(header string) string {
 
 func signatureHeader(header string) result {
 	var names []string
-	blanks := false
-	for i, part := range strings.Split(header, ",") {
-		blanks = blanks || i > 0 && strings.HasPrefix(part, " ")
+	for part := range strings.SplitSeq(header, ",") {
 		name, _, _ := strings.Cut(strings.TrimSpace(part), "=")
 		names = append(names, name)
 	}
 	switch order := strings.Join(names, ","); {
-	case order == "t,v1" && blanks:
-		return is("blanks")
 	case order == "t,v1":
 		return is("plain")
-	case order == "v1,t" && !blanks:
+	case order == "v1,t":
 		return is("swapped")
 	case len(names) > 2 && names[0] == "t" && slices.Contains(names, "v1"):
 		return is("several")

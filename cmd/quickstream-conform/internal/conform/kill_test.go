@@ -43,8 +43,8 @@ func (k *killed) RoundTrip(r *http.Request) (*http.Response, error) {
 // everything, and a run that goes on finds the world.
 func TestKills(t *testing.T) {
 	for _, world := range []string{
-		"default", "LookupLag=5m StoredReferences=lower ReferenceSearch=exact PageSize=2 Metadata=refused",
-		"LookupLag=10s EchoedReferences=none TransactionAnswers=receipt PayToSynchronous=true AgreementLookupLag=5m KeyForm=uuid",
+		"default", "LookupLag=5m ReferenceSearch=exact PageSize=3 Metadata=dropped",
+		"LookupLag=10s EchoedReferences=none TransactionAnswers=receipt PayToApprovedAfter=0s",
 	} {
 		for request := 2; request < 150; request += 19 {
 			for _, after := range []bool{false, true} {

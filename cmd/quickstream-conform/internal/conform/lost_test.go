@@ -23,7 +23,7 @@ func TestLostPayments(t *testing.T) {
 		kind  sandbox.FaultKind
 		after time.Duration // until -clean, whose first look may be its last
 	}{
-		{"ListOrder=unstable PageSize=1 ReusedReferences=declined StoredReferences=lower ReferenceSearch=exact", sandbox.ResetAfterCommit(), 7 * 24 * time.Hour},
+		{"Paging=unstable PageSize=1", sandbox.ResetAfterCommit(), 7 * 24 * time.Hour},
 		{"LookupLag=24h", sandbox.DelayBeforeCommit(10 * time.Minute), 0},
 	} {
 		t.Run(test.world, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestOneFault(t *testing.T) {
 		calls           int // at each of which the fault begins once
 	}{
 		{"ErrorForm=object", "ErrorForm", sandbox.Fault{Operation: payments, Kind: changed}, 2},
-		{"SoftDeclineCodes=01", "SoftDeclineCodes", sandbox.Fault{Operation: "GET /transactions/{receiptNumber}/retries", Kind: changed}, 4},
+		{"SoftDeclineCodes=01 RetrySchedule=24h,48h", "SoftDeclineCodes", sandbox.Fault{Operation: "GET /transactions/{receiptNumber}/retries", Kind: changed}, 4},
 		{"KeyMismatch=409", "KeyMismatch", sandbox.Fault{Operation: payments, Kind: slow, Match: first}, 1},
 	} {
 		for nth := 1; nth <= test.calls; nth++ {

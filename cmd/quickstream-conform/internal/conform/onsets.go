@@ -2,7 +2,6 @@ package conform
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 )
@@ -27,19 +26,14 @@ func onsets() []onset {
 			seconds(1, 2, 9, 10, 11, 299, 300, 302, 86399, 86400, 86402), (*session).startLag, (*session).visible,
 		},
 		{
-			"AgreementLookupLag", "a PayTo agreement that is read until it is found",
-			[]time.Duration{0, 2 * time.Second, 5 * time.Minute},
-			seconds(1, 2, 3, 9, 299, 300, 302), (*session).startAgreementLag, (*session).agreementVisible,
-		},
-		{
 			"KeyLifetime", "a verification that is sent again with its key",
 			[]time.Duration{0, 2 * time.Minute, 5 * time.Minute, day},
 			seconds(1, 118, 122, 298, 302, 86398, 86402), (*session).startKey, (*session).forgotten,
 		},
 		{
 			"PayToApprovedAfter", "a PayTo payment that is read until it is approved",
-			[]time.Duration{time.Minute, 15 * time.Minute, 119 * time.Hour},
-			seconds(5, 12, 58, 62, 898, 902, 86410, 428398, 428402), (*session).startPayTo, (*session).approved,
+			[]time.Duration{0, time.Minute, 15 * time.Minute, 119 * time.Hour},
+			seconds(1, 5, 12, 58, 62, 898, 902, 86410, 428398, 428402), (*session).startPayTo, (*session).approved,
 		},
 		{
 			"BankReturnAfter", "a bank account payment that its bank returns",
@@ -149,21 +143,6 @@ func (s *session) visible(w window) (seen, known bool) {
 func found(a answer) (seen, known bool) {
 	seen = a.accepted() && !a.broken
 	return seen, seen || a.status == http.StatusNotFound
-}
-
-func (s *session) startAgreementLag() (int, result) {
-	if !s.has("agreement") {
-		return 0, open("no agreement was accepted")
-	}
-	n, _ := s.newAgreement(payerSilent, func(object) {})
-	if s.Made[n].Handle == "" {
-		return 0, open(unusable)
-	}
-	return n, result{}
-}
-
-func (s *session) agreementVisible(w window) (seen, known bool) {
-	return found(s.get("/payto-agreements/"+url.PathEscape(s.Made[w.number].Handle), nil))
 }
 
 func (s *session) startKey() (int, result) {

@@ -1,12 +1,9 @@
 package conform
 
 import (
-	"context"
-	"errors"
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,8 +19,6 @@ type Receiver struct {
 	mu       sync.Mutex
 	received []notification
 	answer   func(n notification) (status int)
-	nonce    string // of a ping that is under way
-	reached  bool
 }
 
 // notification is a delivery as it arrived.
@@ -48,36 +43,11 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	r.mu.Lock()
 	answer := r.answer
-	r.reached = r.reached || r.nonce != "" && string(raw) == r.nonce
 	r.mu.Unlock()
 	if answer == nil || n.id == "" {
 		return
 	}
 	w.WriteHeader(answer(n))
-}
-
-// Ping posts to the public address of the receiver. Only after that does a run take it that a service
-// which notifies of nothing does so, and not that it cannot reach the receiver.
-func (r *Receiver) Ping(ctx context.Context, client *http.Client, address string) error {
-	nonce := random()
-	r.mu.Lock()
-	r.nonce = nonce
-	r.mu.Unlock()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(nonce))
-	if err != nil {
-		return errors.New("conform: the address of the receiver is not well-formed")
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return errors.New("conform: the receiver cannot be reached at its address")
-	}
-	defer resp.Body.Close()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.reached {
-		return errors.New("conform: something else answers at the address of the receiver")
-	}
-	return nil
 }
 
 // expect has the next deliveries answered by a function, and kept.
@@ -99,12 +69,6 @@ func (r *Receiver) of(token string) []notification {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(r.received), func(n notification) bool { return token == "" || n.token != token })
-}
-
-func (r *Receiver) wasReached() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.reached
 }
 
 func (r *Receiver) stop() {

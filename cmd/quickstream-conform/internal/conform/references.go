@@ -11,9 +11,18 @@ func (s *session) holds(reference, receipt string) reply {
 	return v
 }
 
-func (s *session) refundReferences() result { return s.ownReference("refund", "bank") }
-
-func (s *session) followUpReferences() result { return s.ownReference("topUp", "preauth") }
+// followUpReferences compares a refund with a top-up.
+func (s *session) followUpReferences() result {
+	refund, topUp := s.ownReference("refund", "bank"), s.ownReference("topUp", "preauth")
+	switch {
+	case refund == topUp, topUp.open != "":
+		return refund
+	case refund.open != "":
+		return topUp
+	default:
+		return other("of a refund " + refund.value + ", of a top-up " + topUp.value)
+	}
+}
 
 // ownReference finds under which reference a follow-up is found.
 func (s *session) ownReference(name, original string) result {
@@ -39,42 +48,62 @@ func (s *session) ownReference(name, original string) result {
 	}
 }
 
-// references looks up a payment by forms of its reference. If case matters, only the form that is
-// stored is found.
-func (s *session) references() []result {
+// search looks up a payment by forms of its reference.
+func (s *session) search() result {
 	receipt := s.receipt("echo")
 	if receipt == "" {
-		return []result{open(notMade)}
+		return open(notMade)
 	}
 	sent := s.echoReference()
-	bare, beginning := strings.TrimSpace(sent), sent[:len(sent)-4]
-	forms := map[string]string{"sent": sent, "lower": strings.ToLower(sent), "upper": strings.ToUpper(sent), "trimmed": bare}
 	found := map[string]bool{}
-	for _, query := range []string{sent, forms["lower"], forms["upper"], bare, strings.ToLower(bare), strings.ToUpper(bare), beginning} {
+	for _, query := range []string{sent, strings.ToLower(sent), strings.ToUpper(sent), sent[:len(sent)-4]} {
 		v := s.finds(query, receipt)
 		if v == unclear {
-			return []result{open(unusable)}
+			return open(unusable)
 		}
 		found[query] = v == accepts
 	}
-	var stored []string
-	for form, query := range forms {
-		if found[query] {
-			stored = append(stored, form)
-		}
-	}
-	switch anyCase := found[forms["lower"]] && found[forms["upper"]] || found[strings.ToLower(bare)] && found[strings.ToUpper(bare)]; {
-	case !anyCase && !found[beginning] && len(stored) == 1:
-		return []result{is(stored[0]), is("exact")}
-	case !anyCase:
-		return []result{open("look-ups do not show it"), other("no listed search explains the look-ups")}
+	switch anyCase, prefix := found[strings.ToLower(sent)] && found[strings.ToUpper(sent)], found[sent[:len(sent)-4]]; {
 	case !found[sent]:
-		return []result{is("trimmed"), searchOf(found[beginning])}
+		return other("the reference as sent is not found")
+	case anyCase && prefix:
+		return is("prefix")
+	case anyCase:
+		return is("anyCase")
+	case !prefix:
+		return is("exact")
 	default:
-		return []result{open("look-ups ignore case, and do not show it"), searchOf(found[beginning])}
+		return other("no listed search explains the look-ups")
 	}
 }
 
-func searchOf(prefix bool) result {
-	return is(map[bool]string{true: "prefix", false: "anyCase"}[prefix])
+// echoed is the form in which a read shows a reference.
+func (s *session) echoed() result {
+	tx, ok := s.read("echo")
+	if !ok {
+		return open(notMade)
+	}
+	sent := s.echoReference()
+	switch shown := tx.get("customerReferenceNumber"); {
+	case shown.empty():
+		return is("none")
+	case shown.text == sent:
+		return is("sent")
+	case shown.text == strings.ToUpper(sent):
+		return is("upper")
+	default:
+		return other(pattern(shown.text))
+	}
+}
+
+// refundable says whether a card payment can be refunded while it can be voided.
+func (s *session) refundable() result {
+	tx, ok := s.read("echo")
+	switch {
+	case !ok:
+		return open(notMade)
+	case tx.get("voidable").text != "true":
+		return open("the payment can not be voided any more")
+	}
+	return one(tx.get("refundable").text, "true", "false")
 }

@@ -43,7 +43,7 @@ func (r Report) WriteMarkdown(w io.Writer) error {
 			differs = append(differs, fmt.Sprintf("| %s | %s | %s | %s | %s |", f.Name, f.Value, a.Value, cell(a.Why), at))
 		}
 	}
-	section(&b, "What differs from our defaults", "What our default is for is what no longer holds at this facility.", "| assumption | found | default | why the default | when |", differs)
+	section(&b, "What differs from our defaults", "What a merchant does differently stands beside it.", "| assumption | found | default | what a merchant does | when |", differs)
 	section(&b, "What is something else", "No value of the sandbox describes it: please send these lines to us.", "| assumption | form | how | when |", others)
 	section(&b, "What holds", "", "| assumption | found | how | when |", holds)
 	section(&b, "What stays open", "", "| assumption | why | how |", open)

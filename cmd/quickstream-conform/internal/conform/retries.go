@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -38,7 +37,7 @@ func (s *session) dailyTasks(lag time.Duration) (tasks []task) {
 		}
 	}
 	if len(s.samples) > 0 && len(tasks) == 0 && s.missing(row("CutOffHour")) {
-		tasks = append(tasks, task{s.samples[len(s.samples)-1].due.Add(lag), true, func() { s.ask(row("CutOffHour")) }})
+		tasks = append(tasks, task{s.samples[len(s.samples)-1].due.Add(lag + time.Minute), true, func() { s.ask(row("CutOffHour")) }})
 	}
 	if n, made := s.named["soft91"]; made && s.missing(row("SoftDeclineCodes")) {
 		tasks = append(tasks, task{s.Made[n].Sent.Add(untilRetry + lag), true, func() { s.ask(row("SoftDeclineCodes")) }})
@@ -86,9 +85,12 @@ func softDeclines(declines, retried []string) result {
 	codes := func(list []string) string {
 		return strings.Join(slices.Compact(slices.Sorted(slices.Values(list))), ",")
 	}
-	found := cmp.Or(codes(retried), "none")
+	if len(retried) == 0 {
+		return open("nothing was retried within a day")
+	}
+	found := codes(retried)
 	if all := codes(declines); all != "01,05,51,91" {
 		return other(found + " of " + all)
 	}
-	return one(found, "none", "01", "01,05,51,91")
+	return one(found, "01", "01,05,51,91")
 }

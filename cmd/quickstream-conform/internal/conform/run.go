@@ -98,7 +98,7 @@ func (s *session) greet() {
 // days.
 func (s *session) run() {
 	s.ask(immediate()...)
-	s.begin("LookupLag", "AgreementLookupLag")
+	s.begin("LookupLag")
 	s.specimens()
 	s.startRetries()
 	if s.cfg.Webhooks != nil {

@@ -63,7 +63,7 @@ func TestSecondRun(t *testing.T) {
 		})
 		again := findings(second)
 		for _, f := range first.Findings {
-			if f.Value != "" {
+			if f.Value != "" && again[f.Name].Open == "" { // retries, whose schedule no run finds
 				assert.Equal(t, f.Value, again[f.Name].Value, "%s in %s", f.Name, world)
 			}
 		}
@@ -102,23 +102,8 @@ func TestShortestRun(t *testing.T) {
 			}
 		}
 		assert.ElementsMatch(t, []string{
-			"StoredReferences", "CutOffHour", "SettlementDays", "LateSettlementDate", "SoftDeclineCodes", "BankReturnAfter", "Events", "RedeliverySignedAnew", "SignatureHeader",
+			"KeyLifetime", "CutOffHour", "SoftDeclineCodes", "BankReturnAfter", "Events", "Redelivery", "SignatureHeader",
 		}, open)
-	})
-}
-
-// A PayID is sent only if one is given: invalid ones have a daily limit.
-func TestNoPayID(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box := newBox(t, "default")
-		cfg := config(box)
-		cfg.PayID, cfg.Wait = "", 0
-		report, err := conform.Run(t.Context(), cfg)
-		require.NoError(t, err)
-		for _, r := range box.Requests() {
-			assert.NotContains(t, string(r.Body), "payId")
-		}
-		assert.NotEmpty(t, findings(report)["OnePayerRoute"].Open)
 	})
 }
 
@@ -142,7 +127,7 @@ func TestAsksWhatIsOpen(t *testing.T) {
 				assert.Equal(t, f, findings(second)[f.Name])
 			}
 		}
-		for name, want := range map[string]string{"CutOffHour": "18", "SettlementDays": "every", "BankReturnAfter": "24h", "SoftDeclineCodes": "01"} {
+		for name, want := range map[string]string{"CutOffHour": "18", "BankReturnAfter": "24h"} {
 			assert.Equal(t, want, findings(second)[name].Value, name)
 		}
 		undone(t, box, second.Left)
@@ -258,13 +243,13 @@ func TestReport(t *testing.T) {
 	report := conform.Report{Requests: 12, Left: []string{"payment with paymentReferenceNumber R"}, Facility: sandbox.Facility{
 		Format: 1, Host: "localhost", Tool: "v1", SignatureScheme: "none fits",
 		Findings: []sandbox.FacilityFinding{
-			{Name: "CutOffHour", Value: "20", How: "samples"}, {Name: "LookupLag", Value: "2s"}, {Name: "StatusForm", Other: "00|00"}, {Name: "KeyForm", Open: "refused"},
+			{Name: "CutOffHour", Value: "20", How: "samples"}, {Name: "LookupLag", Value: "0s"}, {Name: "StatusForm", Other: "00|00"}, {Name: "KeyMismatch", Open: "refused"},
 		},
 	}}
 	var out strings.Builder
 	require.NoError(t, report.WriteMarkdown(&out))
 	for _, line := range []string{
-		"| CutOffHour | 20 | 18 |", "| LookupLag | 2s |", `| StatusForm | 00\|00 |`, "| KeyForm | refused |",
+		"| CutOffHour | 20 | 18 |", "| LookupLag | 0s |", `| StatusForm | 00\|00 |`, "| KeyMismatch | refused |",
 		"none fits", "Not undone yet: 1 things",
 	} {
 		assert.Contains(t, out.String(), line)

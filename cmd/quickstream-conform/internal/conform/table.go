@@ -37,15 +37,8 @@ func immediate() []probe {
 		question("NothingFound", 2, "the transactions of a day in 1990", "", (*session).nothingFound),
 		question("ErrorForm", 2, "a payment without its members", "", (*session).errorForm),
 		question("TransactionAnswers", 1, "the answer to an account verification", "verification", (*session).transactionAnswers),
-		question("KeyForm", 2, "a verification with an idempotency key that is no UUID", "verification", (*session).keyForm),
 		question("KeyMismatch", 2, "the same idempotency key for another verification", "verification", (*session).keyMismatch),
 		question("BSBForm", 4, "tokens for a bank account, with and without a dash in the BSB", "", (*session).bsbForm),
-		question("AgreementTexts", 2, "the texts of a PayTo agreement that is recalled", "agreement", (*session).agreementTexts),
-		terms("PastStartRefused", "an agreement that began two days ago", func(s *session, a object) { with(a, "paymentDetails", "startDate", s.today(-2)) }),
-		terms("AdhocNumberRequired", "an agreement ADHO without a number of payments", func(_ *session, a object) { with(a, "paymentTerms", "frequency", "ADHO") }),
-		terms("PayerRouteRequired", "an agreement without an account or PayID", func(_ *session, a object) { without(a, "payerDetails", "bsb", "accountNumber") }),
-		question("OnePayerRoute", 2, "an agreement with an account and a PayID, if one is given", "agreement", (*session).onePayerRoute),
-		question("AgreementCodesRequired", 8, "agreements without one of the four codes", "agreement", (*session).agreementCodes),
 	}
 }
 
@@ -53,11 +46,11 @@ func immediate() []probe {
 func reads() []probe {
 	rows := []probe{
 		question("StatusForm", 1, "an account verification that is read", "", (*session).status),
-		{names: []string{"StoredReferences", "ReferenceSearch"}, calls: 9, how: "a card payment with a reference in both cases and with a blank", ask: (*session).references},
-		question("Metadata", 1, "a card payment with metadata", "", (*session).metadata),
-		question("RefundReferences", 4, "look-ups of a bank account payment and its refund", "", (*session).refundReferences),
-		question("FollowUpReferences", 4, "look-ups of a pre-authorisation and its top-up", "", (*session).followUpReferences),
-		question("PendingSummaryCode", 1, "a PayTo payment whose payer does not answer", "", (*session).pending),
+		question("ReferenceSearch", 9, "a card payment with a reference in both cases", "", (*session).search),
+		question("EchoedReferences", 1, "the reference of a card payment that is read", "", (*session).echoed),
+		question("RefundBeforeCutOff", 1, "a card payment that is read on its day", "", (*session).refundable),
+		question("Metadata", 2, "the metadata of a payment and of its refund", "", (*session).metadata),
+		question("FollowUpReferences", 8, "look-ups of a refund and of a top-up", "", (*session).followUpReferences),
 	}
 	for i := range rows {
 		rows[i].later = "reads do not find the transactions yet; needs a -wait that is longer than LookupLag"
@@ -68,23 +61,15 @@ func reads() []probe {
 // timed are the probes that are asked when their time has come.
 func timed() []probe {
 	return []probe{
-		{names: []string{"PayToSynchronous"}, calls: 3, how: "a PayTo payment against an agreement whose payer has confirmed", later: "the payment was not found"},
-		{names: []string{"CutOffHour", "LateSettlementDate", "SettlementDays"}, calls: 13, how: "verifications around the hours of a weekday and at noon of the days that follow", ask: (*session).settlement, later: needsDays},
+		{names: []string{"CutOffHour"}, calls: 10, how: "verifications around the hours of a weekday", ask: func(s *session) []result { return []result{s.settlement()} }, later: needsDays},
 		{names: []string{"SoftDeclineCodes"}, calls: 10, how: "declined card payments, and their retries after a day", ask: (*session).retries, later: needsDays},
-		{names: []string{"Events", "RedeliverySignedAnew", "SignatureHeader"}, calls: 6, how: "notifications about two PayTo agreements, with -listen", ask: (*session).events, later: "needs -listen and a subscription"},
+		{names: []string{"Events", "Redelivery", "SignatureHeader"}, calls: 6, how: "notifications about two PayTo agreements, with -listen", ask: (*session).events, later: "needs -listen and a subscription"},
 	}
 }
 
 // question is a probe with one name.
 func question(name string, calls int, how, needs string, ask func(*session) result) probe {
 	return probe{names: []string{name}, calls: calls, how: how, needs: needs, ask: func(s *session) []result { return []result{ask(s)} }}
-}
-
-// terms is a question about an agreement that is accepted or refused. It is recalled if it was made.
-func terms(name, how string, edit func(*session, object)) probe {
-	return question(name, 2, how, "agreement", func(s *session) result {
-		return s.agreementWith(func(a object) { edit(s, a) }).choose("false", "true")
-	})
 }
 
 // ask asks the probes without an answer.

@@ -115,7 +115,7 @@ func (s *session) endAgreements() bool {
 	for _, n := range agreements {
 		done, found := ended[s.reference(n)]
 		// What is not found was not made, was ended before, or is hidden until later.
-		s.Made[n].Undone = done || whole && !found && s.wouldBeFound(n, "AgreementLookupLag", 5*time.Minute)
+		s.Made[n].Undone = done || whole && !found && s.wouldBeFound(n, "LookupLag", day)
 	}
 	return whole && !failed
 }

@@ -63,5 +63,8 @@ func (s *session) tasks() (tasks []task) {
 			}
 		}})
 	}
+	if !known {
+		lag = day
+	}
 	return append(tasks, s.dailyTasks(lag+5*time.Second)...)
 }

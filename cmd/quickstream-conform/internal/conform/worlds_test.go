@@ -28,7 +28,7 @@ var (
 )
 
 // questions is the number of questions.
-const questions = 32
+const questions = 20
 
 // drawn returns random worlds: every assumption has any of its values.
 func drawn(n int) (list []string) {
@@ -39,9 +39,7 @@ func drawn(n int) (list []string) {
 	for range n {
 		text := ""
 		for _, a := range sandbox.DefaultAssumptions().List() {
-			if len(a.Worlds) > 0 {
-				text += fmt.Sprintf(" %s=%s", a.Name, a.Worlds[dice.IntN(len(a.Worlds))])
-			}
+			text += fmt.Sprintf(" %s=%s", a.Name, a.Worlds[dice.IntN(len(a.Worlds))])
 		}
 		list = append(list, text)
 	}
@@ -61,7 +59,7 @@ func config(box *sandbox.Sandbox) conform.Config {
 	keys := box.Keys()
 	return conform.Config{
 		Environment: quickstream.CustomURL(box.URL()), Keys: conform.Keys{Secret: keys.Secret, Publishable: keys.Publishable},
-		HTTPClient: box.HTTPClient(), Wait: 10 * 24 * time.Hour, PayID: sandbox.ConfirmingPayID,
+		HTTPClient: box.HTTPClient(), Wait: 10 * 24 * time.Hour,
 	}
 }
 
@@ -72,8 +70,6 @@ func subscribed(t *testing.T, box *sandbox.Sandbox, cfg *conform.Config, by sign
 	t.Helper()
 	cfg.Webhooks, cfg.WebhookSecret = conform.NewReceiver(), webhookSecret
 	require.NoError(t, box.Subscribe(sandbox.Subscription{Handler: cfg.Webhooks, Secret: webhookSecret, Scheme: by}))
-	direct := &http.Client{Transport: handled{cfg.Webhooks}}
-	require.NoError(t, cfg.Webhooks.Ping(t.Context(), direct, "http://receiver.localhost/"))
 }
 
 // handled is a connection to a handler.
@@ -91,20 +87,20 @@ func hidden(w worlds.World, name string) bool {
 	switch name {
 	case "KeyMismatch":
 		return is("KeyLifetime", "0s")
-	case "StoredReferences":
-		return !is("ReferenceSearch", "exact") && !is("StoredReferences", "trimmed")
-	case "CutOffHour":
-		return is("LateSettlementDate", "true") || is("DateForm", "absent")
-	case "SettlementDays", "LateSettlementDate":
-		return is("DateForm", "absent")
 	case "BankReturnAfter":
 		return is("LookupLag", "24h") || is("TransactionAnswers", "receipt") && is("LookupLag", "10s", "5m")
-	case "PayToSynchronous":
-		return is("TransactionAnswers", "receipt") && is("LookupLag", "5m", "24h")
 	case "PayToApprovedAfter":
-		return is("PayToSynchronous", "true") || is("LookupLag", "24h") && is("PayToApprovedAfter", "1m", "15m") || is("LookupLag", "5m") && is("PayToApprovedAfter", "1m")
-	case "RedeliverySignedAnew", "SignatureHeader":
+		return is("PayToApprovedAfter", "0s") && is("TransactionAnswers", "receipt") || is("LookupLag", "24h") && !is("PayToApprovedAfter", "119h") || is("LookupLag", "5m") && is("PayToApprovedAfter", "0s", "1m")
+	case "RefundBeforeCutOff":
+		return is("LookupLag", "24h")
+	case "SoftDeclineCodes":
+		return is("SoftDeclineCodes", "none") || is("RetrySchedule", "none") || is("LookupLag", "24h") // a retry that is not visible yet
+	case "Redelivery":
+		return is("Events", "never") || is("RedeliverAfter", "none")
+	case "Events", "SignatureHeader":
 		return is("Events", "never")
+	case "FollowUpReferences", "ReferenceSearch":
+		return is("Paging", "unstable")
 	default:
 		return false
 	}

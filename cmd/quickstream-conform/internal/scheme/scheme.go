@@ -8,6 +8,7 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"hash"
 	"iter"
 	"strings"
@@ -19,8 +20,8 @@ type HMAC struct{ hash, message, secret, encoding string }
 //nolint:gochecknoglobals // immutable tables
 var (
 	hashes = map[string]func() hash.Hash{"sha256": sha256.New, "sha512": sha512.New}
-	// messages are what is signed: t is the time of the header, as text.
-	messages = []string{"t.body", "tbody", "t:body", "t,body", "t|body", "t\\nbody", "body", "bodyt", "body.t"}
+	// messages are what is signed: t is the time of the header, as text, and id the notification's.
+	messages = []string{"t.body", "t.id.body", "tbody", "t:body", "t,body", "t|body", "t\\nbody", "body", "bodyt", "body.t"}
 	// secrets are how the subscription's secret becomes the key.
 	secrets = map[string]func(string) ([]byte, error){
 		"text":          func(s string) ([]byte, error) { return []byte(s), nil },
@@ -94,7 +95,11 @@ func (s HMAC) Sign(secret, timestamp string, body []byte) (value string, ok bool
 	}
 	mac := hmac.New(hashes[s.hash], key)
 	before, after, _ := strings.Cut(s.message, "body")
-	joint := strings.NewReplacer("t", timestamp, `\n`, "\n")
+	var named struct {
+		ID string `json:"id"`
+	}
+	_ = json.Unmarshal(body, &named) // without an id, no scheme with one fits
+	joint := strings.NewReplacer("t", timestamp, "id", named.ID, `\n`, "\n")
 	_, _ = mac.Write([]byte(joint.Replace(before))) // a hash never returns an error
 	_, _ = mac.Write(body)
 	_, _ = mac.Write([]byte(joint.Replace(after)))

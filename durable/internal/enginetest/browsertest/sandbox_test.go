@@ -8,9 +8,11 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -20,11 +22,14 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// The pages of the sandbox's command are good on a phone and on a desk, and the first one shows what happens at once.
+// The two pages of the sandbox's command are good on a phone and on a desk, in the light and in the dark, and by
+// keyboard alone; the first one shows what happens at once.
 func TestSandbox(t *testing.T) {
 	p := open(t)
 	page, client := startSandbox(t)
 	p.do(chromedp.Navigate(page))
+	p.says("Nothing has come in.")
+	p.look("sandbox-empty")
 	p.says("This page is live.")
 	for i, card := range []string{sandbox.CardAttempted, noFunds, sandbox.CardAttempted} {
 		params := payment(quickstream.FromCard(sandboxtest.Card(card)))
@@ -32,21 +37,54 @@ func TestSandbox(t *testing.T) {
 		_, err := client.Transactions.Pay(t.Context(), params)
 		assert.Equal(t, card == noFunds, errors.Is(err, quickstream.ErrDeclined), card)
 	}
-	p.click("form:has(#event) button")
-	p.waitFor(`document.querySelector('a[href*="inspect?delivery="]')`)
 	p.says("ORDER-1044")
-	p.look("sandbox")
+	p.press(`li[id^="request-"] summary`)
+	p.waitFor(`document.querySelector('li[id^="request-"] .detail pre')`)
+	p.do(chromedp.Evaluate[chromedp.Void]("document.activeElement.blur(); scrollTo(0, 0); undefined"))
 	p.picture("sandbox", 960)
-	for _, path := range []string{"payer", "challenge", "help"} {
-		p.do(chromedp.Navigate(page + path))
-		p.look("sandbox-" + path)
+	p.do(chromedp.Navigate(page + "make"))
+	p.press("button[name=fault]") // the first: a lost answer
+	p.says("Faults that wait for a call: 1.")
+	p.press("button[name=mend]")
+	p.says("No fault waits for a call.")
+	p.press("button[name=card][value='4242424242424242']")
+	p.waitFor(`document.getElementById("state").textContent === "Done."`)
+	p.waitFor(`document.activeElement.value === "4242424242424242"`) // the page was shown again, and the focus stays
+	p.click("form:has(#event) button")
+	for _, scheme := range []string{"light", "dark"} {
+		p.colours(scheme)
+		p.look("sandbox-make-" + scheme)
+		p.picture("sandbox-make-"+scheme, 960)
 	}
-	for _, what := range []string{"request", "delivery"} {
-		p.do(chromedp.Navigate(page))
-		p.click(`a[href*="inspect?` + what + `="]`)
-		p.waitFor(`document.readyState === "complete" && location.search.startsWith("?` + what + `=")`)
-		p.look("sandbox-" + what)
+	p.do(chromedp.Navigate(page))
+	p.waitFor(`document.querySelector('li[id^="delivery-"]')`)
+	for _, row := range []string{"delivery", "request"} {
+		p.press(`li[id^="` + row + `-"] summary`)
+		p.waitFor(`document.querySelector('li[id^="` + row + `-"] .detail pre')`)
 	}
+	for _, scheme := range []string{"light", "dark"} {
+		p.colours(scheme)
+		p.look("sandbox-" + scheme)
+		p.picture("sandbox-"+scheme, 960)
+	}
+	p.do(chromedp.Navigate(page + "detail?request=1"))
+	p.look("sandbox-detail")
+}
+
+// press focuses an element and presses Enter.
+func (p *tab) press(selector string) {
+	p.Helper()
+	p.waitFor("document.querySelector(" + strconv.Quote(selector) + ")")
+	p.do(chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent("\r"))
+}
+
+// colours has the page shown in the light or in the dark.
+func (p *tab) colours(scheme string) {
+	p.Helper()
+	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+	require.NoError(p, err)
 }
 
 // startSandbox builds the sandbox's command and starts it, and returns the address of its page and a client. Its events

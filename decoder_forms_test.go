@@ -1,0 +1,156 @@
+package quickstream_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// published is the vendor's published sample of a transaction, with a reference and metadata.
+const published = `{"links":[],"receiptNumber":"1000000000","transactionType":"PAYMENT","status":"Approved","responseCode":"08","summaryCode":"0",
+"responseDescription":"Honour with identification","fraudGuardResult":null,"source":"RESTAPI","settlementDate":"2017-01-01",
+"transactionTime":"2017-01-01T10:26:36+1000","customerReferenceNumber":"Order-1","comment":null,"refundable":true,
+"principalAmount":{"currency":"AUD","amount":10.00,"displayAmount":"$10.00"},"surchargeAmount":{"currency":"AUD","amount":0.00,"displayAmount":"$0.00"},
+"totalAmount":{"currency":"AUD","amount":10.00,"displayAmount":"$10.00"},
+"merchantAccount":{"displayName":"Your Company 032-002 123465 (12345678)","settlementBsb":"032-002","acquiringInstitution":"WBC"},
+"creditCard":{"accountToken":"MYCOMPANY-123456789","cardNumber":"424242...242","expiryDateMonth":"02","expiryDateYear":"17"},"bankAccount":null,
+"metadata":{"n":"42","lead":"007"}}`
+
+type answering string
+
+func (body answering) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(string(body))), ContentLength: int64(len(body)), Request: r,
+	}, nil
+}
+
+// decoded reads a transaction in a form, and tells what a merchant sees of it, or why not.
+func decoded(t *testing.T, doc string) string {
+	t.Helper()
+	client, err := quickstream.NewClient("https://service.invalid/rest/v1", quickstream.Keys{Secret: quickstream.NewSecretKey("S")},
+		quickstream.WithHTTPClient(&http.Client{Transport: answering(doc)}))
+	require.NoError(t, err)
+	tx, err := client.Transactions.Get(t.Context(), "1000000000")
+	if err != nil {
+		return "error"
+	}
+	amount, card := "no amount", "no card"
+	if tx.PrincipalAmount != nil {
+		amount = tx.PrincipalAmount.Amount.StringFixed(2) + " " + string(tx.PrincipalAmount.Currency)
+	}
+	if tx.CreditCard != nil {
+		card = tx.CreditCard.ExpiryDateMonth + "/" + tx.CreditCard.ExpiryDateYear
+	}
+	made := "no time"
+	if !tx.TransactionTime.IsZero() {
+		made = tx.TransactionTime.UTC().Format("15:04:05")
+	}
+	return fmt.Sprintf("%s %s %s; %s; %s, %s; %q; %s; %v", tx.ReceiptNumber, tx.Outcome(), tx.ResponseCode, amount, tx.SettlementDate, made,
+		tx.CustomerReferenceNumber, card, tx.Metadata)
+}
+
+// TestFormsOfMembers: whatever the form of a member, what decides is right, unknown or an error, and
+// what informs never hides a transaction.
+func TestFormsOfMembers(t *testing.T) {
+	const usual = `1000000000 approved 08; 10.00 AUD; 2017-01-01, 00:26:36; "Order-1"; 02/17; map[lead:007 n:42]`
+	for _, tt := range []struct{ name, from, to, want string }{
+		{"as published", "", "", usual},
+		{"receipt number", `"receiptNumber":"1000000000"`, `"receiptNumber":1000000000`, usual},
+		{"summary code number", `"summaryCode":"0"`, `"summaryCode":0`, usual},
+		{"response code number", `"responseCode":"08"`, `"responseCode":8`, `1000000000 approved 8; 10.00 AUD; 2017-01-01, 00:26:36; "Order-1"; 02/17; map[lead:007 n:42]`},
+		{"expiry numbers", `"expiryDateMonth":"02","expiryDateYear":"17"`, `"expiryDateMonth":2,"expiryDateYear":17`, `1000000000 approved 08; 10.00 AUD; 2017-01-01, 00:26:36; "Order-1"; 2/17; map[lead:007 n:42]`},
+		{"metadata number", `"n":"42"`, `"n":42`, usual},
+		{"metadata blank", `"n":"42"`, `"n":"42 "`, `1000000000 approved 08; 10.00 AUD; 2017-01-01, 00:26:36; "Order-1"; 02/17; map[lead:007 n:42 ]`},
+		{"metadata null", `{"n":"42","lead":"007"}`, `null`, `1000000000 approved 08; 10.00 AUD; 2017-01-01, 00:26:36; "Order-1"; 02/17; map[]`},
+		{"metadata list", `{"n":"42","lead":"007"}`, `[]`, `1000000000 approved 08; 10.00 AUD; 2017-01-01, 00:26:36; "Order-1"; 02/17; map[]`},
+		{"amount number", `{"currency":"AUD","amount":10.00,"displayAmount":"$10.00"}`, `10.00`, `1000000000 approved 08; 10.00 ; 2017-01-01, 00:26:36; "Order-1"; 02/17; map[lead:007 n:42]`},
+		{"amount text", `{"currency":"AUD","amount":10.00,"displayAmount":"$10.00"}`, `"10.00"`, `1000000000 approved 08; 10.00 ; 2017-01-01, 00:26:36; "Order-1"; 02/17; map[lead:007 n:42]`},
+		{"amount no currency", `{"currency":"AUD","amount":10.00,"displayAmount":"$10.00"}`, `{"amount":10.00}`, `1000000000 approved 08; 10.00 ; 2017-01-01, 00:26:36; "Order-1"; 02/17; map[lead:007 n:42]`},
+		{"amount in text", `"amount":10.00`, `"amount":"10.00"`, usual},
+		{"amount absent", `"principalAmount":{"currency":"AUD","amount":10.00,"displayAmount":"$10.00"},`, "", `1000000000 approved 08; no amount; 2017-01-01, 00:26:36; "Order-1"; 02/17; map[lead:007 n:42]`},
+		{"amount list", `"principalAmount":{"currency":"AUD","amount":10.00,"displayAmount":"$10.00"}`, `"principalAmount":[1]`, "error"},
+		{"time +10:00", `T10:26:36+1000`, `T10:26:36+10:00`, usual},
+		{"time +10", `T10:26:36+1000`, `T10:26:36+10`, usual},
+		{"time Z", `T10:26:36+1000`, `T00:26:36Z`, usual},
+		{"time none", `T10:26:36+1000`, `T10:26:36`, `1000000000 approved 08; 10.00 AUD; 2017-01-01, 23:26:36; "Order-1"; 02/17; map[lead:007 n:42]`},
+		{"time blank", `T10:26:36+1000`, ` 10:26:36+1000`, usual},
+		{"time minutes", `T10:26:36+1000`, `T10:26+1000`, `1000000000 approved 08; 10.00 AUD; 2017-01-01, 00:26:00; "Order-1"; 02/17; map[lead:007 n:42]`},
+		{"time fraction", `T10:26:36+1000`, `T10:26:36.000+1000`, usual},
+		{"time epoch", `"2017-01-01T10:26:36+1000"`, `1483230396000`, usual},
+		{"time absent", `"transactionTime":"2017-01-01T10:26:36+1000",`, "", `1000000000 approved 08; 10.00 AUD; 2017-01-01, no time; "Order-1"; 02/17; map[lead:007 n:42]`},
+		{"time odd", `"2017-01-01T10:26:36+1000"`, `"yesterday"`, `1000000000 approved 08; 10.00 AUD; 2017-01-01, no time; "Order-1"; 02/17; map[lead:007 n:42]`},
+		{"date text", `"settlementDate":"2017-01-01"`, `"settlementDate":"01 Jan 2017"`, usual},
+		{"date absent", `"settlementDate":"2017-01-01",`, "", `1000000000 approved 08; 10.00 AUD; , 00:26:36; "Order-1"; 02/17; map[lead:007 n:42]`},
+		{"date number", `"settlementDate":"2017-01-01"`, `"settlementDate":20170101`, `1000000000 approved 08; 10.00 AUD; , 00:26:36; "Order-1"; 02/17; map[lead:007 n:42]`},
+		{"optional empty", `"comment":null`, `"comment":""`, usual},
+		{"optional absent", `"comment":null,`, "", usual},
+		{"optional object", `"comment":null`, `"comment":{"a":1}`, usual},
+		{"inapplicable absent", `"bankAccount":null,`, "", usual},
+		{"inapplicable empty", `"bankAccount":null`, `"bankAccount":{}`, usual},
+		{"links null", `"links":[]`, `"links":null`, usual},
+		{"links object", `"links":[]`, `"links":{}`, usual},
+		{"links absent", `"links":[],`, "", usual},
+		{"unknown new", `"links":[]`, `"links":[],"addedLater":{"values":[null,1.5,"text"]}`, usual},
+		{"unknown case", `"links":[]`, `"links":[],"addedLater":0,"AddedLater":1`, usual},
+		{"known twice in case", `"links":[]`, `"links":[],"SummaryCode":"1"`, "error"},
+		{"known in another case", `"summaryCode":"0"`, `"SummaryCode":"0"`, "error"},
+		{"unknown nested", `"links":[]`, `"links":[],"addedLater":{"receiptNumber":"1","status":"Declined","summaryCode":"1"}`, usual},
+		{"status upper", `"status":"Approved"`, `"status":"APPROVED"`, usual},
+		{"status star", `"status":"Approved"`, `"status":"Approved*"`, usual},
+		{"status unlisted", `"status":"Approved"`, `"status":"Settled"`, `1000000000 unknown 08; 10.00 AUD; 2017-01-01, 00:26:36; "Order-1"; 02/17; map[lead:007 n:42]`},
+		{"status absent", `"status":"Approved",`, "", `1000000000 unknown 08; 10.00 AUD; 2017-01-01, 00:26:36; "Order-1"; 02/17; map[lead:007 n:42]`},
+		{"status object", `"status":"Approved"`, `"status":{}`, "error"},
+		{"source new", `"RESTAPI"`, `"RESTAPI2"`, usual},
+		{"ref upper", `"Order-1"`, `"ORDER-1"`, `1000000000 approved 08; 10.00 AUD; 2017-01-01, 00:26:36; "ORDER-1"; 02/17; map[lead:007 n:42]`},
+		{"ref absent", `"customerReferenceNumber":"Order-1",`, "", `1000000000 approved 08; 10.00 AUD; 2017-01-01, 00:26:36; ""; 02/17; map[lead:007 n:42]`},
+		{"ref quoted", `"Order-1"`, `"\"Order-1\""`, `1000000000 approved 08; 10.00 AUD; 2017-01-01, 00:26:36; "\"Order-1\""; 02/17; map[lead:007 n:42]`},
+		{"fraud object", `"fraudGuardResult":null`, `"fraudGuardResult":{"result":"OK"}`, usual},
+		{"flag text", `"refundable":true`, `"refundable":"true"`, usual},
+	} {
+		doc := published
+		if tt.from != "" {
+			doc = strings.ReplaceAll(doc, tt.from, tt.to)
+			assert.NotEqual(t, published, doc, tt.name)
+		}
+		assert.Equal(t, tt.want, decoded(t, doc), tt.name)
+	}
+	reversed := `{"summaryCode":"0","responseCode":"08","status":"Approved","receiptNumber":"1000000000"}`
+	assert.Contains(t, decoded(t, reversed), "1000000000 approved 08", "the order of members")
+}
+
+// TestFormsOfErrors: a form of an error body that the service is not known to have is no refusal, but
+// is read for people.
+func TestFormsOfErrors(t *testing.T) {
+	for doc, refused := range map[string]bool{
+		`{"status":"422","customerMessage":"Check","developerMessage":"Invalid","errors":[{"fieldName":"currency","messages":["is required"]}]}`: true,
+		`{"status":422,"customerMessage":"Check","developerMessage":"Invalid","errors":null}`:                                                    true,
+		`{"status":422,"customerMessage":"Check","developerMessage":"Invalid","errors":{"currency":["is required"]}}`:                            true,
+		`["currency is required"]`: false, `{"data":[{"fieldName":"currency","message":"is required"}]}`: false, `{"errorNumber":"1","traceCode":"1"}`: false,
+		`<html></html>`: false, ``: false,
+	} {
+		client, err := quickstream.NewClient("https://service.invalid/rest/v1", quickstream.Keys{Secret: quickstream.NewSecretKey("S")},
+			quickstream.WithHTTPClient(&http.Client{Transport: refusing(doc)}))
+		require.NoError(t, err)
+		_, err = client.Transactions.Void(t.Context(), "1000000000", quickstream.WithMaxAttempts(1))
+		require.Error(t, err, doc)
+		assert.Equal(t, refused, !errors.Is(err, quickstream.ErrOutcomeUnknown), "%s: %v", doc, err)
+	}
+}
+
+// refusing answers 422 with a body.
+type refusing string
+
+func (body refusing) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := answering(body).RoundTrip(r)
+	resp.StatusCode = http.StatusUnprocessableEntity
+	return resp, err
+}
