@@ -193,39 +193,6 @@ func ExampleAccountsService_Get() {
 	// Output: Ann Example 12/99
 }
 
-// Pay with a registered account by its token. If it is said to be a card, the rules for cards are
-// checked before sending.
-func ExampleFromAccount() {
-	box, client := exampleSandbox()
-	defer box.Close()
-	accountToken := registeredCard(box, client, registeredCustomer(client, "C-1001", "Ann Example").CustomerID)
-
-	source := quickstream.FromAccount(accountToken, quickstream.AccountTypeCreditCard)
-	payment, err := client.Transactions.Pay(context.Background(), monthlyFee(source, "FEE-1"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(payment.Status, payment.CreditCard.MaskedCardNumber4Digits)
-	// Output: Approved 424242...4242
-}
-
-// Pay with the customer's present default account.
-func ExampleFromCustomer() {
-	box, client := exampleSandbox()
-	defer box.Close()
-	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
-	registeredCard(box, client, customerID)
-
-	payment, err := client.Transactions.Pay(context.Background(), monthlyFee(quickstream.FromCustomer(customerID), "FEE-1"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(payment.Status, payment.CreditCard.DefaultAccount)
-	// Output: Approved true
-}
-
 // Plan a registration, store it, and let one worker send it later.
 func ExampleAccountsService_Plan() {
 	box, client := exampleSandbox()

@@ -114,20 +114,6 @@ func ExampleUnknownOutcomeError() {
 	// charged 1 time
 }
 
-// A NetworkError has a kind. For a write it means that nothing was sent.
-func ExampleNetworkError() {
-	box, client := exampleSandbox()
-	defer box.Close()
-	check(box.Inject(sandbox.Fault{Kind: sandbox.Unreachable(sandbox.UntrustedCertificate)}))
-
-	err := client.Check(context.Background())
-	if trouble, ok := errors.AsType[*quickstream.NetworkError](err); ok {
-		fmt.Println(trouble.Kind)
-	}
-	// Output:
-	// certificate
-}
-
 // A payment that is not approved is an error, which has the transaction.
 func ExampleDeclinedError() {
 	box, client := exampleClient(quickstream.WithServiceRetries(false)) // as the bank says of the facility
@@ -141,17 +127,4 @@ func ExampleDeclinedError() {
 	// Output:
 	// quickstream: Transactions.Pay (POST /transactions): the transaction is declined (response code 51); next: pay again, with corrected details or another account
 	// 51 pay_again
-}
-
-// A payment that fraud screening holds may still take the money.
-func ExamplePendingError() {
-	box, client := exampleSandbox()
-	defer box.Close()
-	box.NextTransaction(sandbox.Suspended())
-
-	_, err := client.Transactions.Pay(context.Background(), orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard)))
-	if pending, ok := errors.AsType[*quickstream.PendingError](err); ok {
-		fmt.Println(pending.Transaction.Outcome(), "-", pending.Transaction.NextStep().Text())
-	}
-	// Output: suspended - complete or cancel it in the portal
 }

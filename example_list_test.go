@@ -106,26 +106,6 @@ func ExampleList_First() {
 	// true
 }
 
-// Test code that takes a list without a service.
-func ExampleListOf() {
-	numbersOf := func(customers quickstream.List[quickstream.Customer]) (numbers []string, err error) {
-		for customer, err := range customers.All(context.Background()) {
-			if err != nil {
-				return nil, err
-			}
-			numbers = append(numbers, customer.CustomerNumber)
-		}
-		return numbers, nil
-	}
-	fmt.Println(numbersOf(quickstream.ListOf(
-		&quickstream.Customer{CustomerNumber: "C-1001"}, &quickstream.Customer{CustomerNumber: "C-1002"},
-	)))
-	fmt.Println(numbersOf(quickstream.List[quickstream.Customer]{}))
-	// Output:
-	// [C-1001 C-1002] <nil>
-	// [] <nil>
-}
-
 // Read the next page while a slow loop works on this one.
 func ExampleList_Prefetch() {
 	box, client := manyCustomers(12)

@@ -2,8 +2,6 @@ package quickstream_test
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,18 +32,6 @@ func ExampleTransactionsService_Resume() {
 		fmt.Println("not found yet, and", len(open.Candidates), "candidates; look again within a minute:", time.Until(open.NextLook) <= time.Minute)
 	}
 	// Output: not found yet, and 0 candidates; look again within a minute: true
-}
-
-// The first answer was lost and the payment was sent again. If the service ignores the idempotency
-// key, the customer has paid twice: After of package resolve has a case to look at.
-func ExampleTransaction_Intent() {
-	ctx := context.Background()
-	box, client := exampleSandbox()
-	defer box.Close()
-	check(box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 1}))
-	payment := must(client.Transactions.Pay(ctx, orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard))))
-	fmt.Println(payment.Status, "after", payment.Intent().Attempts, "attempts; sent again:", payment.Intent().Resent)
-	// Output: Approved after 2 attempts; sent again: true
 }
 
 // A queue holds planned payments, and one worker sends each: the claims of others fail.
@@ -156,23 +142,4 @@ func ExampleWithStatus() {
 		quickstream.WithStatus("Settled", quickstream.OutcomeApproved))
 	fmt.Println(client != nil, err)
 	// Output: true <nil>
-}
-
-// A queue whose jobs have ids of their own derives the reference from the id. Then the payment is found
-// again, also if its row is lost.
-func ExampleWithReference() {
-	box, client := exampleSandbox()
-	defer box.Close()
-
-	sum := sha256.Sum256([]byte("shop-production attempt-7"))
-	reference := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:16])
-	params := orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard))
-	params.PaymentReferenceNumber = ""
-	intent, err := client.Transactions.Plan(context.Background(), params, quickstream.WithReference(reference))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(intent.Reference == reference)
-	// Output: true
 }

@@ -85,45 +85,6 @@ func ExampleFromCard() {
 	// Output: Approved MASTERCARD 516320...0008
 }
 
-// A payment from an Australian bank account is approved first. The customer's bank can return it
-// for some days.
-func ExampleFromBankAccount() {
-	box, client := exampleSandbox()
-	defer box.Close()
-
-	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Source: quickstream.FromBankAccount(quickstream.BankAccountDetails{
-			AccountName: "Kim Lee", BSB: "032-002", AccountNumber: quickstream.NewSecret("123465"),
-		}),
-		PrincipalAmount: decimal.RequireFromString("49.95"),
-		Currency:        quickstream.CurrencyAUD,
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(payment.Status, payment.MayBeReturned())
-	// Output: Approved* true
-}
-
-// Send a member that has no Go field. This service refuses it.
-func ExampleWithExtraField() {
-	box, client := exampleSandbox()
-	defer box.Close()
-
-	_, err := client.Transactions.Pay(
-		context.Background(), orderParams("ORDER-1", "49.95", tokenFromBrowser(client, visaCard)),
-		quickstream.WithExtraField("storedCredentialData.newMember", "value"),
-	)
-	fmt.Println(err != nil)
-	sent := box.Requests()[1]
-	fmt.Println(sent.Operation, sent.Status)
-	// Output:
-	// true
-	// POST /transactions 422
-}
-
 // Refund a payment after it has settled. With Original the refund is checked before sending.
 func ExampleTransactionsService_Refund() {
 	ctx := context.Background()
@@ -208,28 +169,6 @@ func ExampleTransaction_MayBeReturned() {
 
 	fmt.Println(paidOrder(client, "ORDER-1", "49.95", visaCard).MayBeReturned())
 	// Output: false
-}
-
-// Stored transactions keep members without a Go field, which Extra returns by path.
-func ExampleTransaction() {
-	transaction := &quickstream.Transaction{}
-	err := transaction.UnmarshalJSON([]byte(`{"receiptNumber": "1000000001", "status": "Approved", "summaryCode": "0", "loyalty": {"points": 49}}`))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	stored, err := transaction.MarshalJSON()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	read := &quickstream.Transaction{}
-	if err := read.UnmarshalJSON(stored); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(read.Status, string(read.Extra()["loyalty"]), len(read.Raw()) > 0)
-	// Output: Approved {"points":49} true
 }
 
 // Get returns the latest state of a transaction, by the receipt number that the

@@ -10,7 +10,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -100,19 +99,6 @@ func TestOperations(t *testing.T) {
 
 var contractStatus = regexp.MustCompile(`^ +'(\d{3})': `)
 
-// TestOperationQuestions: the writes of a service are told apart from all others.
-func TestOperationQuestions(t *testing.T) {
-	for _, row := range operations {
-		service, method, _ := strings.Cut(string(row.name), ".")
-		write := row.method != http.MethodGet && method != "Submit"
-		assert.Equal(t, write && service == "Transactions" || row.name == OperationCollect, row.name.IsTransaction(), row.name)
-		assert.Equal(t, write && service == "PayTo" && row.name != OperationCreateAgreement && row.name != OperationCollect, row.name.IsAgreementChange(), row.name)
-	}
-	for name, value := range operationConstants(t) {
-		assert.True(t, slices.ContainsFunc(operations[:], func(o operation) bool { return string(o.name) == value }), name)
-	}
-}
-
 // TestModelledWrites: Do refuses the writes of the table, in every form of their path.
 func TestModelledWrites(t *testing.T) {
 	client, err := NewClient(CustomURL("https://api.invalid/rest/v1"), Keys{Secret: NewSecretKey("S"), Publishable: NewPublishableKey("P")}, WithHTTPClient(&http.Client{Transport: refusing{}}))
@@ -165,27 +151,6 @@ func contractStatuses(t *testing.T) map[string][]string {
 			found[operation] = nil
 		} else if status := contractStatus.FindStringSubmatch(line); status != nil {
 			found[operation] = append(found[operation], status[1])
-		}
-	}
-	require.Greater(t, len(found), 20)
-	return found
-}
-
-// operationConstants are the constants of the type Operation, by their names.
-func operationConstants(t *testing.T) map[string]string {
-	t.Helper()
-	found := map[string]string{}
-	for _, typ := range packageDoc(t).Types {
-		if typ.Name != "Operation" {
-			continue
-		}
-		for _, group := range typ.Consts {
-			for _, spec := range group.Decl.Specs {
-				constant := spec.(*ast.ValueSpec)
-				value, err := strconv.Unquote(constant.Values[0].(*ast.BasicLit).Value)
-				require.NoError(t, err)
-				found[constant.Names[0].Name] = value
-			}
 		}
 	}
 	require.Greater(t, len(found), 20)

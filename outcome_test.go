@@ -87,29 +87,6 @@ func TestPendingPayTo(t *testing.T) {
 	}
 }
 
-func TestMayBeReturned(t *testing.T) {
-	approved := func(change func(*quickstream.Transaction)) *quickstream.Transaction {
-		tx := &quickstream.Transaction{Status: "Approved", SummaryCode: "0"}
-		change(tx)
-		return tx
-	}
-	for name, change := range map[string]func(*quickstream.Transaction){
-		"status":          func(tx *quickstream.Transaction) { tx.Status = quickstream.TransactionStatusApprovedReturnable },
-		"upper status":    func(tx *quickstream.Transaction) { tx.Status = "APPROVED*" },
-		"bank account":    func(tx *quickstream.Transaction) { tx.BankAccount = &quickstream.BankAccount{} },
-		"NZ bank account": func(tx *quickstream.Transaction) { tx.NZBankAccount = &quickstream.NZBankAccount{} },
-		"direct entry":    func(tx *quickstream.Transaction) { tx.DirectEntryAccount = &quickstream.DirectEntryAccount{} },
-		"NZ direct entry": func(tx *quickstream.Transaction) { tx.NZDirectEntryAccount = &quickstream.NZDirectEntryAccount{} },
-	} {
-		tx := approved(change)
-		assert.True(t, tx.MayBeReturned(), name)
-		for _, tx.SummaryCode = range []quickstream.SummaryCode{"1", "2", "3", ""} {
-			assert.False(t, tx.MayBeReturned(), "%s: what was not approved cannot be returned", name)
-		}
-	}
-	assert.False(t, approved(func(tx *quickstream.Transaction) { tx.CreditCard = &quickstream.CreditCard{} }).MayBeReturned())
-}
-
 func TestNextStep(t *testing.T) {
 	card := func(status quickstream.TransactionStatus, summary quickstream.SummaryCode, code string) *quickstream.Transaction {
 		return &quickstream.Transaction{Status: status, SummaryCode: summary, ResponseCode: code, CreditCard: &quickstream.CreditCard{}}

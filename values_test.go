@@ -2,7 +2,6 @@ package quickstream_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,40 +12,6 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 )
-
-func TestDate(t *testing.T) {
-	for text, valid := range map[string]bool{
-		"2026-03-01": true, "2024-02-29": true, "0001-01-01": true, "9999-12-31": true,
-		"2026-02-29": false, "2026-13-01": false, "2026-00-10": false, "0000-00-00": false, "2026-3-1": false, "26-03-01": false,
-		"2026/03/01": false, "2026-03-01 ": false, "2026-03-01T00:00:00Z": false, "20260301": false, "": false, "-2026-03-01": false, "２０２６-03-01": false,
-	} {
-		d, err := quickstream.ParseDate(text)
-		assert.Equal(t, valid, err == nil, text)
-		if err != nil {
-			assert.True(t, d.IsZero(), text)
-			assert.True(t, text == "" || !strings.Contains(err.Error(), text), "%v", err)
-			continue
-		}
-		assert.Equal(t, text, d.String())
-		assert.True(t, d.IsValid())
-	}
-	assert.Empty(t, quickstream.Date{}.String())
-	assert.False(t, quickstream.Date{}.IsValid())
-	for _, odd := range []quickstream.Date{{2026, 2, 30}, {2026, 13, 1}, {2026, 0, 1}, {-1, 1, 1}, {10000, 1, 1}, {0, 1, 1}} {
-		assert.False(t, odd.IsValid(), "%v", odd)
-	}
-	assert.Equal(t, quickstream.Date{2026, time.March, 2}, quickstream.NewDate(2026, time.February, 30))
-	assert.Equal(t, quickstream.Date{2026, time.March, 1}, quickstream.Date{2026, time.February, 28}.AddDays(1))
-	assert.Equal(t, quickstream.Date{2024, time.February, 29}, quickstream.Date{2024, time.March, 1}.AddDays(-1))
-	early, late := quickstream.Date{2025, time.December, 31}, quickstream.Date{2026, time.January, 1}
-	assert.Equal(t, []int{-1, 0, 1}, []int{early.Compare(late), late.Compare(late), late.Compare(early)})
-
-	sydney := time.FixedZone("", 11*60*60)
-	midnight := late.In(sydney)
-	assert.Equal(t, "2025-12-31T13:00:00Z", midnight.UTC().Format(time.RFC3339))
-	assert.Equal(t, late, quickstream.DateOf(midnight))
-	assert.Equal(t, early, quickstream.DateOf(midnight.UTC()))
-}
 
 func TestTimestamp(t *testing.T) {
 	for text, utc := range map[string]string{
@@ -115,31 +80,4 @@ func ExampleSecret() {
 	// Output:
 	// [redacted] {CardholderName: CardNumber:[redacted] Expiry: CVN: WalletProvider: Cryptogram:} [redacted] [redacted]
 	// true
-}
-
-// Dates have no time zone. The service's are Sydney dates: convert a time before you take its date.
-func ExampleDate() {
-	sydney := time.FixedZone("AEST", 10*60*60)
-	date := quickstream.DateOf(time.Date(2026, time.June, 30, 20, 0, 0, 0, time.UTC).In(sydney))
-	fmt.Println(date, date.AddDays(31))
-	fmt.Println(date.Compare(must(quickstream.ParseDate("2026-07-02"))), date.In(time.UTC).Weekday())
-	fmt.Println(quickstream.Date{Year: 2026, Month: time.February, Day: 29}.IsValid())
-	// Output:
-	// 2026-07-01 2026-08-01
-	// -1 Wednesday
-	// false
-}
-
-// A time without an offset is taken as Sydney time, and Assumed reports it.
-func ExampleTimestamp_Assumed() {
-	var given, assumed quickstream.Timestamp
-	if err := errors.Join(given.UnmarshalText([]byte("2026-11-20T10:11:12+1100")), assumed.UnmarshalText([]byte("2026-11-20T10:11:12"))); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(given, given.Assumed())
-	fmt.Println(assumed, assumed.Assumed(), assumed.Equal(given.Time))
-	// Output:
-	// 2026-11-20T10:11:12+1100 false
-	// 2026-11-20T10:11:12 true true
 }

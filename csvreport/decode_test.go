@@ -126,27 +126,14 @@ func TestDecodeKeepsCellsOutOfErrors(t *testing.T) {
 
 // A struct that does not fit the report is refused before the first record.
 func TestDecodeRefusesStructs(t *testing.T) {
-	type hidden struct{ A string }
-	type tagged struct {
-		A string `csv:"a"`
-	}
 	const report = "a,b,twice,twice,metadata_k\r\n" + canary + "," + canary + ",,,"
 	refuse[int](t, report, "int is not a struct")
-	refuse[*tagged](t, report, "*csvreport_test.tagged is not a struct")
 	refuse[struct{}](t, report, "no field of struct {} has a csv tag")
-	refuse[hidden](t, report, "no field of csvreport_test.hidden has a csv tag")
 	refuse[struct {
 		a string `csv:"a"`
 	}](t, report, "the field a of")
-	refuse[struct{ *tagged }](t, report, "the field A of")
 	refuse[struct {
 		A int `csv:"a"`
-	}](t, report, "has a type that no cell is read into")
-	refuse[struct {
-		A *int `csv:"a"`
-	}](t, report, "has a type that no cell is read into")
-	refuse[struct {
-		A map[string]string `csv:"a"`
 	}](t, report, "has a type that no cell is read into")
 	refuse[struct {
 		A string `csv:"metadata_*"`

@@ -168,26 +168,6 @@ func ExampleRow_Clone() {
 	// Output: blue, large <nil>
 }
 
-// The error of damage says how far reading got.
-func ExampleError() {
-	cut := report[:len(report)-len(",\"=1+1\",A-2")]
-	r, err := csvreport.NewReader(strings.NewReader(cut))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, err := range r.Rows() {
-		var damage *csvreport.Error
-		if errors.As(err, &damage) {
-			fmt.Println(err)
-			fmt.Println(damage.Records(), "records,", errors.Is(err, csvreport.KindShortRecord))
-		}
-	}
-	// Output:
-	// csv report: record 2, line 3, column 5: the record ends before this column (1 records read before it)
-	// 1 records, true
-}
-
 func ExampleSafe() {
 	r, err := csvreport.NewReader(strings.NewReader(report))
 	if err != nil {

@@ -188,26 +188,6 @@ func TestBooleans(t *testing.T) {
 	}
 }
 
-func TestEmptyCell(t *testing.T) {
-	borrowed, c := cell(t, "")
-	for _, row := range both(borrowed) {
-		_, decimalErr := row.Decimal(c)
-		_, centsErr := row.Cents(c)
-		_, dateErr := row.Date(c)
-		_, timeErr := row.Timestamp(c)
-		_, boolErr := row.Bool(c)
-		for _, err := range []error{decimalErr, centsErr, dateErr, timeErr, boolErr} {
-			refused(t, "", err, csvreport.KindEmpty)
-		}
-		if text, err := row.Text(c); text != "" || err != nil {
-			t.Errorf("got %q, %v", text, err)
-		}
-		if b, err := row.Bytes(c); len(b) != 0 || err != nil {
-			t.Errorf("got %q, %v", b, err)
-		}
-	}
-}
-
 func TestClone(t *testing.T) {
 	r, err := csvreport.NewReader(strings.NewReader("a,b,metadata_k\r\n1,\"x \"\"y\"\"\",m\r\n\"2\r\n\",,\r\n3,z,o"), csvreport.WithBuffer(16))
 	require.NoError(t, err)

@@ -148,15 +148,3 @@ func ExampleServiceRetriesFor() {
 	// settled
 	// open
 }
-
-// Observe describes look-ups by other means, such as a tool for operators.
-func ExampleObserve() {
-	notFound := &quickstream.UnknownOutcomeError{} // as Resume returns it
-	fmt.Println(resolve.Observe(nil, notFound).Result)
-	fmt.Println(resolve.Observe(nil, &quickstream.NetworkError{Kind: quickstream.NetworkKindConnectionRefused}).Result)
-	fmt.Println(resolve.Observe(&quickstream.Transaction{Status: quickstream.TransactionStatusApproved, SummaryCode: quickstream.SummaryCodeApproved}, nil).Outcome)
-	// Output:
-	// none
-	// failed
-	// approved
-}

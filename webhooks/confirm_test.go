@@ -2,7 +2,6 @@ package webhooks_test
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -74,54 +73,6 @@ func checkStatus(t *testing.T, n *webhooks.Notification, want string) {
 		got = string(eventOf[*webhooks.PaymentEvent](t, n).Transaction().Status)
 	}
 	assert.Equal(t, want, got, "delivered the status")
-}
-
-// A kind that nobody knows is confirmed by what it names, in whatever state that is.
-// Where it names nothing that the API could be asked for, it is delivered as it
-// came, and is nothing but an UnknownEvent.
-func TestConfirmOfAnUnknownEvent(t *testing.T) {
-	t.Parallel()
-	const (
-		payment, agreement = "*webhooks.PaymentEvent", "*webhooks.AgreementEvent"
-		receipts, tokens   = "GET /rest/v1/transactions/1000000001", "GET /rest/v1/payto-agreements/AGR0001"
-		pending            = `{"receiptNumber":"1000000001","status":"Pending","summaryCode":"0"}`
-	)
-	for _, test := range []struct{ event, data, answer, request, want string }{
-		{"payid.received", `{"receiptNumber":"1000000001","x":"claimed"}`, transactionData, receipts, payment},
-		{"payid.received", `{"receiptNumber":1000000001}`, transactionData, receipts, payment},
-		{"payid.received", `{"receiptNumber":"1000000001","agreementToken":"AGR0001"}`, pending, receipts, payment},
-		{"payto.payment.created", `{"receiptNumber":"1000000001","agreementToken":"AGR0001"}`, pending, receipts, payment},
-		{"payto.payment.created", `{"agreementToken":"AGR0001","payment":{"receiptNumber":"1"}}`, agreementData, tokens, agreement},
-		{"payto.agreement.created", `{"agreementToken":"AGR0001","receiptNumber":"1000000001"}`, withStatus("PENDING"), tokens, agreement},
-		{"payto.agreement.charged", `{"receiptNumber":"1000000001"}`, transactionData, receipts, payment},
-		{"mandate.changed", `{"agreementToken":"AGR0001","x":"claimed"}`, withStatus("CREATED"), tokens, agreement},
-		{"payid.created", `{"payId":"claimed"}`, "", "", ""},
-		{"payid.created", `{"receiptNumber":null,"agreementToken":""}`, "", "", ""},
-		{"payto.payment.created", `["claimed"]`, "", "", ""},
-	} {
-		client, service := newAPI(t, 200, test.answer)
-		f := new(calls)
-		h := webhooks.NewHandler(newVerifier(t), webhooks.ConfirmWith(client, f.handle))
-		body := `{"id":"1","eventType":"` + test.event + `","data":` + test.data + `}`
-		if w := post(h, signed(t, body)); w.Code != http.StatusOK || service.seen() != test.request {
-			t.Errorf("%s: answered %d after asking %q", body, w.Code, service.seen())
-			continue
-		}
-		n := f.received[0]
-		event, err := n.Event()
-		if n.Digest() != parse(t, body).Digest() || string(n.EventType) != test.event || err != nil {
-			t.Errorf("%s: delivered %v, %v", body, n, err)
-		}
-		if test.want == "" {
-			if unknown, ok := event.(*webhooks.UnknownEvent); !ok || string(unknown.Data()) != test.data || string(n.Raw()) != body {
-				t.Errorf("%s: delivered a %T with %s", body, event, n.Raw())
-			}
-			continue
-		}
-		if got := fmt.Sprintf("%T", event); got != test.want || dataOf(t, n) != test.answer || strings.Contains(string(n.Raw()), "claimed") {
-			t.Errorf("%s: delivered a %s with %s", body, got, n.Raw())
-		}
-	}
 }
 
 // A sender that hangs up leaves nothing half done, and an API that does not answer

@@ -7,9 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
-	"strings"
-	"sync"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/webhooks"
@@ -126,68 +123,6 @@ func ExampleConfirmWith() {
 	// AGR0001 ACTIVE
 	// false false
 	// true true
-}
-
-// database replaces a merchant's database with serial transactions.
-type database struct {
-	mu     sync.Mutex
-	seen   map[string][]string // digests by notification id
-	orders []string
-}
-
-type transaction struct{ orders []string }
-
-type transactionKey struct{}
-
-// Once is one database transaction that includes the effects of handle. With PostgreSQL it begins
-// with
-//
-//	INSERT INTO notifications (id, digest) VALUES ($1, $2) ON CONFLICT DO NOTHING
-//
-// which waits for another transaction with the same two; if it inserts nothing, there is nothing to
-// do. Rows are kept for eight days or more.
-func (db *database) Once(ctx context.Context, n *webhooks.Notification, handle webhooks.Func) error {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if slices.Contains(db.seen[n.ID], n.Digest()) {
-		return nil
-	}
-	tx := new(transaction)
-	if err := handle(context.WithValue(ctx, transactionKey{}, tx), n); err != nil {
-		return err // rolled back: neither the id nor the effect stays
-	}
-	db.seen[n.ID] = append(db.seen[n.ID], n.Digest()) // committed together
-	db.orders = append(db.orders, tx.orders...)
-	if len(db.seen[n.ID]) > 1 {
-		return webhooks.ErrConflict // done all the same
-	}
-	return nil
-}
-
-// With a store on the merchant's database, the effect of a notification happens exactly once: it
-// commits together with the notification's ID.
-func ExampleStore() {
-	db := &database{seen: map[string][]string{}}
-	attempts := 0
-	ship := func(ctx context.Context, n *webhooks.Notification) error {
-		tx := ctx.Value(transactionKey{}).(*transaction)
-		tx.orders = append(tx.orders, "ship "+strings.TrimPrefix(n.ID, "notification-"))
-		if attempts++; attempts == 1 {
-			return errors.New("the process was killed here")
-		}
-		return nil
-	}
-	// webhooks.NewHandler(verifier, ship, webhooks.WithStore(db)) calls it like this.
-	n := &webhooks.Notification{ID: "notification-1", EventType: webhooks.EventTypePayToPaymentApproved}
-	for range 3 {
-		fmt.Println(db.Once(context.Background(), n, ship))
-	}
-	fmt.Println(db.orders, "after", attempts, "attempts")
-	// Output:
-	// the process was killed here
-	// <nil>
-	// <nil>
-	// [ship 1] after 2 attempts
 }
 
 // The endpoint only stores and answers. A job confirms what is stored with the API, and acts on it.

@@ -3,11 +3,7 @@ package webhooks_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/http"
-	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -68,42 +64,6 @@ func TestDuplicateInProgress(t *testing.T) {
 				assert.Equal(t, test.runs, int(runs.Load()))
 			})
 		})
-	}
-}
-
-// What failed or panicked is not remembered, and what succeeded is never done again.
-func TestManyDeliveriesAtOnce(t *testing.T) {
-	t.Parallel()
-	const ids, deliveries = 20, 25
-	var effects [ids]atomic.Int32
-	var attempts atomic.Int32
-	h := webhooks.NewHandler(newVerifier(t),
-		func(_ context.Context, n *webhooks.Notification) error {
-			if attempts.Add(1)%3 == 0 {
-				return errors.New("now and then")
-			}
-			var id int
-			if _, err := fmt.Sscanf(n.ID, "id-%d", &id); err != nil {
-				return err
-			}
-			runtime.Gosched()
-			effects[id].Add(1)
-			return nil
-		}, webhooks.WithStore(new(webhooks.MemoryStore)))
-	var wg sync.WaitGroup
-	for id := range ids {
-		body := fmt.Sprintf(`{"id":"id-%d","eventType":"payto.payment.approved","data":{"receiptNumber":"%d"}}`, id, id)
-		for range deliveries {
-			wg.Go(func() {
-				for post(h, signed(t, body)).Code != http.StatusOK {
-					runtime.Gosched()
-				}
-			})
-		}
-	}
-	wg.Wait()
-	for id := range effects {
-		assert.EqualValues(t, 1, effects[id].Load(), "id %d", id)
 	}
 }
 

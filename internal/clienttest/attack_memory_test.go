@@ -55,47 +55,27 @@ const rich = `{"receiptNumber":"1","creditCard":{},"bankAccount":{},"nzBankAccou
 // times what is read of it is held. An error is the answer to a payment.
 func FuzzMemory(f *testing.F) {
 	for _, c := range [][4]string{
-		{"list", `{"data":[`, `{},`, `]}`},                                                                    // items without a member
-		{"list", `{"data":[`, `{"receiptNumber":"1"},`, `]}`},                                                 // items with a receipt
-		{"list", `{"data":[`, rich, `]}`},                                                                     // items of small objects
-		{"list", `{"data":[],"links":[`, `{},`, `]}`},                                                         // links without a member
-		{"list", `{"data":[],"links":[`, `{"rel":"a"},`, `]}`},                                                // links with a member
-		{"list", `{"data":[`, `{"receiptNumber":"1","links":[` + strings.Repeat(`{},`, 99) + `{}]},`, `]}`},   // links of items
-		{"list", `{"data":[`, `{"receiptNumber":"1","links":[` + strings.Repeat(`{},`, 4999) + `{}]},`, `]}`}, // lists of links
-		{"list", `{"data":[],"new":[`, `{"a":1},`, `]}`},                                                      // members nobody knows of a page
-		{"get", `{"receiptNumber":"R-1","links":[`, `{},`, `]}`},                                              // links of an object
-		{"get", `{"receiptNumber":"R-1","links":[`, `{"href":"a"},`, `]}`},                                    // addresses of an object
-		{"get", `{"receiptNumber":"R-1","metadata":{"a":[`, `1,`, `]}}`},                                      // metadata of one name
-		{"get", `{"receiptNumber":"R-1","new":[`, `{"a":{}},`, `]}`},                                          // members nobody knows
-		{"get", `{"receiptNumber":"R-1","responseDescription":"`, `x`, `"}`},                                  // a text
-		{"get", `{"receiptNumber":"R-1","responseDescription":"`, `\u00e9`, `"}`},                             // an escaped text
-		{"get", `{"receiptNumber":"`, `1`, `"}`},                                                              // a receipt
-		{"pay", `{"receiptNumber":"R-1","links":[`, `{},`, `]}`},                                              // a payment's links
-		{"pay", `{"summaryCode":{},"receiptNumber":"`, `1`, `"}`},                                             // a payment's receipt
-		{"do", `[`, `{"a":1},`, `]`},                                                                          // any objects
-		{"do", `[`, `[1],`, `]`},                                                                              // any lists
-		{"do", `[`, `null,`, `]`},                                                                             // any nulls
-		{"get", `{"receiptNumber":"R-1","responseDescription":"`, "\xff", `"}`},                               // a text that is not UTF-8
-		{"get", `{"receiptNumber":"R-1","fraudGuardResult":"`, "\xff", `"}`},                                  // a result that is not UTF-8
-		{"get", `{"receiptNumber":"R-1","settlementDate":"`, "\xff", `"}`},                                    // a date that is not UTF-8
-		{"get", `{"receiptNumber":"R-1","links":[{"href":"`, "\xff", `"}]}`},                                  // an address that is not UTF-8
-		{"pay", `{"receiptNumber":"`, "\xff", `"}`},                                                           // a receipt that is not UTF-8
-		{"pay", `{"receiptNumber":"R-1","metadata":{"a":"`, "\xff\xffa", `"}}`},                               // metadata that is not UTF-8
-		{"pay", `{"receiptNumber":"R-1","`, "\xffa", `":1}`},                                                  // a name that is not UTF-8
-		{"get", `{"receiptNumber":"R-1","creditCard":{"`, "\xff", `":1}}`},                                    // an inner name that is not UTF-8
-		{"do", `{"a":"`, "\xff", `"}`},                                                                        // any text that is not UTF-8
-		{"error", `{"errors":[`, `{},`, `]}`},
+		{"list", `{"data":[`, `{},`, `]}`},                                        // items without a member
+		{"list", `{"data":[`, `{"receiptNumber":"1"},`, `]}`},                     // items with a receipt
+		{"list", `{"data":[`, rich, `]}`},                                         // items of small objects
+		{"list", `{"data":[],"links":[`, `{"rel":"a"},`, `]}`},                    // links with a member
+		{"list", `{"data":[],"new":[`, `{"a":1},`, `]}`},                          // members nobody knows of a page
+		{"get", `{"receiptNumber":"R-1","links":[`, `{},`, `]}`},                  // links of an object
+		{"get", `{"receiptNumber":"R-1","metadata":{"a":[`, `1,`, `]}}`},          // metadata of one name
+		{"get", `{"receiptNumber":"R-1","new":[`, `{"a":{}},`, `]}`},              // members nobody knows
+		{"get", `{"receiptNumber":"R-1","responseDescription":"`, `x`, `"}`},      // a text
+		{"get", `{"receiptNumber":"R-1","responseDescription":"`, `\u00e9`, `"}`}, // an escaped text
+		{"get", `{"receiptNumber":"`, `1`, `"}`},                                  // a receipt
+		{"pay", `{"summaryCode":{},"receiptNumber":"`, `1`, `"}`},                 // a payment's receipt
+		{"do", `[`, `{"a":1},`, `]`},                                              // any objects
+		{"get", `{"receiptNumber":"R-1","responseDescription":"`, "\xff", `"}`},   // a text that is not UTF-8
+		{"pay", `{"receiptNumber":"`, "\xff", `"}`},                               // a receipt that is not UTF-8
+		{"pay", `{"receiptNumber":"R-1","`, "\xffa", `":1}`},                      // a name that is not UTF-8
 		{"error", `{"errors":[`, `"x",`, `]}`},
-		{"error", `{"errors":[`, `{"fieldName":"a"},`, `]}`},
 		{"error", `[`, `{"fieldName":"a","messages":["b"]},`, `]`},
 		{"error", `{"errors":[{"fieldName":"a","messages":[`, `"b",`, `]}]}`},
-		{"error", `{"new":[`, `[[]],`, `]}`},
 		{"error", `{"new":[`, `{"a":{}},`, `]}`},
 		{"error", `{"customerMessage":"`, `\u00e9`, `"}`},
-		{"error", `{"customerMessage":"`, `/?`, `"}`},
-		{"error", `{"developerMessage":"`, `1 `, `"}`},
-		{"error", `<html>`, `?a `, ``},
-		{"error", `<html>`, `12345 `, ``},
 		{"error", `<html>`, "\xff", ``},
 	} {
 		f.Add(c[0], c[1], c[2], c[3])

@@ -7,9 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
-	"github.com/quickstream-go/quickstream"
 )
 
 // deciding says, from the contract, which members of which answer decide what happened
@@ -86,26 +83,4 @@ func TestWhatDecides(t *testing.T) {
 		delete(wanted, m.of.Name())
 	}
 	assert.Empty(t, wanted)
-}
-
-// TestNestedAnswers: an answer in a member named data is read, and one without an object
-// is no answer.
-func TestNestedAnswers(t *testing.T) {
-	for body, number := range map[string]string{
-		`{"data":{"customerId":"C-1","new":1}}`: "C-1", `{"customerId":"C-1","data":{"customerId":"C-2"}}`: "C-1",
-		`{}`: "", ``: "", `null`: "", `{"data":{}}`: "", `{"data":null}`: "", `{"data":[{"customerId":"C-1"}]}`: "", `{"data":{"customerId":{}}}`: "",
-		`{"data":{"customerId":"C-1"},"data":{}}`: "", `{"new":{"customerId":"C-1"}}`: "", `{"data":{"data":{"customerId":"C-1"}}}`: "", `[{"customerId":"C-1"}]`: "",
-		`{"data":{"customerId":"C-1"},"DATA":{"customerId":"C-2"}}`: "", `{"customerId":"","Data":{"customerId":"C-1"}}`: "",
-	} {
-		client := clientOf(t, says(201, body))
-		customer, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "N-1", CustomerName: "N"})
-		if number == "" {
-			assert.Nil(t, customer, body)
-			assert.Equal(t, unknown, ending(err), body)
-			continue
-		}
-		require.NoError(t, err, body)
-		assert.Equal(t, number, customer.CustomerID)
-		assert.NotEmpty(t, customer.Extra())
-	}
 }

@@ -147,11 +147,3 @@ func TestNilErrorMeansApproved(t *testing.T) {
 		}
 	}
 }
-
-// TestReadsMakeNoErrorOfADecline: what is read says how it ended by its outcome alone.
-func TestReadsMakeNoErrorOfADecline(t *testing.T) {
-	tx, err := clientOf(t, says(http.StatusOK, `{"receiptNumber":"R-1","status":"Declined","summaryCode":"1"}`)).Transactions.Get(t.Context(), "R-1")
-	require.NoError(t, err)
-	assert.Equal(t, quickstream.OutcomeDeclined, tx.Outcome())
-	assert.Equal(t, "R-1", tx.Intent().ReceiptNumber)
-}

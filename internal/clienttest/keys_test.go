@@ -70,22 +70,6 @@ func (c sourcedClient) call(t *testing.T) (result any, err error) {
 	return token, errors.Join(first, second)
 }
 
-func TestKeysFromEnv(t *testing.T) {
-	t.Setenv("QUICKSTREAM_SECRET_KEY", " SECRET_KEY_1\n")
-	t.Setenv("QUICKSTREAM_PUBLISHABLE_KEY", "")
-	keys := quickstream.KeysFromEnv()
-	assert.True(t, keys.Publishable.IsZero())
-	sent := ""
-	transport := service(func(r *http.Request) (*http.Response, error) {
-		sent, _, _ = r.BasicAuth()
-		return answer(422, ""), nil
-	})
-	client, err := quickstream.NewClient(quickstream.CustomURL(baseURL), keys, quickstream.WithHTTPClient(&http.Client{Transport: transport}))
-	require.NoError(t, err)
-	require.ErrorIs(t, client.Check(t.Context()), quickstream.ErrInvalid)
-	assert.Equal(t, "SECRET_KEY_1", sent)
-}
-
 func TestEnvironmentFromEnv(t *testing.T) {
 	for value, env := range map[string]quickstream.Environment{
 		"TestAU": quickstream.TestAU, " productionau\n": quickstream.ProductionAU, "TESTNZ": quickstream.TestNZ, "ProductionNZ": quickstream.ProductionNZ,
@@ -133,12 +117,6 @@ func TestKeySource(t *testing.T) {
 		require.NoError(t, err, "rotated without a new client")
 		assert.Equal(t, 3, asked)
 	})
-
-	broken, sent := errors.New("vault is sealed"), 0
-	_, err := sourced(t, &sent, func(context.Context) (quickstream.Keys, error) { return testKeys(), broken }).call(t)
-	assert.ErrorIs(t, err, broken)
-	assert.Zero(t, sent)
-	assert.NotContains(t, matching(err), "unknown")
 }
 
 // TestAttack26HeaderValues: a header's value ends the header, is not ASCII, or is so long

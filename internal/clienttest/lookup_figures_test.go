@@ -283,9 +283,3 @@ func TestTopUpAnsweredByItsReceiptAlone(t *testing.T) {
 	end := pursued(t, &s, *resolve.After(tx, err, time.Now()).Case, nil)
 	assert.Equal(t, quickstream.OutcomeApproved, end.Outcome)
 }
-
-// TestAnswersThatShowLittle: PayTo details in the answer to a payment by card say nothing.
-func TestAnswersThatShowLittle(t *testing.T) {
-	_, err := clientOf(t, says(http.StatusCreated, `{"receiptNumber":"R-1","status":"Approved","summaryCode":"0","payToData":{"agreementToken":"A-1","endToEndId":"E-1"}}`)).Transactions.Pay(t.Context(), payment())
-	require.NoError(t, err)
-}

@@ -162,32 +162,6 @@ func decodedTree(t *testing.T, data []byte) map[string]any {
 	return tree
 }
 
-func TestExtraNamesPaths(t *testing.T) {
-	var tx quickstream.Transaction
-	assert.Empty(t, tx.Extra())
-	assert.Nil(t, tx.Raw())
-	require.NoError(t, json.Unmarshal([]byte(`{"receiptNumber":"1","newMember":[1],"creditCard":{"cardScheme":"VISA","newMember":"x"},`+
-		`"totalAmount":{"amount":1,"scale":2},"metadata":{"own":"x"},"fraudGuardResult":{"any":"thing"}}`), &tx))
-	extra := map[string]string{}
-	for path, value := range tx.Extra() {
-		extra[path] = string(value)
-	}
-	assert.Equal(t, map[string]string{"newMember": "[1]", "creditCard.newMember": `"x"`, "totalAmount.scale": "2"}, extra)
-
-	stored, err := json.Marshal(tx)
-	require.NoError(t, err)
-	assert.Contains(t, string(stored), `"fraudGuardResult":{"any":"thing"}`)
-
-	client := clientOf(t, says(200, `{"data":[{"receiptNumber":"1"},{"receiptNumber":"2","newMember":7}],"total":2}`))
-	for page, err := range client.Transactions.ByReference("REF-1").Pages(t.Context()) {
-		require.NoError(t, err)
-		assert.Equal(t, map[string]json.RawMessage{"total": json.RawMessage("2"), "data[1].newMember": json.RawMessage("7")}, page.Extra())
-		assert.Equal(t, map[string]json.RawMessage{"newMember": json.RawMessage("7")}, page.Data[1].Extra(), "items keep theirs as well")
-		_, err = json.Marshal(page)
-		require.Error(t, err, "one that is read again without its cursor would be the last")
-	}
-}
-
 // TestSealedParametersAreNotMarshalled: what is in them could not be read back, and
 // storing parameters without it has to fail at once.
 func TestSealedParametersAreNotMarshalled(t *testing.T) {

@@ -227,28 +227,6 @@ func TestWithIdempotencyKey(t *testing.T) {
 	}
 }
 
-func TestWithoutRule(t *testing.T) {
-	params := payment()
-	params.SupplierBusinessCode, params.Currency = "", ""
-	client := clientOf(t, says(422, ""))
-	findings := func(c *quickstream.Client, opts ...quickstream.CallOption) []string {
-		_, err := c.Transactions.Pay(t.Context(), params, opts...)
-		invalid, _ := errors.AsType[*quickstream.ValidationError](err)
-		var rules []string
-		for i := 0; invalid != nil && i < len(invalid.Findings); i++ {
-			rules = append(rules, invalid.Findings[i].Rule)
-		}
-		return rules
-	}
-	all := findings(client)
-	require.Len(t, all, 2, "all findings at once")
-	assert.Equal(t, all[1:], findings(client, quickstream.WithoutRule(all[0])))
-	assert.Equal(t, all, findings(client), "a call's option is not the next call's")
-	assert.Empty(t, findings(client, quickstream.WithoutRule(all...)))
-	assert.Empty(t, findings(clientOf(t, says(422, ""), quickstream.WithoutRule(all[0])), quickstream.WithoutRule(all[1])))
-	assert.Equal(t, all, findings(client, quickstream.WithoutRule("gone.in.a.later.version"), quickstream.WithoutRule()))
-}
-
 func TestWithResponseInto(t *testing.T) {
 	client := clientOf(t, func(*http.Request) (*http.Response, error) {
 		resp := answer(422, "")

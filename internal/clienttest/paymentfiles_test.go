@@ -1,14 +1,8 @@
 package clienttest_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"mime"
-	"mime/multipart"
-	"net"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -48,55 +42,6 @@ func filesOf(t *testing.T, client *quickstream.Client) []*quickstream.PaymentFil
 		files = append(files, file)
 	}
 	return files
-}
-
-// TestUploadedForm reads what was sent, byte by byte.
-func TestUploadedForm(t *testing.T) {
-	var request *http.Request
-	var body []byte
-	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-		var err error
-		request = r
-		body, err = io.ReadAll(r.Body)
-		return uploadedFile(r), errors.Join(err, r.Body.Close())
-	})
-	content := fileOf("10.50", approvedLine("A"))
-	params := upload(`"Löhne" 7月.csv`, content)
-	var sent []int64
-	params.Progress = func(n int64) { sent = append(sent, n) }
-	file, err := client.PaymentFiles.Upload(t.Context(), params)
-	require.NoError(t, err)
-	assert.NotEmpty(t, file.PaymentFileID)
-	assert.Equal(t, quickstream.PaymentFileStatusQueued, file.Status)
-	assert.EqualValues(t, len(content), sent[len(sent)-1])
-
-	assert.Equal(t, "true", request.Header.Get("Prevent-CSRF"))
-	assert.EqualValues(t, len(body), request.ContentLength)
-	assert.Nil(t, request.GetBody, "nothing can be replayed")
-	kind, parts, err := mime.ParseMediaType(request.Header.Get("Content-Type"))
-	require.NoError(t, err)
-	assert.Equal(t, "multipart/form-data", kind)
-	form := multipart.NewReader(bytes.NewReader(body), parts["boundary"])
-	got := map[string]string{}
-	for {
-		part, err := form.NextPart()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		require.NoError(t, err)
-		text, err := io.ReadAll(part)
-		require.NoError(t, err)
-		got[part.FormName()+"/"+part.FileName()] = string(text)
-	}
-	assert.Equal(t, map[string]string{"format/": "CSV2", "file/" + `"Löhne" 7月.csv`: content}, got)
-}
-
-// uploadedFile is the answer to an upload.
-func uploadedFile(r *http.Request) *http.Response {
-	return &http.Response{
-		StatusCode: http.StatusCreated, Header: http.Header{}, Request: r,
-		Body: io.NopCloser(strings.NewReader(`{"paymentFileId":"1","status":"QUEUED"}`)),
-	}
 }
 
 // TestPaymentFileIsAwaited, whether it is processed or faulty.
@@ -152,42 +97,6 @@ func TestUploadIsSentOnce(t *testing.T) {
 			assert.NotContains(t, err.Error(), "a.csv")
 			assert.Len(t, box.Requests(), 1)
 			assert.Len(t, filesOf(t, client), arrived, kind)
-		})
-	}
-}
-
-// TestContentThatIsNotWhatItSays breaks the upload off before the end of the
-// form: the service has no such file.
-func TestContentThatIsNotWhatItSays(t *testing.T) {
-	broken := errors.New("the disk is broken")
-	unreachable := &net.OpError{Op: "dial", Err: errors.New("the file server is away")}
-	content := fileOf("10.50", approvedLine("A"))
-	for name, change := range map[string]func(*quickstream.UploadPaymentFileParams){
-		"short": func(p *quickstream.UploadPaymentFileParams) { p.Size++ },
-		"long":  func(p *quickstream.UploadPaymentFileParams) { p.Size-- },
-		"fails": func(p *quickstream.UploadPaymentFileParams) {
-			p.Content = io.MultiReader(strings.NewReader(content[:20]), readerFunc(func([]byte) (int, error) { return 0, broken }))
-		},
-		"fails as a connection does": func(p *quickstream.UploadPaymentFileParams) {
-			p.Content = readerFunc(func([]byte) (int, error) { return 0, unreachable })
-		},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			box, client := sandboxtest.New(t)
-			params := upload("a.csv", content)
-			change(&params)
-			_, err := client.PaymentFiles.Upload(t.Context(), params)
-			require.Equal(t, unknown, ending(err), "%s: %v", name, err)
-			lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
-			if name == "fails" {
-				require.ErrorIs(t, lost.Cause, broken)
-			}
-			if name == "short" || name == "long" {
-				assert.ErrorContains(t, errors.Unwrap(lost.Cause), name+"er than its size")
-			}
-			assert.Equal(t, 1, lost.Attempts, name)
-			assert.Empty(t, box.Requests(), "%s: a whole request arrived", name)
-			assert.Empty(t, filesOf(t, client))
 		})
 	}
 }

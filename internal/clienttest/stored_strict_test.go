@@ -158,44 +158,30 @@ func TestStoredRequestsAreReadStrictly(t *testing.T) {
 		"amount twice":             {"Transactions.Pay", `"principalAmount":10.50`, `"principalAmount":10.50,"principalAmount":99999.00`},
 		"amount in another case":   {"Transactions.Pay", `"principalAmount":10.50`, `"principalAmount":10.50,"PrincipalAmount":99999.00`},
 		"another case alone":       {"Transactions.Pay", `"principalAmount"`, `"PRINCIPALAMOUNT"`},
-		"another letter that fits": {"Transactions.Pay", `"singleUseTokenId"`, `"\u017fingleUseTokenId"`},
 		"amount as a text":         {"Transactions.Pay", `"principalAmount":10.50`, `"principalAmount":"10.50"`},
 		"three decimals":           {"Transactions.Pay", `"principalAmount":10.50`, `"principalAmount":10.505`},
 		"null":                     {"Transactions.Pay", `"principalAmount":10.50`, `"principalAmount":10.50,"comment":null`},
 		"metadata twice":           {"Transactions.Pay", `"b":"2"`, `"b":"2","b":"` + card + `"`},
 		"metadata of another type": {"Transactions.Pay", `"b":"2"`, `"b":2`},
 		"unknown member":           {"Transactions.Pay", `"principalAmount"`, `"newMember":"` + card + `","principalAmount"`},
-		"unknown member inside":    {"Transactions.Pay", `"entryMode"`, `"newMember":1,"entryMode"`},
 		"card":                     {"Transactions.Pay", `"singleUseTokenId":"S-1"`, `"creditCard":{"cardNumber":"` + card + `","expiryDateMonth":"12","expiryDateYear":"2035"}`},
-		"card beside the token":    {"Transactions.Pay", `"singleUseTokenId"`, `"creditCard":{"cardNumber":"` + card + `","expiryDateMonth":"12","expiryDateYear":"2035"},"singleUseTokenId"`},
 		"bank account":             {"Transactions.Preauthorise", `"singleUseTokenId":"S-1"`, `"bankAccount":{"accountName":"a","bsb":"650-000","accountNumber":"111111"}`},
-		"bank account, NZ": {
-			"Transactions.Preauthorise", `"singleUseTokenId":"S-1"`,
-			`"nzBankAccount":{"nzAccountName":"a","nzBankCode":"1","nzBranchCode":"2","nzAccountNumber":"3","nzAccountSuffix":"4"}`,
-		},
-		"cryptogram":            {"Transactions.Preauthorise", `"singleUseTokenId"`, `"cryptogram":"AAAA","singleUseTokenId"`},
-		"gateway's data":        {"Transactions.Pay", `"singleUseTokenId"`, `"mpgsData":{"a":1},"singleUseTokenId"`},
-		"card of a refund":      {"Transactions.Refund", `"expiryDateMonth"`, `"cardNumber":"` + card + `","expiryDateMonth"`},
-		"CVN of a refund":       {"Transactions.Refund", `"expiryDateMonth"`, `"cvn":"123","expiryDateMonth"`},
-		"card as its month":     {"Transactions.Refund", `"05"`, `"` + card + `"`},
-		"card as its year":      {"Transactions.Refund", `"2035"`, `"` + card + `"`},
-		"agreement of a card":   {"Transactions.Pay", `"singleUseTokenId":"S-1"`, `"payToData":{"payToAgreement":{"supplierBusinessCode":"SHOP","paymentDetails":{},"payerDetails":{"payId":"a@b"}}}`},
-		"trailing data":         {"Transactions.Capture", `"transactionType":"CAPTURE"`, `"transactionType":"CAPTURE"}{"a":1`},
-		"cut off":               {"Transactions.Capture", `}`, ``},
-		"list":                  {"Transactions.Capture", `{`, `[{`},
-		"registration of card":  {"Accounts.Register", `"singleUseTokenId":"S-1"`, `"creditCard":{"cardNumber":"` + card + `","expiryDateMonth":"12","expiryDateYear":"2035"}`},
-		"registration twice":    {"Accounts.Register", `"singleUseTokenId":"S-1"`, `"singleUseTokenId":"S-1","singleUseTokenId":"S-2"`},
-		"registration, unknown": {"Accounts.Register", `"threeDS2"`, `"other":1,"threeDS2"`},
-		"status twice":          {"PayTo.Suspend", `"statusCode":"SUSPENDED"`, `"statusCode":"CANCELLED","statusCode":"SUSPENDED"`},
-		"status in capitals":    {"PayTo.Suspend", `"statusCode":"SUSPENDED"`, `"statusCode":"SUSPENDED","StatusCode":"CANCELLED"`},
-		"second change":         {"PayTo.Suspend", `"updateType"`, `"newMember":{},"updateType"`},
-		"unilateral, unknown":   {"PayTo.AmendUnilaterally", `"description"`, `"newMember":1,"description"`},
-		"bilateral, unknown":    {"PayTo.AmendBilaterally", `"respondByTimeMinutes"`, `"newMember":1,"respondByTimeMinutes"`},
-		"terms, twice":          {"PayTo.AmendBilaterally", `"graceDays":[3]`, `"graceDays":[3],"graceDays":[4]`},
-		"terms, inside twice":   {"PayTo.AmendBilaterally", `"graceDays":[3]`, `"graceDays":[{"a":1,"a":2}]`},
-		"terms, capitals":       {"PayTo.AmendBilaterally", `"graceDays":[3]`, `"graceDays":[3],"MaximumPaymentAmount":"9.00"`},
-		"terms, type":           {"PayTo.AmendBilaterally", `"graceDays":[3]`, `"graceDays":[3],"AgreementType":"FIXE"`},
-		"terms, null":           {"PayTo.AmendBilaterally", `"graceDays":[3]`, `"graceDays":[3],"paymentAmount":null`},
+		"cryptogram":               {"Transactions.Preauthorise", `"singleUseTokenId"`, `"cryptogram":"AAAA","singleUseTokenId"`},
+		"gateway's data":           {"Transactions.Pay", `"singleUseTokenId"`, `"mpgsData":{"a":1},"singleUseTokenId"`},
+		"card of a refund":         {"Transactions.Refund", `"expiryDateMonth"`, `"cardNumber":"` + card + `","expiryDateMonth"`},
+		"card as its month":        {"Transactions.Refund", `"05"`, `"` + card + `"`},
+		"agreement of a card":      {"Transactions.Pay", `"singleUseTokenId":"S-1"`, `"payToData":{"payToAgreement":{"supplierBusinessCode":"SHOP","paymentDetails":{},"payerDetails":{"payId":"a@b"}}}`},
+		"trailing data":            {"Transactions.Capture", `"transactionType":"CAPTURE"`, `"transactionType":"CAPTURE"}{"a":1`},
+		"cut off":                  {"Transactions.Capture", `}`, ``},
+		"list":                     {"Transactions.Capture", `{`, `[{`},
+		"registration of card":     {"Accounts.Register", `"singleUseTokenId":"S-1"`, `"creditCard":{"cardNumber":"` + card + `","expiryDateMonth":"12","expiryDateYear":"2035"}`},
+		"registration, unknown":    {"Accounts.Register", `"threeDS2"`, `"other":1,"threeDS2"`},
+		"status twice":             {"PayTo.Suspend", `"statusCode":"SUSPENDED"`, `"statusCode":"CANCELLED","statusCode":"SUSPENDED"`},
+		"unilateral, unknown":      {"PayTo.AmendUnilaterally", `"description"`, `"newMember":1,"description"`},
+		"bilateral, unknown":       {"PayTo.AmendBilaterally", `"respondByTimeMinutes"`, `"newMember":1,"respondByTimeMinutes"`},
+		"terms, twice":             {"PayTo.AmendBilaterally", `"graceDays":[3]`, `"graceDays":[3],"graceDays":[4]`},
+		"terms, capitals":          {"PayTo.AmendBilaterally", `"graceDays":[3]`, `"graceDays":[3],"MaximumPaymentAmount":"9.00"`},
+		"terms, null":              {"PayTo.AmendBilaterally", `"graceDays":[3]`, `"graceDays":[3],"paymentAmount":null`},
 	} {
 		intent := all[c.of]
 		require.Contains(t, string(intent.Request), c.old, name)
@@ -259,13 +245,4 @@ func TestStoredIntentsAreReadStrictly(t *testing.T) {
 	var later quickstream.Intent
 	require.NoError(t, json.Unmarshal([]byte(strings.Replace(string(row), `"version":1`, `"version":2,"newMember":1`, 1)), &later))
 	refusedUnread(t, "later version", later, "4242")
-}
-
-// TestAmendmentsThatCannotBeStored: what could not be read back is not sent.
-func TestAmendmentsThatCannotBeStored(t *testing.T) {
-	agreement := new(quickstream.Agreement)
-	require.NoError(t, json.Unmarshal([]byte(strings.Replace(oddAgreement, `"code":1.50`, `"Code":2`, 1)), agreement))
-	terms, err := agreement.Terms()
-	require.NoError(t, err)
-	require.ErrorIs(t, clientOf(t, says(http.StatusNoContent, "")).PayTo.AmendBilaterally(t.Context(), terms), quickstream.ErrNotSent)
 }

@@ -2,10 +2,6 @@ package clienttest_test
 
 import (
 	"bytes"
-	"errors"
-	"io"
-	"net"
-	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -105,45 +101,4 @@ func TestReportBreaksOff(t *testing.T) {
 			assert.Len(t, box.Requests(), c.questions, name)
 		})
 	}
-}
-
-func plainReport(r *http.Request, length int64, body io.Reader) *http.Response {
-	return &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/plain"}},
-		Body: io.NopCloser(body), ContentLength: length, Request: r,
-	}
-}
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-// TestStalledReport stops in the middle, and is given up after the time that an
-// attempt may wait.
-func TestStalledReport(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		requests := 0
-		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-			requests++
-			sent := false
-			return plainReport(r, -1, readerFunc(func(p []byte) (int, error) {
-				if !sent {
-					sent = true
-					return copy(p, "Receipt Number\r\n"), nil
-				}
-				<-r.Context().Done()
-				return 0, r.Context().Err()
-			})), nil
-		})
-		start := time.Now()
-		n, err := client.Transactions.DownloadReport(t.Context(), io.Discard, reportDay(), quickstream.WithAttemptTimeout(7*time.Second))
-		broken, ok := errors.AsType[*quickstream.NetworkError](err)
-		require.True(t, ok, "%v", err)
-		assert.Equal(t, quickstream.NetworkKindTimeout, broken.Kind)
-		timeout, ok := errors.AsType[net.Error](err)
-		assert.True(t, ok && timeout.Timeout())
-		assert.Equal(t, 7*time.Second, time.Since(start))
-		assert.EqualValues(t, 16, n)
-		assert.Equal(t, 1, requests)
-	})
 }

@@ -20,7 +20,7 @@ const (
 	NotFound      = "not found"       // looked up as long as there is hope
 	DoubleCharged = "double charged"
 	Reversed      = "reversed" // by the service, which has lost its answer
-	Held          = "held" // unknown
+	Held          = "held"     // unknown
 )
 
 const unknown = "unknown" // what is true, to the service itself

@@ -71,14 +71,3 @@ func TestMayBeHeld(t *testing.T) {
 		assert.Equal(t, held, newJudge(world, nil, []Write{w}).mayBeHeld(w, NotDone) != "", text)
 	}
 }
-
-// TestFollowUpsMayBeHeld: what follows a transaction and is listed under another reference than its own may be
-// held; a void, which is a state of its payment, never.
-func TestFollowUpsMayBeHeld(t *testing.T) {
-	world, err := worlds.Parse("FollowUpReferences=none")
-	require.NoError(t, err)
-	for _, kind := range []string{Payment, Refund, Void, Preauth, Capture, TopUp, Cancellation} {
-		assert.Equal(t, kind != Void, LostWrite{Kind: kind, Made: true}.Held(world) != "", kind)
-		assert.Empty(t, LostWrite{Kind: kind, Made: true}.Held(worlds.World{}), kind)
-	}
-}

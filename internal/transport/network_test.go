@@ -104,6 +104,7 @@ func TestOwnTransport(t *testing.T) {
 		assert.True(t, own)
 		tuned, ok := client.Transport.(*http.Transport)
 		require.True(t, ok)
+		assert.Greater(t, tuned.MaxIdleConns, tuned.MaxIdleConnsPerHost, "of more than one host")
 		assert.Nil(t, tuned.Proxy, "no proxy that nobody asked for")
 		assert.GreaterOrEqual(t, tuned.TLSClientConfig.MinVersion, uint16(tls.VersionTLS12))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"testing"
 	"testing/synctest"
@@ -51,6 +52,37 @@ func TestAttemptsShareNothing(t *testing.T) {
 	})
 }
 
+// TestCookies: those of the caller's jar are added to those of the call, for each
+// attempt anew.
+func TestCookies(t *testing.T) {
+	for name, own := range map[string]string{"with cookies of its own": "own=1; ", "without": ""} {
+		synctest.Test(t, func(t *testing.T) {
+			jar, err := cookiejar.New(nil)
+			require.NoError(t, err)
+			jar.SetCookies(&url.URL{Scheme: "https", Host: "h.invalid", Path: "/"}, []*http.Cookie{{Name: "jar", Value: "0"}})
+			var seen []string
+			answers := inner(func(r *http.Request) (*http.Response, error) {
+				seen = append(seen, r.Header.Get("Cookie"))
+				resp := answer(500, "")
+				resp.Header.Set("Set-Cookie", "jar="+string(rune('0'+len(seen))))
+				return resp, nil
+			})
+			doBy(t.Context(), &http.Client{Transport: answers, Jar: jar}, nil, func(c *Call) {
+				c.Class, c.Limits.MaxAttempts = Read, 3
+				if own != "" {
+					c.Header = http.Header{"Cookie": {"own=1"}}
+				}
+			})
+			assert.Equal(t, []string{own + "jar=0", own + "jar=1", own + "jar=2"}, seen, name)
+		})
+	}
+	var seen http.Header
+	do(t, func(r *http.Request) (*http.Response, error) { seen = r.Header; return answer(200, ""), nil }, func(c *Call) {
+		c.Header = http.Header{"Cookie": {"own=1", "own=2"}}
+	})
+	assert.Equal(t, []string{"own=1", "own=2"}, seen["Cookie"], "without a jar")
+}
+
 // TestClientTimeout: the caller's http.Client may have a limit of its own. An attempt that
 // it ends is a timeout, however net/http words it.
 func TestClientTimeout(t *testing.T) {
@@ -74,7 +106,7 @@ func TestClientTimeout(t *testing.T) {
 // concealed then. The words of the path are the service's own.
 func TestNamesThatRepeatTheCall(t *testing.T) {
 	call := Call{
-		URL: &url.URL{Path: "/rest/v1/transactions/1000000001/refunds", RawQuery: "q=2000000002"}, Route: "/transactions/{receiptNumber}/refunds",
+		URL: &url.URL{Path: "/rest/v1/transactions/1000000001/refunds", RawQuery: "q=2000000002&n=7"}, Route: "/transactions/{receiptNumber}/refunds",
 		Key: "key-of-the-call", Reference: "ORDER-12", Header: http.Header{"X-Own": {"own-value"}}, Body: []byte(`{"customerName":"Margaret","city":"Sydney"}`),
 	}
 	for name, echoes := range map[string]bool{

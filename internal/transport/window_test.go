@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
@@ -120,6 +121,57 @@ func TestResendWindowAfterASlowWrite(t *testing.T) {
 		assert.Equal(t, Unknown, result.End)
 		assert.Equal(t, Lost, result.Reason)
 		assert.ErrorIs(t, result.Err, syscall.ECONNRESET)
+	})
+}
+
+// TestReadsHaveNoWindow: a read is repeated however long ago it was first sent, and at once if its
+// connection was closed while idle.
+func TestReadsHaveNoWindow(t *testing.T) {
+	for reused, unsent := range map[bool]error{true: tls.AlertError(80), false: &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}} {
+		synctest.Test(t, func(t *testing.T) {
+			attempts := 0
+			result := over(func(r *http.Request) (*http.Response, error) {
+				conn := newHeldConn(brokenConn{takes: 1})
+				conn.reading = true
+				httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{Conn: conn, Reused: reused})
+				if attempts++; attempts == 2 {
+					return nil, unsent
+				}
+				<-time.After(ResendWindow)
+				_, err := io.Copy(io.Discard, r.Body)
+				assert.NoError(t, err)
+				_, err = conn.Write([]byte("POST"))
+				assert.ErrorIs(t, err, net.ErrClosed)
+				if attempts == 1 {
+					return nil, syscall.ECONNRESET
+				}
+				return answer(200, "{}"), nil
+			}, true).Do(t.Context(), newCall(func(c *Call) {
+				c.Class, c.Body, c.Limits.MaxAttempts, c.Limits.AttemptTimeout = Read, []byte("{}"), 3, 2*ResendWindow
+			}))
+			assert.Equal(t, Success, result.End, "reused: %v", reused)
+			assert.Equal(t, 3, result.Attempts)
+		})
+	}
+}
+
+// TestAnswersAfterTheWindow: an answer counts, even if the body was read too late to be sent.
+func TestAnswersAfterTheWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempts := 0
+		result := do(t, func(r *http.Request) (*http.Response, error) {
+			if attempts++; attempts == 1 {
+				return nil, syscall.ECONNRESET
+			}
+			<-time.After(ResendWindow)
+			_, err := io.Copy(io.Discard, r.Body)
+			assert.ErrorIs(t, err, errTooLate)
+			return answer(201, "{}"), nil
+		}, func(c *Call) {
+			c.Class, c.Key, c.Body, c.Limits.MaxAttempts, c.Limits.AttemptTimeout = Keyed, "mine", []byte("{}"), 3, 2*ResendWindow
+		})
+		assert.Equal(t, Success, result.End)
+		assert.Equal(t, 201, result.Status)
 	})
 }
 

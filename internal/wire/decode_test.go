@@ -182,34 +182,6 @@ func values() []string {
 	}
 }
 
-func TestDecodeAndJSON(t *testing.T) {
-	tried := 0
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[lenient]()) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		for _, name := range []string{name, field.Name, strings.ToUpper(field.Name), "unknown", `\u0074ext`} {
-			for _, value := range values() {
-				tried++
-				for _, data := range []string{
-					`{"` + name + `":` + value + `}`,
-					" {\t\"before\" : [ 1 ] ,\r\n\"" + name + "\" : " + value + " , \"after\":{} } ",
-					`{"flag":true,"` + name + `":` + value + `}`,
-					`{"` + name + `":` + value + `,"text":"x"}`,
-				} {
-					if err := compare([]byte(data)); err != nil {
-						t.Error(err)
-					}
-				}
-			}
-		}
-	}
-	for _, data := range values() {
-		if err := compare([]byte(data)); err != nil {
-			t.Error(err)
-		}
-	}
-	assert.Greater(t, tried, 5000)
-}
-
 // TestWhatDecides: what is there and cannot be read is never taken for absent.
 func TestWhatDecides(t *testing.T) {
 	type answer struct {

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -35,76 +33,40 @@ func TestAttack45SignatureHeader(t *testing.T) {
 		{"upper case hex", []string{"t=" + stamp + ",v1=" + strings.ToUpper(hexCurrent)}, body, nil},
 		{"base64", []string{"t=" + stamp + ",v1=" + base64Current}, body, nil},
 		{"previous secret", []string{"t=" + stamp + ",v1=" + hexPrevious}, body, nil},
-		{"v1 before t", []string{"v1=" + hexCurrent + ",t=" + stamp}, body, nil},
 		{"unknown v0", []string{"t=" + stamp + ",v0=" + wrong + ",v1=" + hexCurrent}, body, nil},
-		{"unknown element twice", []string{"t=" + stamp + ",x=1,x=2,v1=" + hexCurrent}, body, nil},
 		{"right one among five", []string{"t=" + stamp + strings.Repeat(",v1="+wrong, 4) + ",v1=" + hexCurrent}, body, nil},
-		{"undecodable beside the right one", []string{"t=" + stamp + ",v1=zz,v1=" + hexCurrent}, body, nil},
 		{"empty body", []string{"t=" + stamp + ",v1=" + hexEmptyBody}, "", nil},
 
 		{"no header", nil, body, signature.ErrMissing},
 		{"empty header", []string{""}, body, signature.ErrMissing},
 
 		{"sent twice", []string{genuine, genuine}, body, signature.ErrMalformed},
-		{"sent twice, once empty", []string{"", genuine}, body, signature.ErrMalformed},
 		{"sent twice, joined by a proxy", []string{genuine + ", " + genuine}, body, signature.ErrMalformed},
 		{"no t", []string{"v1=" + hexCurrent}, body, signature.ErrMalformed},
 		{"no v1", []string{"t=" + stamp}, body, signature.ErrMalformed},
-		{"only v0", []string{"t=" + stamp + ",v0=" + hexCurrent}, body, signature.ErrMalformed},
 		{"two t", []string{"t=" + stamp + ",t=" + stamp + ",v1=" + hexCurrent}, body, signature.ErrMalformed},
-		{"two t, one empty", []string{"t=,t=" + stamp + ",v1=" + hexCurrent}, body, signature.ErrMalformed},
-		{"empty t", []string{"t=,v1=" + hexCurrent}, body, signature.ErrMalformed},
 		{"empty v1", []string{"t=" + stamp + ",v1="}, body, signature.ErrMalformed},
-		{"negative t", []string{"t=-" + stamp + ",v1=" + hexCurrent}, body, signature.ErrMalformed},
-		{"signed t", []string{"t=+" + stamp + ",v1=" + hexCurrent}, body, signature.ErrMalformed},
 		{"t in seconds", []string{"t=1707312770,v1=" + hexSeconds}, body, signature.ErrMalformed},
-		{"t in microseconds", []string{"t=" + stamp + "000,v1=" + hexCurrent}, body, signature.ErrMalformed},
 		{"t beyond int64", []string{"t=9223372036854775808,v1=" + hexCurrent}, body, signature.ErrMalformed},
-		{"t that wraps round to the right one", []string{"t=18446745781022321739,v1=" + hexCurrent}, body, signature.ErrMalformed},
 		{"float t", []string{"t=" + stamp + ".0,v1=" + hexCurrent}, body, signature.ErrMalformed},
-		{"exponent t", []string{"t=1.707312770e12,v1=" + hexCurrent}, body, signature.ErrMalformed},
-		{"hexadecimal t", []string{"t=0x18d83c56c4b,v1=" + hexCurrent}, body, signature.ErrMalformed},
-		{"letter in t", []string{"t=17073127701x3,v1=" + hexCurrent}, body, signature.ErrMalformed},
-		{"leading zero", []string{"t=0707312770123,v1=" + hexCurrent}, body, signature.ErrMalformed},
 		{"other digits", []string{"t=١٧٠٧٣١٢٧٧٠١٢٣,v1=" + hexCurrent}, body, signature.ErrMalformed},
 		{"space after comma", []string{"t=" + stamp + ", v1=" + hexCurrent}, body, nil},
-		{"blanks around a comma", []string{"v1=" + hexCurrent + " \t, \tt=" + stamp}, body, nil},
-		{"two t, the second after a blank", []string{genuine + ", t=" + stamp}, body, signature.ErrMalformed},
-		{"space before equals", []string{"t =" + stamp + ",v1=" + hexCurrent}, body, signature.ErrMalformed},
 		{"space inside v1", []string{"t=" + stamp + ",v1=" + hexCurrent[:32] + " " + hexCurrent[32:]}, body, signature.ErrMalformed},
-		{"line break", []string{"t=" + stamp + ",\nv1=" + hexCurrent}, body, signature.ErrMalformed},
-		{"space before value", []string{"t= " + stamp + ",v1=" + hexCurrent}, body, signature.ErrMalformed},
 		{"space in front", []string{" " + genuine}, body, nil},
-		{"space behind", []string{genuine + " "}, body, nil},
-		{"tab", []string{"t=" + stamp + ",\tv1=" + hexCurrent}, body, nil},
 		{"NUL", []string{genuine + "\x00"}, body, signature.ErrMalformed},
-		{"not ASCII", []string{genuine + ",é=1"}, body, nil},
 		{"trailing comma", []string{genuine + ","}, body, nil},
-		{"leading comma", []string{"," + genuine}, body, nil},
-		{"semicolon", []string{"t=" + stamp + ";v1=" + hexCurrent}, body, signature.ErrMalformed},
-		{"element without value", []string{genuine + ",v2"}, body, nil},
-		{"element without name", []string{genuine + ",=1"}, body, nil},
 		{"upper case names", []string{"T=" + stamp + ",V1=" + hexCurrent}, body, signature.ErrMalformed},
-		{"only the signature", []string{hexCurrent}, body, signature.ErrMalformed},
 		{"six v1", []string{genuine + strings.Repeat(",v1="+wrong, 5)}, body, signature.ErrMalformed},
 		{"10,000 v1", []string{"t=" + stamp + strings.Repeat(",v1="+hexCurrent, 10_000)}, body, signature.ErrMalformed},
-		{"10,000 unknown elements", []string{genuine + strings.Repeat(",v0=0", 10_000)}, body, signature.ErrMalformed},
 
 		{"bit flip", []string{"t=" + stamp + ",v1=" + flipped}, body, signature.ErrMismatch},
 		{"truncated", []string{"t=" + stamp + ",v1=" + hexCurrent[:62]}, body, signature.ErrMismatch},
-		{"odd number of hex digits", []string{"t=" + stamp + ",v1=" + hexCurrent[:63]}, body, signature.ErrMismatch},
 		{"extended", []string{"t=" + stamp + ",v1=" + hexCurrent + "00"}, body, signature.ErrMismatch},
-		{"very long", []string{"t=" + stamp + ",v1=" + strings.Repeat(hexCurrent, 100)}, body, signature.ErrMismatch},
 		{"neither hex nor base64", []string{"t=" + stamp + ",v1=" + strings.Repeat("g", 64)}, body, signature.ErrMismatch},
-		{"base64 truncated", []string{"t=" + stamp + ",v1=" + base64Current[:40]}, body, signature.ErrMismatch},
 		{"base64 with stray bits", []string{"t=" + stamp + ",v1=" + strings.Replace(base64Current, "hg=", "hh=", 1)}, body, signature.ErrMismatch},
-		{"base64 of another alphabet", []string{"t=" + stamp + ",v1=" + strings.NewReplacer("/", "_", "+", "-").Replace(base64Current)}, body, signature.ErrMismatch},
-		{"five wrong", []string{"t=" + stamp + strings.Repeat(",v1="+wrong, 5)}, body, signature.ErrMismatch},
 		{"right signature under v0", []string{"t=" + stamp + ",v0=" + hexCurrent + ",v1=" + wrong}, body, signature.ErrMismatch},
 		{"signature of another time", []string{"t=1707312770124,v1=" + hexCurrent}, body, signature.ErrMismatch},
 		{"body changed", []string{genuine}, `{"id":"8e3d"}`, signature.ErrMismatch},
-		{"body formatted anew", []string{genuine}, `{"id": "8e3c"}`, signature.ErrMismatch},
-		{"body with a line break", []string{genuine}, body + "\n", signature.ErrMismatch},
 		{"body gone", []string{genuine}, "", signature.ErrMismatch},
 	}
 	for _, test := range tests {
@@ -138,31 +100,6 @@ func TestAttack45EmptySecret(t *testing.T) {
 		}
 	}
 	assert.ErrorIs(t, newVerifier(t).Verify(forged, []byte(body)), signature.ErrMismatch)
-}
-
-// While a secret is replaced, both count, also where one begins with the other: what
-// one has signed is worth nothing under the other alone. A scheme that hashes the secret and
-// what follows in one go takes a digit of the time for part of the secret.
-func TestAttackSecretThatIsAPrefix(t *testing.T) {
-	t.Parallel()
-	const older, newer = "a longer secret", "a longer secret1"
-	for _, test := range []struct {
-		signer, stamp string
-		accepted      []string
-	}{
-		{older, stamp, []string{older}}, {newer, stamp, []string{newer}}, {older, stamp[1:], nil}, {newer, stamp[1:], nil},
-	} {
-		header, err := signature.Sign(signature.AssumedHMAC{}, test.signer, signedAt, []byte(body))
-		require.NoError(t, err)
-		header = strings.Replace(header, stamp, test.stamp, 1)
-		ms, _ := strconv.ParseInt(test.stamp, 10, 64)
-		for _, secrets := range [][]string{{older}, {newer}, {older, newer}} {
-			v, err := signature.NewVerifier(signature.AssumedHMAC{}, secrets, clock(time.UnixMilli(ms)))
-			require.NoError(t, err)
-			want := slices.ContainsFunc(secrets, func(secret string) bool { return slices.Contains(test.accepted, secret) })
-			assert.Equal(t, want, v.Verify([]string{header}, []byte(body)) == nil, "signed by %s, under %q at %s", test.signer, secrets, test.stamp)
-		}
-	}
 }
 
 // What was recorded is sent again later, or signed by a clock that is ahead, to be good

@@ -141,33 +141,6 @@ func (j *judgements) report(t *testing.T) {
 	t.Logf("%d requests are allowed by both, %d are forbidden by both", j.allowed, j.forbidden)
 }
 
-// TestSandboxTakesTheRecordedRequests replays what the client sends with every
-// field of its parameters filled. What such a request names need not exist.
-func TestSandboxTakesTheRecordedRequests(t *testing.T) {
-	_, made := everyCall(t)
-	r := &recorder{doc: document(t), answered: map[string]bool{}}
-	synctest.Test(t, func(t *testing.T) {
-		for _, e := range made {
-			p := newJudged(t, e.op, r, string(e.body))
-			path := p.path()
-			if e.URL.RawQuery != "" {
-				path += "?" + e.URL.RawQuery
-			}
-			status, answered := p.call(e.op.Method, path, e.body, "Content-Type", e.Header.Get("Content-Type"), "Accept", e.Header.Get("Accept"), "Prevent-CSRF", "true")
-			refused := status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
-			if reasons := p.messages(status, answered); refused && (len(reasons) == 0 || slices.ContainsFunc(reasons, isOfForm)) {
-				t.Errorf("%s %s: %d %v\n%s", e.name(), path, status, reasons, e.body)
-			}
-		}
-	})
-	for _, problem := range r.problems {
-		t.Error(problem)
-	}
-	t.Logf("%d requests", len(made))
-}
-
-func isOfForm(message string) bool { return !isStateful(message) }
-
 // stateful are the reasons that the document cannot know, because they are about
 // what happened before, what day it is, or what is behind a handle. The sandbox
 // takes no card numbers but test numbers, and no names of columns but its own.

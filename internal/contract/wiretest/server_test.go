@@ -40,7 +40,6 @@ type fault struct {
 	cut    int           // HTTP/1.1: how many bytes of the answer are sent nevertheless
 	reset  bool          // HTTP/1.1: the connection ends with RST and not with FIN
 	frames func(*stream) // HTTP/2
-	times  int           // how many requests meet it; 0 is one
 }
 
 // server stands in front of a sandbox.
@@ -123,7 +122,6 @@ func (s *server) accept(raw net.Conn) {
 
 // arm starts the count of a new call, whose requests meet f.
 func (s *server) arm(f fault) {
-	f.times = max(f.times, 1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault, s.tally = f, tally{}
@@ -137,11 +135,9 @@ func (s *server) begin() fault {
 	if s.tally.begun > guard {
 		return fault{when: firstByte}
 	}
-	if s.fault.times == 0 {
-		return fault{}
-	}
-	s.fault.times--
-	return s.fault
+	met := s.fault // by one request
+	s.fault = fault{}
+	return met
 }
 
 // carryOut has the sandbox answer a request.
