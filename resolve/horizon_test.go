@@ -136,3 +136,27 @@ func TestAllRefused(t *testing.T) {
 	both[1].Transaction = approved("R2")
 	assert.Equal(t, resolve.LookupAmbiguous, resolve.Observe(nil, &quickstream.UnknownOutcomeError{Candidates: both}).Result)
 }
+
+// TestTimeForRetries: a retry of the service's own has the same time as a payment.
+func TestTimeForRetries(t *testing.T) {
+	p := resolve.DefaultPolicy(resolve.ServiceRetriesFor(4 * 24 * time.Hour))
+	retry := found(unsettled("R2"))
+	retry.Retryable = true
+	times, end := looksBy(p, begun(quickstream.Intent{ReceiptNumber: "R1"}), retry)
+	assert.Equal(t, resolve.StatusEscalated, end.Status)
+	assert.Equal(t, wednesday().AddDate(0, 0, 6), times[len(times)-1])
+	soft := found(declined("R1", "01"))
+	_, end = looksBy(p, begun(quickstream.Intent{}), soft)
+	assert.Equal(t, resolve.StatusSettled, end.Status)
+	assert.Equal(t, wednesday().AddDate(0, 0, 5), end.Lookups[0].Last, "the last retry may be visible a day later")
+}
+
+// TestClockBehindTheIntent: where the service retries nothing a soft decline ends the payment,
+// also by a clock that is behind the one that the intent was made by.
+func TestClockBehindTheIntent(t *testing.T) {
+	s := resolve.Begin(quickstream.Intent{ReceiptNumber: "R1", NotBefore: wednesday()}, wednesday().Add(-time.Minute))
+	p := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+	s = p.Next(s, found(declined("R1", "51")), wednesday().Add(-time.Minute))
+	assert.Equal(t, resolve.StatusSettled, s.Status)
+	assert.Equal(t, quickstream.OutcomeDeclined, s.Outcome)
+}

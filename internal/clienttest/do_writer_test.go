@@ -87,7 +87,9 @@ func TestDoWritesOnce(t *testing.T) {
 		}
 		full, sent := errors.New("the disk is full"), 0
 		client := clientOf(t, func(*http.Request) (*http.Response, error) { sent++; return written(200, "text/csv", "x"), nil })
-		require.ErrorIs(t, client.Do(t.Context(), agreementsReport, failingWriter{full}), full)
+		err := client.Do(t.Context(), agreementsReport, failingWriter{full})
+		require.ErrorIs(t, err, full)
+		assert.ErrorContains(t, err, "the report could not be written")
 		assert.Equal(t, 1, sent)
 	})
 }

@@ -80,7 +80,7 @@ func TestAPIErrorHoldsTheAnswer(t *testing.T) {
 		resp := answer(429, errorBody)
 		resp.Header.Set("Retry-After", "90")
 		return resp, nil
-	})
+	}, quickstream.WithHeader("X-Shop", "8a7")) // too short to be an echo
 	_, err := client.Transactions.Pay(t.Context(), payment())
 	refused, ok := errors.AsType[*quickstream.APIError](err)
 	require.True(t, ok)

@@ -250,5 +250,4 @@ func TestOperations(t *testing.T) {
 		require.Equal(t, 1, sent, op.name)
 		require.NotEmpty(t, refused.Operation)
 	}
-	t.Logf("%d operations", len(all))
 }

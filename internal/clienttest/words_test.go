@@ -76,6 +76,7 @@ func TestWithRefusal(t *testing.T) {
 		if status < 400 || status > 499 || slices.Contains([]int{408, 409, 425}, status) {
 			assert.Equal(t, unknown, ending(err), status)
 			assert.Zero(t, asked, status)
+			assert.Equal(t, map[bool]quickstream.Reason{true: quickstream.ReasonRedirected, false: quickstream.ReasonInconclusive}[status/100 == 3], answerIn(err).Reason, status)
 			continue
 		}
 		assert.Equal(t, answered, ending(err), status)
@@ -92,6 +93,8 @@ func TestWithRefusal(t *testing.T) {
 	assert.Equal(t, unknown, ending(err), "a panic")
 	_, err = client(says(402, "<html>"), yes).Transactions.Get(t.Context(), "R-1", quickstream.WithMaxAttempts(1))
 	assert.Equal(t, quickstream.ReasonInconclusive, answerIn(err).Reason)
+	_, err = clientOf(t, says(409, "")).Businesses.QueryCardSurcharge(t.Context(), "SHOP", quickstream.NewSecret("4242424242424242"))
+	assert.Equal(t, quickstream.ReasonConflict, answerIn(err).Reason, "a POST that only asks has no key in use")
 	_, err = client(says(422, errorBody), yes).Transactions.Pay(t.Context(), payment())
 	assert.ErrorIs(t, err, quickstream.ErrInvalid)
 	assert.Zero(t, asked, "neither for reads nor for the service's own words")

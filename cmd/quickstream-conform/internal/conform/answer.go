@@ -51,17 +51,6 @@ const (
 	unclear reply = ""
 )
 
-func (v reply) choose(accepted, refused string) result {
-	switch v {
-	case accepts:
-		return is(accepted)
-	case refuses:
-		return is(refused)
-	default:
-		return open(unusable)
-	}
-}
-
 // judge tries a request. A refusal counts if it comes twice: something on the way may have made
 // one of them.
 func judge(try func() answer) (reply, answer) {

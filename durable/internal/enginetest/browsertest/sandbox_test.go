@@ -82,7 +82,7 @@ func (p *tab) press(selector string) {
 func (p *tab) colours(scheme string) {
 	p.Helper()
 	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}, //nolint:misspell // the name is CSS's
 	})
 	require.NoError(p, err)
 }
