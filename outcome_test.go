@@ -149,3 +149,11 @@ func TestNextStep(t *testing.T) {
 		assert.Equal(t, quickstream.NextStepContactSupport, direct.NextStep(), "direct entry, code %s", code)
 	}
 }
+
+// TestUnsaidRetries: an error names the question for the bank where the answer to it decides.
+func TestUnsaidRetries(t *testing.T) {
+	for code, asks := range map[string]bool{"51": true, "54": false} {
+		declined := &quickstream.DeclinedError{Transaction: &quickstream.Transaction{Status: "Declined", SummaryCode: "1", ResponseCode: code}}
+		assert.Equal(t, asks, strings.Contains(declined.Error(), "ask the bank whether"), declined.Error())
+	}
+}
