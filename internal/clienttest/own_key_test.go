@@ -50,7 +50,7 @@ func TestTheSameKeyIsTheSameRequest(t *testing.T) {
 		return body, [2]string{read.PaymentReferenceNumber, read.Metadata["intentId"]}
 	}
 	pay := payment()
-	pay.PaymentReferenceNumber = ""
+	pay.PaymentReferenceNumber, pay.Source = "", quickstream.FromCard(sandboxtest.Card("4242424242424242"))
 	dearer, otherCard, otherToken := pay, pay, pay
 	dearer.PrincipalAmount = pay.PrincipalAmount.Add(decimal.New(1, -2))
 	otherCard.Source = quickstream.FromCard(sandboxtest.Card("5105105105105100"))
