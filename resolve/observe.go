@@ -14,7 +14,7 @@ type LookupResult string
 
 // The results of a look-up. Any other one counts as a look-up that failed.
 const (
-	LookupNone          LookupResult = "none"           // nothing that may be the payment
+	LookupNone          LookupResult = "none"           // nothing that is the payment; Candidates may be
 	LookupPending       LookupResult = "pending"        // a transaction without a final status
 	LookupSettled       LookupResult = "settled"        // a transaction with a final status
 	LookupAmbiguous     LookupResult = "ambiguous"      // several transactions match

@@ -142,3 +142,35 @@ func TestAttack54Unconfirmed(t *testing.T) {
 		})
 	}
 }
+
+// A flood of genuine notifications makes a bounded store forget, or a restart does. What
+// it has forgotten, or never knew, has no second effect: it is refused like any other
+// signature that is too old.
+func TestAttack48Forgotten(t *testing.T) {
+	t.Parallel()
+	now := signedAt.Add(time.Hour) // the first use
+	f := new(calls)
+	v := newVerifier(t, webhooks.WithClock(func() time.Time { return now }))
+	h := webhooks.NewHandler(v, f.handle, webhooks.WithStore(&webhooks.MemoryStore{MaxIDs: 2}))
+	deliver := func(id string, age time.Duration, want, calls int) {
+		t.Helper()
+		s := sender
+		s.Now = func() time.Time { return signedAt.Add(time.Hour - age) }
+		w := post(h, signedBy(t, s, `{"id":"`+id+`","eventType":"x"}`))
+		if w.Code != want || f.count() != calls {
+			t.Errorf("%s: %d after %d calls", id, w.Code, f.count())
+		}
+	}
+	deliver("before-the-first-use", 6*time.Minute, 401, 0)
+	deliver("a", 3*time.Minute, 200, 1)
+	deliver("a", 2*time.Minute, 200, 1)    // signed anew
+	deliver("late", 4*time.Minute, 200, 2) // nothing is forgotten
+	deliver("b", 0, 200, 3)                // pushes a out
+	deliver("a", 3*time.Minute, 401, 3)
+	deliver("a", 2*time.Minute, 401, 3)
+	deliver("never-seen", 2*time.Minute, 401, 3)
+	deliver("never-seen", 2*time.Minute-time.Millisecond, 200, 4)
+	deliver("b", 0, 200, 4)
+	now = now.Add(6 * 24 * time.Hour)
+	deliver("b", 0, 200, 4) // the store, and not the clock, decides
+}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -56,17 +55,6 @@ func TestNamesWhatIsLeft(t *testing.T) {
 	err := run(t.Context(), []string{"-journal", journal}, strings.NewReader(""), &out, env(keys))
 	require.ErrorContains(t, err, "not confirmed")
 	assert.Contains(t, out.String(), "payment with paymentReferenceNumber ")
-}
-
-func TestDuration(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]time.Duration{"15m": 15 * time.Minute, "2d": 48 * time.Hour} {
-		got, err := duration(text)
-		require.NoError(t, err)
-		assert.Equal(t, want, got)
-	}
-	_, err := duration("xd")
-	require.Error(t, err)
 }
 
 // A file without a journal of things is undone at once, over a real connection.

@@ -39,19 +39,6 @@ func TestAttackRow10HostNames(t *testing.T) {
 	}
 }
 
-// The address that is printed is answered, and no other, unless -host names some.
-func TestAnswered(t *testing.T) {
-	answers := func(s settings, addr, host string) bool { return guard{hosts: s.answered(s.origin(addr))}.serves(host) }
-	var s settings
-	assert.True(t, answers(s, "192.0.2.1:8642", "192.0.2.1"))
-	assert.True(t, answers(s, "[fd00::1]:8642", "[fd00::1]"))
-	assert.False(t, answers(s, "192.0.2.1:8642", "192.0.2.2"))
-	assert.False(t, answers(s, "0.0.0.0:8642", "192.0.2.1"))
-	require.NoError(t, s.hosts.Set("sandbox"))
-	assert.True(t, answers(s, "192.0.2.1:8642", "sandbox"))
-	assert.False(t, answers(s, "192.0.2.1:8642", "192.0.2.1"))
-}
-
 // With -host exactly the named hosts are answered: none below, above or like them, and none
 // that only resolves to the same address.
 func TestAttackRow10NamedHosts(t *testing.T) {

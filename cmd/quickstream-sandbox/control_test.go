@@ -15,7 +15,6 @@ import (
 
 	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 // bench is a handler with a sandbox behind it, called without a network.
@@ -253,75 +252,6 @@ func TestChallengePage(t *testing.T) {
 	assert.Empty(t, b.control(200, "GET", "/payment-files/1/faults", ""))
 }
 
-func TestSubscriptionsAndSchedules(t *testing.T) {
-	b := newBench(t)
-	events := make(chan string, 10)
-	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var in struct {
-			EventType string `json:"eventType"`
-		}
-		assert.NoError(t, json.NewDecoder(r.Body).Decode(&in))
-		events <- in.EventType
-	}))
-	defer receiver.Close()
-	b.control(422, "POST", "/subscriptions", `{"url":"http://192.0.2.1/","secret":"s"}`)
-	b.control(200, "POST", "/subscriptions", `{"url":"`+receiver.URL+`","secret":"s","eventTypes":["payto.agreement.declined"]}`)
-	token := b.agreement()
-	b.control(200, "POST", "/agreements/"+token+"/decline", "")
-	assert.Equal(t, "payto.agreement.declined", <-events)
-	require.NoError(t, b.box.Flush(t.Context()))
-	deliveries := b.control(200, "GET", "/deliveries", "").([]any)
-	require.Len(t, deliveries, 1)
-	first := deliveries[0].(object)
-	assert.Equal(t, "payto.agreement.declined", first["body"].(object)["eventType"])
-	b.control(200, "POST", "/deliveries/"+first["id"].(string)+"/redeliver", "")
-	assert.Equal(t, "payto.agreement.declined", <-events)
-	b.control(422, "POST", "/deliveries/x/redeliver", "")
-	require.NoError(t, b.box.Flush(t.Context()))
-
-	customer := b.box.Agreements()[0].CustomerID
-	out := b.control(200, "POST", "/schedules", `{"customerId":"`+customer+`","amount":100,"frequency":"MONTHLY"}`).(object)
-	assert.NotEmpty(t, out["paymentScheduleId"])
-	b.control(422, "POST", "/schedules", `{"customerId":"x"}`)
-}
-
-// members visits the names in a value, at any depth. Those of headers are values.
-func members(value any, visit func(string)) {
-	switch value := value.(type) {
-	case object:
-		for name, inner := range value {
-			if visit(name); name != "header" {
-				members(inner, visit)
-			}
-		}
-	case []any:
-		for _, inner := range value {
-			members(inner, visit)
-		}
-	}
-}
-
-func TestNamesAreInCamelCase(t *testing.T) {
-	b := newBench(t)
-	require.NoError(t, b.box.Subscribe(sandbox.Subscription{Handler: http.NotFoundHandler(), Secret: "s", Scheme: signature.AssumedHMAC{}}))
-	b.pay("A")
-	b.trigger("payto.payment.approved")
-	_, authenticate := b.cardToken()
-	require.Equal(t, "C", authenticate())
-	seen := map[string]bool{}
-	for _, path := range []string{"/clock", "/ledger", "/ledger?order=A", "/requests", "/assumptions", "/cards", "/agreements", "/challenges", "/subscriptions", "/deliveries"} {
-		value := b.control(200, "GET", path, "")
-		assert.NotEmpty(t, value, path)
-		members(value, func(name string) {
-			assert.Regexp(t, `^[a-z]+([A-Z][a-z0-9]+)*$`, name, path)
-			seen[name] = true
-		})
-	}
-	for _, name := range []string{"receiptNumber", "agreementToken", "singleUseTokenId", "cardNumber", "signatureError", "answer", "why", "charged", "eventTypes"} {
-		assert.True(t, seen[name], name)
-	}
-}
-
 func TestResetAndSubscriptions(t *testing.T) {
 	b := newBench(t)
 	r := newReceiver(t, "s")
@@ -364,40 +294,4 @@ func TestResetAndSubscriptions(t *testing.T) {
 	b.control(422, "GET", "/deliveries/x/body", "")
 	b.control(200, "DELETE", "/subscriptions/"+id, "")
 	b.control(422, "POST", "/deliveries/"+delivery+"/redeliver", "")
-}
-
-func TestReferences(t *testing.T) {
-	b := newBench(t)
-	w := b.send(newRequest("GET", "/_sandbox/openapi.yaml", ""))
-	assert.Equal(t, "application/yaml", w.Header().Get("Content-Type"))
-	assert.Contains(t, w.Body.String(), "x-operation: POST /transactions\n")
-	for _, row := range b.control(200, "GET", "/cards", "").([]any) {
-		card := row.(object)
-		tx := b.service(201, "POST", "/transactions", b.box.Keys().Secret, object{
-			"transactionType": "PAYMENT", "supplierBusinessCode": sandbox.DefaultBusiness, "principalAmount": json.Number("10.50"), "currency": "AUD",
-			"eci": "MAIL", "storedCredentialData": object{"entryMode": "MANUAL"},
-			"creditCard": object{"cardNumber": card["cardNumber"], "expiryDateMonth": "02", "expiryDateYear": "2099"},
-		})
-		if card["declineCode"] == "" {
-			assert.Equal(t, "Approved", tx["status"], card)
-		} else {
-			assert.Equal(t, []any{"Declined", card["declineCode"]}, []any{tx["status"], tx["responseCode"]}, card)
-		}
-	}
-}
-
-func TestPathsThatAreNotServed(t *testing.T) {
-	b := newBench(t)
-	assert.Equal(t, 200, b.send(newRequest("GET", "/_sandbox/", "")).Code)
-	assert.Equal(t, 404, b.send(newRequest("GET", "/_sandbox/nowhere", "")).Code)
-	assert.Equal(t, 404, b.send(newRequest("GET", "/nowhere", "")).Code)
-}
-
-func TestTheClockGoesByItself(t *testing.T) {
-	clock := liveclock.New()
-	begun := clock.Now()
-	for clock.Now().Equal(begun) {
-		clock.Jump(0)
-	}
-	assert.WithinDuration(t, time.Now(), clock.Now(), time.Minute)
 }

@@ -98,23 +98,6 @@ func TestTheFormsOfThePages(t *testing.T) {
 	}
 }
 
-func TestFind(t *testing.T) {
-	b := newBench(t)
-	require.NoError(t, b.box.Subscribe(sandbox.Subscription{Handler: http.NotFoundHandler(), Secret: "s", Scheme: signature.AssumedHMAC{}}))
-	b.pay("ORDER-7")
-	b.pay("ORDER-8")
-	b.trigger("payto.agreement.declined")
-	for query, want := range map[string][]int{"": {2, 4, 1}, "find=order-7": {1, 1, 0}, "find=DECLINED": {0, 0, 1}, "find=nowhere": {0, 0, 0}} {
-		page := b.send(newRequest("GET", "/_sandbox/?"+query, "")).Body.String()
-		count := func(list string) int { return strings.Count(page, `<li id="`+list+`-`) }
-		assert.Equal(t, want, []int{count("tx"), count("request"), count("delivery")}, query)
-	}
-	told := b.rows("?find=order-8").Rows
-	assert.Contains(t, told["ledger"], "ORDER-8")
-	assert.NotContains(t, told["ledger"]+told["rows"], "ORDER-7")
-	assert.Contains(t, b.send(newRequest("GET", `/_sandbox/?find=%22%3Eorder`, "")).Body.String(), `value="&#34;&gt;order"`)
-}
-
 // A page without requests says what to do first, with a command that does it.
 func TestTheEmptyPage(t *testing.T) {
 	b := newBench(t)

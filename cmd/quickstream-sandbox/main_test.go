@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -123,17 +122,6 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-func TestPostsToAWebhookFromTheStart(t *testing.T) {
-	r := newReceiver(t, "mine")
-	hook := httptest.NewServer(r)
-	defer hook.Close()
-	sh := serving(t, "-webhook", hook.URL, "-webhook-secret", "mine")
-	sh.run("curl -X POST $SANDBOX/trigger/payto.agreement.recalled")
-	assert.Equal(t, []string{"payto.agreement.recalled"}, r.next(1))
-	body := sh.run("curl $SANDBOX/agreements")
-	assert.NotContains(t, body, "sandbox.test")
-}
-
 // The terminal says what goes on, without keys, references and numbers.
 func TestLog(t *testing.T) {
 	hook := httptest.NewServer(http.NotFoundHandler())
@@ -184,13 +172,6 @@ curl -s -d '{"kind":"Status","status":503,"nth":1}' $SANDBOX/faults`)
 	assert.Empty(t, quiet.stop())
 }
 
-func TestFixedKeys(t *testing.T) {
-	sh := serving(t, "-secret-key", "SANDBOX_SEC_MINE", "-publishable-key", "SANDBOX_PUB_MINE")
-	assert.Equal(t, "SANDBOX_SEC_MINE", sh.vars["QUICKSTREAM_SECRET_KEY"])
-	assert.Equal(t, "SANDBOX_PUB_MINE", sh.vars["QUICKSTREAM_PUBLISHABLE_KEY"])
-	sh.run(`curl -u "$QUICKSTREAM_SECRET_KEY:" $QUICKSTREAM_ENVIRONMENT/businesses/SANDBOX01`)
-}
-
 // Beyond loopback there is a token.
 func TestExposed(t *testing.T) {
 	sh := serving(t, "-expose", "-host", "Sandbox.Example,127.0.0.1")
@@ -237,36 +218,6 @@ func TestWebhookHosts(t *testing.T) {
 curl -X POST $SANDBOX/trigger/payto.agreement.confirmed`)
 	assert.Equal(t, []string{"payto.agreement.confirmed"}, hook.next(1))
 	assert.Contains(t, sh.run("curl $SANDBOX/deliveries"), `"href": "`+sh.vars["QUICKSTREAM_ENVIRONMENT"]+`"`)
-}
-
-func TestAddressInUse(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	err = run(t.Context(), []string{"-addr", l.Addr().String()}, io.Discard, io.Discard)
-	require.Error(t, err)
-	assert.Contains(t, err.Error(), "choose another address with -addr")
-}
-
-// No other address is listened on in tests: this one is nobody's.
-func TestExposeAllowsOtherAddresses(t *testing.T) {
-	for expose, want := range map[string]string{"-expose=false": "-expose allows it", "-expose": "choose another address with -addr"} {
-		err := run(t.Context(), []string{"-addr", "192.0.2.1:0", expose}, io.Discard, io.Discard)
-		require.Error(t, err)
-		assert.Contains(t, err.Error(), want)
-	}
-}
-
-func TestVersion(t *testing.T) {
-	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), []string{"-version"}, &out, io.Discard))
-	assert.Regexp(t, `^quickstream-sandbox \S+ go1\.\d+`, out.String())
-}
-
-func TestPrintsAssumptions(t *testing.T) {
-	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), []string{"-assumptions"}, &out, io.Discard))
-	assert.Contains(t, out.String(), "LookupLag = 0s\n")
 }
 
 func TestRefusesBadArguments(t *testing.T) {

@@ -39,43 +39,6 @@ func (e event) isKnown() bool {
 	return e.Name != "payto.agreement.added_later" && e.Name != "payto.payment.added_later"
 }
 
-func TestTriggersOnOneAgreement(t *testing.T) {
-	b := newBench(t)
-	require.NoError(t, b.box.Subscribe(sandbox.Subscription{Handler: http.NotFoundHandler(), Secret: "s", Scheme: signature.AssumedHMAC{}}))
-	token := b.agreement()
-	raise := func(want int, event string) any {
-		return b.control(want, "POST", "/trigger/"+event, `{"agreementToken":"`+token+`"}`)
-	}
-	raise(200, "payto.payment.approved")
-	assert.Equal(t, "ACTIVE", b.box.Agreements()[0].Status, "the payer has confirmed")
-	raise(200, "payto.payment.added_later")
-	raise(422, "payto.agreement.confirmed")
-	raise(422, "payto.agreement.recalled")
-	raise(200, "payto.agreement.added_later")
-	assert.Equal(t, "SUSPENDED", b.box.Agreements()[0].Status)
-	raise(422, "payto.payment.approved")
-	assert.Contains(t, raise(422, "payto.agreement.paused").(object)["error"], "payto.agreement.expired")
-	b.control(422, "POST", "/trigger/payto.agreement.confirmed", `{"agreement":"x"}`)
-	assert.Len(t, b.box.Agreements(), 1)
-
-	b.control(200, "POST", "/faults", `{"operation":"POST /customers","nth":1,"kind":"ResetBeforeCommit"}`)
-	answer := b.control(422, "POST", "/trigger/payto.agreement.confirmed", "").(object)
-	assert.Contains(t, answer["error"], "is a fault in force?")
-	b.trigger("payto.agreement.confirmed")
-}
-
-func TestPayerActions(t *testing.T) {
-	b := newBench(t)
-	token := b.agreement()
-	for _, step := range []struct{ action, status string }{
-		{"confirm", "ACTIVE"}, {"suspend", "SUSPENDED"}, {"reactivate", "ACTIVE"}, {"cancel", "CANCELLED"},
-	} {
-		b.control(200, "POST", "/agreements/"+token+"/"+step.action, "")
-		assert.Equal(t, step.status, b.box.Agreements()[0].Status)
-		b.control(422, "POST", "/agreements/"+token+"/"+step.action, "")
-	}
-}
-
 func TestDeliveryFaults(t *testing.T) {
 	b := newBench(t)
 	r := newReceiver(t, "s")

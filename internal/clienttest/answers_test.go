@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
@@ -87,4 +88,38 @@ func TestAttackAnswersThatAreNoHTTP(t *testing.T) {
 			assert.NotContains(t, printed, payID, said)
 		}
 	}
+}
+
+// A token of another account would let the customer pay with another customer's card.
+func TestTokenOfAnotherAccount(t *testing.T) {
+	create := func(account quickstream.TokenAccount, answer string) error {
+		_, err := clientOf(t, says(http.StatusOK, answer)).SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{
+			SupplierBusinessCode: "SHOP", Account: account,
+		})
+		return err
+	}
+	card := quickstream.CardDetails{CardNumber: quickstream.NewSecret("4242424242424242"), Expiry: quickstream.YearMonth{Year: 2030, Month: time.May}}
+	bank := quickstream.BankAccountDetails{AccountName: "Ann", BSB: "032-002", AccountNumber: quickstream.NewSecret("999994")}
+	for _, fits := range []string{
+		`"accountType":"CREDIT_CARD"`, `"accountType":"credit_card","creditCard":{}`, `"accountType":"NEW"`, `"creditCard":{"cardNumber":"424242xxxxxxx242"}`,
+		`"creditCard":{"cardNumber":"4242 42•• •••• 4242"}`, `"creditCard":{"cardNumber":"...242","maskedCardNumber4Digits":"424242...4242"}`,
+		`"creditCard":{"cardNumber":"xxxx"}`, `"creditCard":{"maskedCardNumber4Digits":"1111"}`,
+	} {
+		assert.NoError(t, create(card, `{"singleUseTokenId":"T",`+fits+`}`), fits)
+	}
+	for _, other := range []string{
+		`"accountType":"DIRECT_DEBIT"`, `"accountType":"direct_debit_nz"`, `"creditCard":{"cardNumber":"411111xxxxxxx242"}`,
+		`"creditCard":{"cardNumber":"424242xxxxxxx111"}`, `"creditCard":{"cardNumber":"424242xxxxxxx242","maskedCardNumber4Digits":"424242xxxxxx1111"}`,
+	} {
+		assert.ErrorIs(t, create(card, `{"singleUseTokenId":"T",`+other+`}`), quickstream.ErrOutcomeUnknown, other)
+	}
+	assert.NoError(t, create(bank, `{"singleUseTokenId":"T","accountType":"DIRECT_DEBIT"}`))
+	assert.ErrorIs(t, create(bank, `{"singleUseTokenId":"T","accountType":"CREDIT_CARD","creditCard":{"cardNumber":"424242xxxxxxx242"}}`), quickstream.ErrOutcomeUnknown)
+}
+
+// A refusal that shows a transaction contradicts itself: the service may have executed the request.
+func TestRefusalWithATransaction(t *testing.T) {
+	const body = `{"customerMessage":"duplicate","receiptNumber":"R-7","status":"Approved","summaryCode":"0"}`
+	_, err := clientOf(t, says(http.StatusUnprocessableEntity, body)).Transactions.Pay(t.Context(), payment())
+	assert.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +12,10 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -274,4 +277,42 @@ func TestAttackRedirects(t *testing.T) {
 		}
 		redirecting(t, secure, status, "http://127.0.0.1:PORT/x")
 	}
+}
+
+// TestAttackSecondAnswer: a second answer behind the first is never the next call's, which
+// would be a payment approved before it was sent.
+func TestAttackSecondAnswer(t *testing.T) {
+	quiet(t)
+	address := listening(t, func(*http.Request, int) string {
+		return "HTTP/1.1 422 X\r\nContent-Length: 26\r\n\r\n" + `{"developerMessage":"No."}` + created(approvedBody)
+	})
+	client, err := quickstream.NewClient(quickstream.CustomURL(address), testKeys())
+	require.NoError(t, err)
+	t.Cleanup(client.CloseIdleConnections)
+	ends := make(chan string, 2)
+	pay := func(ctx context.Context) {
+		_, err := client.Transactions.Pay(ctx, payment(), quickstream.WithoutResend())
+		ends <- ending(err)
+	}
+	overtake(t, pay, pay)
+	assert.Equal(t, answered, <-ends)
+	assert.Equal(t, answered, <-ends, "it has an answer of its own")
+}
+
+// overtake makes a call, and another one on its connection at the moment at which that is
+// free again and net/http has not looked at what is left over.
+func overtake(t *testing.T, first, second func(context.Context)) {
+	t.Helper()
+	var calls sync.WaitGroup
+	taken := make(chan struct{})
+	take := sync.OnceFunc(func() { close(taken) })
+	free := sync.OnceFunc(func() {
+		calls.Go(func() {
+			defer take()
+			second(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{WroteHeaders: take}))
+		})
+		<-taken
+	})
+	first(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{PutIdleConn: func(error) { free() }}))
+	calls.Wait()
 }

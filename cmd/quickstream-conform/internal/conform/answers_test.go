@@ -59,15 +59,6 @@ func TestSomethingElse(t *testing.T) {
 	}
 }
 
-// An error without fields is no proof of another form: it may be one of several, with any member more.
-func TestErrorWithoutFields(t *testing.T) {
-	t.Parallel()
-	body := `{"status":404,"customerMessage":"Sorry","developerMessage":"Not found","errors":null,"addedLater":1}`
-	got := formOfError(answer{status: 404, raw: []byte(body), body: parsed(t, body)})
-	assert.NotEmpty(t, got.open)
-	assert.Empty(t, got.other)
-}
-
 // The hour of the cut-off is found between two samples, and others are something else.
 func TestCutOff(t *testing.T) {
 	t.Parallel()
@@ -90,41 +81,4 @@ func TestCutOff(t *testing.T) {
 		assert.Equal(t, want, cutOff(samples(flip)))
 	}
 	assert.NotEmpty(t, cutOff(nil).open)
-}
-
-// A reference follows from the run, is the beginning of no other, and cannot be read from the
-// journal.
-func TestReferences(t *testing.T) {
-	t.Parallel()
-	j, err := openJournal("", "localhost", time.Now())
-	require.NoError(t, err)
-	seen := map[string]bool{}
-	for n := range 300 {
-		reference := j.reference(n)
-		assert.Len(t, reference, 26)
-		assert.False(t, seen[reference])
-		seen[reference] = true
-		assert.NotContains(t, reference, j.Run)
-	}
-	assert.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, j.idempotencyKey("thing", 1))
-}
-
-// Two of three tries have to agree.
-func TestTwice(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		tries []result
-		want  result
-	}{
-		{[]result{is("a"), is("a")}, is("a")},
-		{[]result{is("a"), other("b"), is("a")}, is("a")},
-		{[]result{{}, is("a"), is("a")}, is("a")},
-		{[]result{is("a"), is("b"), is("c")}, open(unusable)},
-		{[]result{{}, {}, is("a")}, open(unusable)},
-	} {
-		assert.Equal(t, test.want, twice(func() (r result) {
-			r, test.tries = test.tries[0], test.tries[1:]
-			return r
-		}))
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -88,60 +87,6 @@ func (l lossy) RoundTrip(r *http.Request) (*http.Response, error) {
 	return l.next.RoundTrip(r)
 }
 
-// What depends on the lost answers stays open, all else is found, and no reading is repeated until
-// all requests are used up.
-func TestLostAnswers(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		lost func(box *sandbox.Sandbox, r *http.Request, body []byte) bool
-		open []string
-	}{
-		{
-			"card payments", func(_ *sandbox.Sandbox, _ *http.Request, body []byte) bool {
-				return bytes.Contains(body, []byte(`"principalAmount":1.23`))
-			},
-			[]string{"EchoedReferences", "RefundBeforeCutOff", "ReferenceSearch"},
-		},
-		{
-			"reads of the card payment", func(box *sandbox.Sandbox, r *http.Request, _ []byte) bool {
-				return r.Method == http.MethodGet && slices.ContainsFunc(box.Ledger(), func(e sandbox.Entry) bool {
-					return e.Amount == 123 && strings.HasSuffix(r.URL.Path, "/transactions/"+e.Receipt)
-				})
-			},
-			[]string{"EchoedReferences", "RefundBeforeCutOff"},
-		},
-		{
-			"cancellations of agreements", func(_ *sandbox.Sandbox, r *http.Request, body []byte) bool {
-				assert.True(t, r.Close, "net/http sends no request again")
-				return bytes.Contains(body, []byte("STATUS_AMENDMENT"))
-			},
-			nil,
-		},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				box := newBox(t, "ReferenceSearch=prefix")
-				cfg := config(box)
-				cfg.Wait, cfg.Journal = 20*time.Minute, filepath.Join(t.TempDir(), "journal")
-				subscribed(t, box, &cfg, signature.AssumedHMAC{})
-				lost := lossy{box.HTTPClient().Transport, func(r *http.Request, body []byte) bool { return test.lost(box, r, body) }}
-				cfg.HTTPClient = &http.Client{Transport: lost}
-				report, err := conform.Run(t.Context(), cfg)
-				require.NoError(t, err)
-				for _, name := range test.open {
-					assert.NotEmpty(t, findings(report)[name].Open, name)
-				}
-				assert.Less(t, report.Requests, 200)
-				same(t, box, report)
-				cfg.HTTPClient = box.HTTPClient()
-				left, err := conform.Clean(t.Context(), cfg)
-				require.NoError(t, err)
-				undone(t, box, left)
-			})
-		})
-	}
-}
-
 // What cannot be undone is named by the reference that the run gave it, alone, until it is undone.
 func TestLeftIsNamed(t *testing.T) {
 	for _, test := range []struct{ kind, reference string }{{"agreement", "payeeReference"}, {"payment", "paymentReferenceNumber"}} {
@@ -179,37 +124,6 @@ func TestLeftIsNamed(t *testing.T) {
 				require.NoError(t, err)
 				undone(t, box, left)
 			})
-		})
-	}
-}
-
-// A list of errors is no list of retries, although it may have the same name.
-func TestErrorsAreNoRetries(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		box := newBox(t, "ErrorForm=list SoftDeclineCodes=01 RetrySchedule=24h,48h")
-		cfg := config(box)
-		cfg.Wait = 4 * 24 * time.Hour
-		require.NoError(t, box.Inject(sandbox.Fault{Operation: "GET /transactions/{receiptNumber}/retries", Nth: 4, Kind: sandbox.Garbage(sandbox.ServiceError)}))
-		report, err := conform.Run(t.Context(), cfg)
-		require.NoError(t, err)
-		assert.Equal(t, "01", findings(report)["SoftDeclineCodes"].Value, findings(report)["SoftDeclineCodes"].Open)
-		assert.Equal(t, 1, box.FaultCounts()["Garbage"])
-	})
-}
-
-// The order of a request's event and its answer is not known if the answer is lost.
-func TestRecallAnswerLost(t *testing.T) {
-	for _, kind := range []sandbox.FaultKind{sandbox.HangAfterCommit(), sandbox.ResetBeforeCommit()} {
-		synctest.Test(t, func(t *testing.T) {
-			box := newBox(t, "Events=after")
-			cfg := config(box)
-			cfg.Wait = 0
-			subscribed(t, box, &cfg, signature.AssumedHMAC{})
-			require.NoError(t, box.Inject(sandbox.Fault{Operation: "PATCH /payto-agreements/{agreementToken}", Probability: 1, Kind: kind}))
-			report, err := conform.Run(t.Context(), cfg)
-			require.NoError(t, err)
-			assert.NotEmpty(t, findings(report)["Events"].Open, "%s: %s", findings(report)["Events"].Value, findings(report)["Events"].Other)
-			same(t, box, report)
 		})
 	}
 }

@@ -2,7 +2,6 @@ package conform_test
 
 import (
 	"bytes"
-	"fmt"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -45,39 +44,6 @@ func TestLostPayments(t *testing.T) {
 				undone(t, box, left)
 			})
 		})
-	}
-}
-
-// One answer that is lost, late or changed on the way decides nothing: the question has its answer,
-// or stays open.
-func TestOneFault(t *testing.T) {
-	const payments = "POST /transactions"
-	slow, changed := sandbox.DelayAfterCommit(20*time.Second), sandbox.Garbage(sandbox.BrokenJSON)
-	for _, test := range []struct {
-		world, question string
-		fault           sandbox.Fault
-		calls           int // at each of which the fault begins once
-	}{
-		{"ErrorForm=object", "ErrorForm", sandbox.Fault{Operation: payments, Kind: changed}, 2},
-		{"SoftDeclineCodes=01 RetrySchedule=24h,48h", "SoftDeclineCodes", sandbox.Fault{Operation: "GET /transactions/{receiptNumber}/retries", Kind: changed}, 4},
-		{"KeyMismatch=409", "KeyMismatch", sandbox.Fault{Operation: payments, Kind: slow, Match: first}, 1},
-	} {
-		for nth := 1; nth <= test.calls; nth++ {
-			t.Run(fmt.Sprint(test.world, nth), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					box := newBox(t, test.world)
-					cfg := config(box)
-					cfg.Wait = 4 * 24 * time.Hour
-					test.fault.Nth = nth
-					require.NoError(t, box.Inject(test.fault))
-					report, err := conform.Run(t.Context(), cfg)
-					require.NoError(t, err)
-					assert.NotZero(t, box.FaultCounts()[test.fault.Kind.String()])
-					same(t, box, report)
-					assert.NotEmpty(t, findings(report)[test.question].Value)
-				})
-			})
-		}
 	}
 }
 

@@ -2,7 +2,6 @@ package conform_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -38,36 +37,6 @@ func TestOnlyTestFacilities(t *testing.T) {
 	}
 	_, err := conform.Run(t.Context(), conform.Config{Environment: quickstream.TestAU, HTTPClient: never})
 	require.Error(t, err)
-}
-
-// A sandbox with the file of a first run is one that a second run cannot distinguish from the first.
-func TestSecondRun(t *testing.T) {
-	for _, world := range drawn(2) {
-		var first, second conform.Report
-		ask := func(t *testing.T, box *sandbox.Sandbox) (report conform.Report) {
-			cfg := config(box)
-			report, err := conform.Run(t.Context(), cfg)
-			require.NoError(t, err)
-			return report
-		}
-		synctest.Test(t, func(t *testing.T) { first = ask(t, newBox(t, world)) })
-		var file bytes.Buffer
-		require.NoError(t, json.NewEncoder(&file).Encode(first.Facility))
-		facility, err := sandbox.ReadFacility(&file)
-		require.NoError(t, err)
-		synctest.Test(t, func(t *testing.T) {
-			box := sandbox.New(sandbox.WithFacility(facility),
-				sandbox.WithBusiness(sandbox.DefaultBusiness, "Conform Trading", sandbox.Surcharge{Scheme: "VISA", BasisPoints: 150}))
-			t.Cleanup(box.Close)
-			second = ask(t, box)
-		})
-		again := findings(second)
-		for _, f := range first.Findings {
-			if f.Value != "" && again[f.Name].Open == "" { // retries, whose schedule no run finds
-				assert.Equal(t, f.Value, again[f.Name].Value, "%s in %s", f.Name, world)
-			}
-		}
-	}
 }
 
 // A run asks at most once a second, and at most 300 times.
