@@ -2,11 +2,15 @@ package resolve_test
 
 import (
 	"context"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/resolve"
@@ -114,5 +118,40 @@ func TestRetriesOfAnotherAmount(t *testing.T) {
 		service := &retried{attempts: []*quickstream.Transaction{attempt}, retries: map[string][]*quickstream.Transaction{"R1": {retry}}}
 		o := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).LookUp(t.Context(), service, resolve.Case{})
 		assert.Equal(t, tt.result, o.Result, "%v", tt)
+	}
+}
+
+// TestNextStepFollowsServiceRetries: a decline that the service may retry is paid again at once only
+// if the merchant says that the service retries nothing.
+func TestNextStepFollowsServiceRetries(t *testing.T) {
+	off := resolve.ServiceRetriesOff()
+	for _, tx := range []*quickstream.Transaction{approved("R1"), unsettled("R1"), declined("R1", "43"), declined("R1", "54"), declined("R1", "05"), declined("R1", "51")} {
+		for _, retries := range []resolve.ServiceRetries{{}, resolve.ServiceRetriesFor(time.Hour), off} {
+			want := tx.NextStep()
+			if want == quickstream.NextStepCheckRetries && retries == off {
+				want = quickstream.NextStepPayAgain
+			}
+			seen := resolve.DefaultPolicy(retries).Next(begun(quickstream.Intent{Attempts: 1}), found(tx), wednesday())
+			assert.Equal(t, want, seen.Seen.NextStep, "%s, %v", tx.ResponseCode, retries)
+		}
+	}
+}
+
+// gateway answers everything with 404.
+type gateway string
+
+func (g gateway) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(g))), Request: r}, nil
+}
+
+// TestRetriesBehindAGateway: only the service's own 404 says that there are no retries.
+func TestRetriesBehindAGateway(t *testing.T) {
+	for body, want := range map[gateway]resolve.LookupResult{`{"developerMessage":"nothing was found"}`: resolve.LookupSettled, "<html>": resolve.LookupFailed} {
+		client, err := quickstream.NewClient(quickstream.CustomURL("https://api.invalid/rest/v1"), quickstream.Keys{Secret: quickstream.NewSecretKey("S")},
+			quickstream.WithHTTPClient(&http.Client{Transport: body}), quickstream.WithMaxAttempts(1))
+		require.NoError(t, err)
+		service := &fake{found: declined("R1", "01"), retries: client.Transactions.Retries("R1")}
+		o := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).LookUp(t.Context(), service, resolve.Case{})
+		assert.Equal(t, want, o.Result, string(body))
 	}
 }

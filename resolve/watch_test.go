@@ -397,6 +397,8 @@ func TestApprovalsAreLookedUpAgain(t *testing.T) {
 		assert.False(t, reversed.NextLook.IsZero())
 	}
 	assert.Equal(t, resolve.StatusSettled, p.Next(over, found(voided), again.NextLook.Add(time.Hour)).Status, "all is over")
+	assert.Equal(t, resolve.StatusEscalated, p.Next(s, found(voided), s.NextLook.Add(-time.Minute)).Status, "an event comes before the look")
+	assert.False(t, p.Next(s, found(unsettled("R1")), s.NextLook).Changed, "what has no final status takes nothing back")
 
 	answered := resolve.After(unsettled("R1"), nil, wednesday()).Case
 	require.NotNil(t, answered)
@@ -410,4 +412,25 @@ func TestApprovalsAreLookedUpAgain(t *testing.T) {
 			assert.Equal(t, !rivalled, p.Next(*answered, beside, wednesday()).NextLook.IsZero(), "an approved one of the amount stands beside it")
 		}
 	}
+	beside.Candidates = []resolve.Candidate{{ReceiptNumber: "R2", Outcome: quickstream.OutcomeApproved}}
+	assert.True(t, p.Next(*answered, beside, wednesday()).NextLook.IsZero(), "one that shows no amount")
+	beside.Amount, beside.Candidates[0].Amount = nil, &quickstream.Amount{Amount: decimal.New(5, 0)}
+	assert.True(t, p.Next(*answered, beside, wednesday()).NextLook.IsZero(), "beside one that shows no amount")
+}
+
+// TestEqualLooksAreOneEntry: looks with the same candidates in the same state are one entry of the evidence.
+func TestEqualLooksAreOneEntry(t *testing.T) {
+	look := func(receipt string, outcome quickstream.Outcome) resolve.Observation {
+		o := foundNothing()
+		o.Candidates = []resolve.Candidate{{ReceiptNumber: receipt, Outcome: outcome}}
+		return o
+	}
+	s := begun(quickstream.Intent{})
+	for _, o := range []resolve.Observation{
+		look("C1", quickstream.OutcomePending), look("C1", quickstream.OutcomePending), look("C1", quickstream.OutcomeDeclined), look("C2", quickstream.OutcomePending),
+	} {
+		s = policy().Next(s, o, s.NextLook)
+	}
+	require.Len(t, s.Lookups, 3)
+	assert.Equal(t, 2, s.Lookups[0].Count)
 }
