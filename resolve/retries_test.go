@@ -137,21 +137,27 @@ func TestNextStepFollowsServiceRetries(t *testing.T) {
 	}
 }
 
-// gateway answers everything with 404.
-type gateway string
-
-func (g gateway) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(g))), Request: r}, nil
+// constant answers everything so.
+type constant struct {
+	status int
+	body   string
 }
 
-// TestRetriesBehindAGateway: only the service's own 404 says that there are no retries.
-func TestRetriesBehindAGateway(t *testing.T) {
-	for body, want := range map[gateway]resolve.LookupResult{`{"developerMessage":"nothing was found"}`: resolve.LookupSettled, "<html>": resolve.LookupFailed} {
+func (a constant) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: a.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body)), Request: r}, nil
+}
+
+// TestRetriesThatAreNotShown: only the service's own 404 says that there are no retries.
+func TestRetriesThatAreNotShown(t *testing.T) {
+	const own = `{"developerMessage":"nothing was found"}`
+	for answer, want := range map[constant]resolve.LookupResult{
+		{http.StatusNotFound, own}: resolve.LookupSettled, {http.StatusNotFound, "<html>"}: resolve.LookupFailed, {http.StatusUnauthorized, own}: resolve.LookupFailed,
+	} {
 		client, err := quickstream.NewClient(quickstream.CustomURL("https://api.invalid/rest/v1"), quickstream.Keys{Secret: quickstream.NewSecretKey("S")},
-			quickstream.WithHTTPClient(&http.Client{Transport: body}), quickstream.WithMaxAttempts(1))
+			quickstream.WithHTTPClient(&http.Client{Transport: answer}), quickstream.WithMaxAttempts(1))
 		require.NoError(t, err)
 		service := &fake{found: declined("R1", "01"), retries: client.Transactions.Retries("R1")}
 		o := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).LookUp(t.Context(), service, resolve.Case{})
-		assert.Equal(t, want, o.Result, string(body))
+		assert.Equal(t, want, o.Result, "%v", answer)
 	}
 }
