@@ -159,7 +159,7 @@ func (s *settings) ask(ctx context.Context, out io.Writer) error {
 	if len(report.Findings) == 0 {
 		return err
 	}
-	file, createErr := os.Create(s.report) //nolint:gosec // the merchant names the file
+	file, createErr := os.Create(s.report)
 	if createErr != nil {
 		return errors.Join(err, createErr)
 	}

@@ -81,7 +81,7 @@ func (p *pages) answer(path, file string, data func(*http.Request) any) http.Han
 			http.Redirect(w, r, controlPath+path, http.StatusSeeOther)
 		case r.Header.Get("Accept") == "text/plain": // browsers report other statuses than 200 as errors of the page
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			_, _ = io.WriteString(w, err.Error()) //nolint:gosec // plain text, which no browser takes for HTML
+			_, _ = io.WriteString(w, err.Error())
 		default:
 			p.show(w, http.StatusUnprocessableEntity, file, screen{field, given, err.Error(), data(r)})
 		}

@@ -165,7 +165,7 @@ func (c *console[TTx]) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	method := strings.Replace(r.Method, http.MethodHead, http.MethodGet, 1)
 	if _, err := fs.Stat(static, "static"+r.URL.Path); err == nil && path.Ext(r.URL.Path) != "" { // there is nothing to protect in it
-		http.ServeFileFS(w, r, static, "static"+r.URL.Path) //nolint:gosec // of an embed.FS
+		http.ServeFileFS(w, r, static, "static"+r.URL.Path)
 		return
 	}
 	q := request{Request: r, w: w}
