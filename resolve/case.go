@@ -17,12 +17,10 @@ type Status string
 const (
 	StatusOpen    Status = "open" // to be looked up at NextLook
 	StatusSettled Status = "settled"
-	// StatusNotFound: nothing that may be the payment was found. That is absence of evidence, and
-	// no permission to pay again.
+	// StatusNotFound: nothing that may be the payment was found. That is no permission to pay again.
 	StatusNotFound  Status = "not_found"
 	StatusEscalated Status = "escalated"
-	// StatusDoubleCharged: more than one transaction of the intent is approved. Nothing refunds it
-	// automatically.
+	// StatusDoubleCharged: more than one transaction of the intent is approved. This package refunds nothing.
 	StatusDoubleCharged Status = "double_charged"
 )
 
@@ -67,8 +65,7 @@ type Case struct {
 	Until time.Time `json:"until,omitzero"`
 	// Outcome is set with [StatusSettled] and [StatusDoubleCharged].
 	Outcome quickstream.Outcome `json:"outcome,omitempty"`
-	// Seen is the last observation of the transaction; with [StatusSettled] the one that settled
-	// it, with response code and next step.
+	// Seen is the last observation of the transaction; with [StatusSettled] the one that settled it.
 	Seen Observation `json:"seen,omitzero"`
 	// Lookups are all look-ups, oldest first, as evidence for technical support.
 	Lookups []Lookup `json:"lookups,omitempty"`
@@ -83,11 +80,8 @@ type Case struct {
 }
 
 // Begin returns the case of a transaction, refund or void that may have been sent before a crash, to
-// be looked up immediately. A void settles as voided. If it is not found by the end, the transaction
-// was still approved at each look-up.
-//
-// A stored intent does not have the number of attempts, so a decline is held until the cut-off. After a
-// call that returned see [After].
+// be looked up immediately. A void settles as voided; one that is not found left its payment approved.
+// A stored intent does not have the number of attempts, so a decline is held until the cut-off.
 func Begin(intent quickstream.Intent, now time.Time) Case {
 	if intent.NotBefore.IsZero() {
 		intent.NotBefore = now

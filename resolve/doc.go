@@ -6,14 +6,12 @@
 // once, and [Policy.Next] returns the next Case: store it, and look up again at its NextLook. A Case is
 // JSON, so that any job queue can drive it.
 //
-// The service's procedure is: look up immediately; hold the order and do not pay again; look up
-// after the settlement cut-off, and at the same time next day; call technical support after 48
-// hours. A case ends with one of four statuses:
+// A look-up comes immediately, then less and less often until the settlement cut-off, at the same time next
+// day, and daily. A case ends with one of four statuses:
 //
 //   - settled: the service said what became of the payment.
 //   - not_found: no look-up found anything that may be the payment, for two business days by
-//     Policy.Calendar, or five weekdays without one. That is absence of evidence, and no permission to
-//     pay again.
+//     Policy.Calendar, or five weekdays without one. That is no permission to pay again.
 //   - escalated: the service still does not know, or something that may be the payment settles nothing,
 //     or an approval was taken back ([Case.Changed]). A person decides, with [Case.Receipts] and Case.Lookups.
 //   - double_charged: more than one transaction is approved. This package refunds nothing.
@@ -22,11 +20,7 @@
 // found or escalated is looked up daily for 14 more days. An approval that only a look-up found, and a
 // payment that was sent again, are looked up again after 15 minutes and after the cut-off.
 //
-// What a look-up reads, and what it takes for the payment, is one table in docs/how-a-payment-is-found.md. Candidates
-// settle nothing. Only an empty list, or a 404 in the service's error body, says that there is nothing: a list that
-// cannot be read, or that shows only what was not asked for, is a look-up that failed. The page also says what ends with
-// a person, because the service does not show what would tell.
-//
+// What a look-up reads, and what it takes for the payment, is one table in docs/how-a-payment-is-found.md.
 // Whether the service retries declined payments is a setting of the facility: [DefaultPolicy] asks for it.
 // The card cut-off of 18:00 in Sydney is from the vendor's public pages; other accounts are assumed to have
 // the same.

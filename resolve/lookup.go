@@ -46,7 +46,7 @@ func afterRetries(ctx context.Context, s Service, declined Observation, attempts
 			earlier, again := seen[receipt]
 			seen[receipt] = outcome
 			switch {
-			case again && earlier != outcome, !sameAmount(observed(retry), declined):
+			case again && earlier != outcome, another(observed(retry).Amount, declined.Amount):
 				return failed
 			case again:
 			case !outcome.Final() || outcome == quickstream.OutcomeApproved:
@@ -64,7 +64,5 @@ func afterRetries(ctx context.Context, s Service, declined Observation, attempts
 	return o
 }
 
-// sameAmount reports whether two transactions can be of one amount, as a payment and its retry are.
-func sameAmount(a, b Observation) bool {
-	return a.Amount == nil || b.Amount == nil || a.Amount.Amount.Equal(b.Amount.Amount)
-}
+// another reports whether two amounts differ where both are shown, as those of a payment and its retry do not.
+func another(a, b *quickstream.Amount) bool { return a != nil && b != nil && !a.Amount.Equal(b.Amount) }

@@ -6,8 +6,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// Next returns the case after a look-up, or after a webhook about the intent's transaction. It is
-// pure: it does not change its arguments, and equal arguments give equal results.
+// Next returns the case after a look-up, or after a webhook about the intent's transaction. It is pure.
 //
 // An approval settles at any time, also in a final status; a second approval is
 // [StatusDoubleCharged]. A decline settles when nothing can follow it. Any other observation before

@@ -52,11 +52,10 @@ type Candidate struct {
 	Differs []string `json:"differs,omitempty"`
 }
 
-// rivalled reports whether an approved transaction stands beside the observed one that may be its
-// payment.
+// rivalled reports whether an approved candidate of the same amount stands beside the observed transaction.
 func (o Observation) rivalled() bool {
-	return slices.ContainsFunc(o.Candidates, func(c Candidate) bool {
-		return c.Outcome == quickstream.OutcomeApproved && c.Amount != nil && o.Amount != nil && c.Amount.Amount.Equal(o.Amount.Amount)
+	return o.Amount != nil && slices.ContainsFunc(o.Candidates, func(c Candidate) bool {
+		return c.Outcome == quickstream.OutcomeApproved && c.Amount != nil && !another(c.Amount, o.Amount)
 	})
 }
 

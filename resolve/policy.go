@@ -27,7 +27,7 @@ func ServiceRetriesFor(d time.Duration) ServiceRetries { return ServiceRetries{s
 
 // nextStep says of a soft decline that it can be paid again at once if the service retries nothing.
 func (p Policy) nextStep(step quickstream.NextStep) quickstream.NextStep {
-	if step == quickstream.NextStepCheckRetries && p.ServiceRetries.said && p.ServiceRetries.last <= 0 {
+	if step == quickstream.NextStepCheckRetries && p.mayFollow() <= 0 {
 		return quickstream.NextStepPayAgain
 	}
 	return step
@@ -69,8 +69,7 @@ func DefaultPolicy(retries ServiceRetries) Policy {
 const (
 	// margin is how long after a cut-off to look up.
 	margin = 30 * time.Minute
-	// final is how long a final status can take. Then a payment without one is escalated. A payment that is
-	// not found ends no earlier.
+	// final is how long a final status can take. What has none by then is escalated. Nothing is not_found earlier.
 	final = 48 * time.Hour
 	// answered is how long the payer of a pending PayTo payment may have to answer.
 	answered = 7200 * time.Minute
@@ -97,8 +96,7 @@ func (p Policy) afterCutOff(settlement quickstream.Date) time.Time {
 	return time.Date(settlement.Year, settlement.Month, settlement.Day, p.CutOff.Hour, p.CutOff.Minute, 0, 0, sydney()).Add(margin)
 }
 
-// nextCutOff returns when to look up after the first cut-off after t, for an unknown settlement
-// date.
+// nextCutOff returns when to look up after the first cut-off after t, for an unknown settlement date.
 func (p Policy) nextCutOff(t time.Time) time.Time {
 	today := dateOf(t)
 	if at := p.afterCutOff(today); at.Add(-margin).After(t) {
@@ -117,8 +115,7 @@ func (p Policy) cutOffOf(c Case) time.Time {
 	return latest(next, earliest(p.afterCutOff(c.Seen.SettlementDate), c.Intent.NotBefore.Add(watched)))
 }
 
-// retried returns when the service can retry no more and the last retry can be read: a new
-// transaction may be missing from lists until a cut-off.
+// retried returns when the last retry of the service can be read, which lists may not show before a cut-off.
 func (p Policy) retried(c Case) time.Time {
 	last := c.Intent.NotBefore.Add(p.mayFollow())
 	return latest(last.Add(final/2), p.nextCutOff(last))
@@ -169,8 +166,7 @@ func weekday(d quickstream.Date) bool {
 
 func dateOf(t time.Time) quickstream.Date { return quickstream.DateOf(t.In(sydney())) }
 
-// nextDay returns the same time next day in Sydney, 23 to 25 hours later because of daylight
-// saving.
+// nextDay returns the same time next day in Sydney, 23 to 25 hours later.
 func nextDay(t time.Time) time.Time { return t.In(sydney()).AddDate(0, 0, 1) }
 
 func earliest(a, b time.Time) time.Time {
