@@ -278,6 +278,9 @@ func (e *DecodeError) Error() string { return "quickstream: " + e.text() + ": " 
 
 func (e *DecodeError) says() string {
 	text := "the answer (" + statusText(e.StatusCode) + ") could not be decoded"
+	if why, ok := errors.AsType[notOurs](e.err); ok {
+		text = "the answer (" + statusText(e.StatusCode) + ") " + string(why)
+	}
 	if e.stranger != "" {
 		text += ": " + e.stranger
 	}

@@ -37,7 +37,7 @@ func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ..
 	if err != nil {
 		return nil, s.client.refusedLookUp(ctx, resumeName, intent, err)
 	}
-	l.s, l.opts = s, opts
+	l.call, l.s, l.opts = resumeName.info(), s, opts
 	if intent.Operation != OperationVoid {
 		return l.settled(l.search(ctx))
 	}
@@ -67,7 +67,7 @@ func (i Intent) Found(t *Transaction) (*Transaction, error) {
 }
 
 func (i Intent) lookUp() (lookUp, error) {
-	l := lookUp{intent: i, seen: map[string]Outcome{}}
+	l := lookUp{call: i.Operation.info(), intent: i, seen: map[string]Outcome{}}
 	if i.Operation == OperationVoid || len(i.Request) == 0 && i.ReceiptNumber != "" {
 		return l, nil
 	}
@@ -78,6 +78,7 @@ func (i Intent) lookUp() (lookUp, error) {
 
 // lookUp is one look-up of a transaction.
 type lookUp struct {
+	call   CallInfo // that its error names
 	s      *TransactionsService
 	opts   []CallOption
 	intent Intent
@@ -345,7 +346,7 @@ func (l *lookUp) settled(err error) (*Transaction, error) {
 
 // open returns the error of a look-up that settles nothing. cause is why it failed, or nil.
 func (l *lookUp) open(cause error, candidates ...Candidate) error {
-	return l.intent.open(resumeName.info(), cause, candidates)
+	return l.intent.open(l.call, cause, candidates)
 }
 
 // open returns the error of a look-up that settles nothing. cause is why it failed, or nil.
@@ -357,11 +358,10 @@ func (i Intent) open(call CallInfo, cause error, candidates []Candidate) *Unknow
 	}
 }
 
-// errAnother is for an answer that is about something else than the request.
-var errAnother = errors.New("the answer is about another transaction than the one that was sent")
+// notOurs says why an answer does not show what became of the request. It shows no value.
+type notOurs string
 
-// errNotShown is for an answer to a call that an earlier process may have made with the same key.
-var errNotShown = errors.New("the answer does not show the amount, currency and reference of the transaction, which the caller's key may have named before")
+func (n notOurs) Error() string { return "the answer " + string(n) }
 
 // fits refuses an answer that is not about what was sent: its facts differ, it carries another id, or
 // something else differs and nothing shows that it is this one. Under a key of the caller's, the service
@@ -369,17 +369,22 @@ var errNotShown = errors.New("the answer does not show the amount, currency and 
 func (b transactionBody) fits(t *Transaction) error {
 	amount := cmp.Or(t.PrincipalAmount, t.TotalAmount)
 	if b.ownKey && (t.PaymentReferenceNumber == "" || b.PrincipalAmount != nil && (amount == nil || amount.Currency == "")) {
-		return errNotShown
+		return notOurs("does not show amount, currency and reference, and the caller's key may have named another transaction before")
 	}
 	facts, others := b.compare(t)
 	id, own := t.Metadata[b.intentName], b.Metadata[b.intentName]
 	shown := id != "" || isShown(t.PaymentReferenceNumber, b.PaymentReferenceNumber) ||
 		t.PayToData != nil && b.PayToData != nil && isShown(t.PayToData.EndToEndID, b.PayToData.EndToEndID)
-	itself := b.OriginalReceiptNumber != "" && sameText(t.ReceiptNumber, b.OriginalReceiptNumber)
-	if id != "" && id != own || len(facts) > 0 || len(others) > 0 && !shown || itself {
-		return errAnother
+	differs := reasonsFor(append(facts, others...))
+	switch {
+	case id != "" && id != own:
+		differs = append(differs, "its id is another")
+	case b.OriginalReceiptNumber != "" && sameText(t.ReceiptNumber, b.OriginalReceiptNumber):
+		differs = append(differs, "it is the original")
+	case len(facts) == 0 && (len(others) == 0 || shown):
+		return nil
 	}
-	return nil
+	return notOurs("is about another transaction than the one that was sent: " + strings.Join(differs, ", "))
 }
 
 func isShown(answered, sent string) bool { return answered != "" && sameText(answered, sent) }

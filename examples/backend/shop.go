@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -53,12 +52,12 @@ func (s *Shop) Pay(ctx context.Context, order, token string, ip netip.Addr) (sta
 	if err := s.DB.QueryRowContext(ctx, `SELECT amount FROM orders WHERE number = ?`, order).Scan(&amount); err != nil {
 		return "", err
 	}
-	key, begun := rand.Text(), ""
+	var key, begun string
 	payment, err := s.Client.Transactions.Pay(limited, quickstream.PayParams{
 		Source: quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard), PrincipalAmount: amount,
 		ECI: quickstream.ECIInternet, IPAddress: ip, CustomerReferenceNumber: order,
-	}, quickstream.WithIdempotencyKey(key), quickstream.WithBeforeSend(func(ctx context.Context, intent quickstream.Intent) error {
-		begun = encode(resolve.Begin(intent, s.Now()))
+	}, quickstream.WithBeforeSend(func(ctx context.Context, intent quickstream.Intent) error {
+		key, begun = intent.IdempotencyKey, encode(resolve.Begin(intent, s.Now()))
 		_, err := s.DB.ExecContext(ctx, `INSERT INTO attempts VALUES (?, ?, 'held', ?, ?)`, key, order, s.Now().Add(later).Unix(), begun)
 		return err // the unique index: the order is held or paid, and nothing is sent
 	}))

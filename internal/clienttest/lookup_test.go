@@ -312,6 +312,7 @@ func TestFound(t *testing.T) {
 	made.Attempts = 2
 	_, open := found(made, declined)
 	assert.True(t, open.Candidates[0].Matches, "the other attempt may be approved")
+	assert.Contains(t, open.Error(), "Transactions.Pay (POST /transactions)", "nothing was read")
 
 	made.ReceiptNumber, made.Answered = "r-1", true
 	tx, _ = found(made, members{"status": "Declined", "summaryCode": "1"})

@@ -104,6 +104,7 @@ func TestAnswersAreAboutTheQuestion(t *testing.T) {
 	for name, change := range misfits {
 		tx, err := clientOf(t, echoing(t, change)).Transactions.Pay(t.Context(), payment())
 		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, name)
+		require.ErrorContains(t, err, "another transaction than the one that was sent: its ", "%s: it says in what", name)
 		assert.Nil(t, tx, name)
 		lost := err.(*quickstream.UnknownOutcomeError) //nolint:errorlint // is one
 		assert.Equal(t, "R-1", lost.Intent.ReceiptNumber, "%s: it is looked at", name)

@@ -41,8 +41,12 @@ func (in inbox) keep(_ context.Context, n *webhooks.Notification) error {
 // act gets what the API says now. It may run again for the same agreement or payment.
 func act(_ context.Context, n *webhooks.Notification) error {
 	event, err := n.Event()
-	if event, ok := event.(*webhooks.AgreementEvent); ok {
+	switch event := event.(type) {
+	case *webhooks.AgreementEvent:
 		fmt.Println(n.EventType, "and the API says", event.Agreement().Status)
+	case *webhooks.PaymentEvent:
+		t := event.Transaction()
+		fmt.Println(n.EventType, "and the API says", t.Outcome()) // whose intent has t's PaymentReferenceNumber?
 	}
 	return err
 }
