@@ -160,9 +160,9 @@ func (f *flow) Write(b []byte) (int, error) {
 // A stream says that it is still here, and ends within a minute of the login.
 func TestConsoleStream(t *testing.T) {
 	t.Parallel()
-	s := onSQLite(t)
-	require.NoError(t, s.engine.Stop(t.Context()))
 	synctest.Test(t, func(t *testing.T) {
+		s := onSQLite(t)
+		require.NoError(t, s.engine.Stop(t.Context()))
 		var gone atomic.Bool
 		handler, err := console.New(s.engine, s.db.Database, console.Options{Authorize: func(*http.Request) (console.Person, error) {
 			if gone.Load() {
