@@ -8,39 +8,51 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// LookUp asks the service what became of a write, now and not when it is due, and returns the write
-// as it stands then. A person asks before a [Decision]. by and note are as there. A look-up that fails is
-// in Evidence as one that failed. The error matches [ErrNotAllowed] if the write was never sent or was
+// lookUpPace is the pause between the look-ups that a person asks for.
+const lookUpPace = 200 * time.Millisecond
+
+// LookUp asks the service what became of writes, now and not when it is due, one after the other, and returns them
+// as they stand then. A person asks before a [Decision]. by and note are as there. A look-up that fails
+// is in the evidence as one that failed. The error matches [ErrNotAllowed] if a write was never sent or was
 // emptied, and is a [StillSendingError] while a process may be sending it.
-func (e *Engine[TTx]) LookUp(ctx context.Context, id, by, note string) (Write, error) {
-	if err := e.lookUpNow(ctx, id, by, note); err != nil {
+func (e *Engine[TTx]) LookUp(ctx context.Context, by, note string, ids ...string) (list []Write, err error) {
+	if err := checkPerson(by, note); err != nil {
 		return nil, err
 	}
-	return e.Write(ctx, id)
+	for i, id := range ids {
+		if i > 0 && !wait(ctx, lookUpPace) {
+			return list, ctx.Err()
+		}
+		if err := e.lookUpNow(ctx, id, Event{By: by, Note: note}); err != nil {
+			return list, err
+		}
+		w, err := e.Get(ctx, id)
+		if err != nil {
+			return list, err
+		}
+		list = append(list, w)
+	}
+	return list, nil
 }
 
-func (e *engine) lookUpNow(ctx context.Context, id, by, note string) error {
-	if err := checkPerson(by, note); err != nil {
-		return err
-	}
-	var asked *row
-	err := e.asked(ctx, id, by, note, func(_ tx, r *row) error {
-		asked = r
-		switch until := e.ends(r); {
-		case r.State == StateSending && !until.IsZero():
-			return &StillSendingError{until}
-		case r.emptied() || r.State == StateRefused || r.State == StateNotSent || r.State == StateQueued && r.Sends == 0:
-			return fmt.Errorf("%w: it is %s", ErrNotAllowed, r.Text())
-		default:
-			return nil
-		}
-	})
+func (e *engine) lookUpNow(ctx context.Context, id string, person Event) error {
+	r, err := e.peek(ctx, "id = $1", id)
 	if err != nil {
-		return err
+		return fmt.Errorf("durable: %w", err)
 	}
-	if err := e.lookUp(ctx, asked); err != nil {
+	if r == nil {
+		return ErrNoWrite
+	}
+	switch until := e.sentUntil(r); {
+	case r.State == StateSending && until.After(r.now):
+		return &StillSendingError{until}
+	case r.emptied() || r.State == StateNotSent || r.State == StateDeclined && r.Reason == ReasonRefused || r.State == StateQueued && !r.maySent():
+		return fmt.Errorf("%w: it is %s", ErrNotAllowed, r.Text())
+	}
+	if err := e.lookUp(ctx, r, &person); err != nil {
 		return fmt.Errorf("durable: %w", err)
 	}
 	return nil
@@ -50,17 +62,17 @@ func (e *engine) lookUpNow(ctx context.Context, id, by, note string) error {
 // decide as approved: it was approved itself, with the same amount, and is of the same kind. An error that matches
 // [ErrNotAllowed] says what differs.
 func (e *Engine[TTx]) CheckReceipt(ctx context.Context, id, receipt string) error {
-	w, err := e.Write(ctx, id)
+	r, err := e.Get(ctx, id)
 	if err != nil {
 		return err
 	}
-	r, original := w.Common(), ""
-	if f, follows := w.(FollowUp); follows {
-		of, err := e.Write(ctx, f.Follows)
+	original := ""
+	if !r.IsPayment() {
+		of, err := e.Get(ctx, r.Follows)
 		if err != nil {
 			return err
 		}
-		original = of.Common().ReceiptNumber
+		original = of.ReceiptNumber
 	}
 	t, err := e.client.Transactions.Get(ctx, receipt)
 	if err != nil {
@@ -82,57 +94,59 @@ func (e *Engine[TTx]) CheckReceipt(ctx context.Context, id, receipt string) erro
 	return fmt.Errorf("%w: the transaction of that receipt %s", ErrNotAllowed, differs)
 }
 
-// NotifyAgain notifies OnOutcome now of what it has refused of a write. If it has refused nothing it is
-// notified once more of how the write stands, with Before the same: for a hook that has lost what it was
+// NotifyAgain notifies OnOutcome now of how a write stands, also if it has been: for a hook that has lost what it was
 // told. by and note are as in [Decision]. Errors and panics of the hook are returned as types and places. The
 // error matches [ErrInProgress] if there is nothing to tell yet.
 func (e *Engine[TTx]) NotifyAgain(ctx context.Context, id, by, note string) error {
 	if err := checkPerson(by, note); err != nil {
 		return err
 	}
-	return e.asked(ctx, id, by, note, func(tx tx, r *row) error {
-		switch {
-		case len(r.pending) > 0:
-			return e.apply(ctx, tx, id, nil)
-		case r.State.InProgress():
+	err := e.asked(ctx, id, Event{Kind: EventAsked, By: by, Note: note}, func(tx tx, r *row) error {
+		if r.State.InProgress() {
 			return ErrInProgress
 		}
-		if err := e.notify(ctx, tx, r, r.Standing); err != nil {
-			return err
-		}
-		return e.record(ctx, tx, r, Event{Kind: EventNotified})
+		return e.tell(ctx, tx, r)
 	})
+	e.waiting.wake(id)
+	return err
 }
 
-// asked records that a person has asked for something about a write, and does it in the same transaction.
-func (e *engine) asked(ctx context.Context, id, by, note string, act func(tx tx, r *row) error) error {
-	err := within(ctx, e.db, func(tx tx) error {
-		r, err := e.read(ctx, tx, id)
-		if err != nil || r == nil {
-			return errors.Join(err, ErrNoWrite)
-		}
-		if err := e.record(ctx, tx, r, Event{Kind: EventAsked, By: by, Note: note}); err != nil {
+// asked records that a person has asked for something about a write, and does it in the same transaction, with the
+// write locked.
+func (e *engine) asked(ctx context.Context, id string, event Event, act func(tx tx, r *row) error) error {
+	of, err := e.peek(ctx, "id = $1", id)
+	if err == nil && of == nil {
+		return ErrNoWrite
+	}
+	if err == nil {
+		err = within(ctx, e.db, func(tx tx) error {
+			if _, err := e.lock(ctx, tx, of); err != nil {
+				return err
+			}
+			r, err := e.read(ctx, tx, id)
+			if err != nil || r == nil {
+				return errors.Join(err, ErrNoWrite)
+			}
+			if err := act(tx, r); err != nil {
+				return err
+			}
+			now, err := e.one(ctx, tx, "id = $1", id)
+			if err != nil {
+				return err
+			}
+			return e.record(ctx, tx, now, event)
+		})
+	}
+	for _, known := range []error{ErrNoWrite, ErrNotAllowed, ErrInProgress, ErrTooLate} {
+		if errors.Is(err, known) {
 			return err
 		}
-		return act(tx, r)
-	})
-	if err != nil && !errors.Is(err, ErrNoWrite) && !errors.Is(err, ErrNotAllowed) && !errors.Is(err, ErrInProgress) {
+	}
+	if err != nil {
 		err = fmt.Errorf("durable: %w", err)
 	}
 	return err
 }
-
-// pauseName is the name under which the pause of a person stands.
-const pauseName = "pause"
-
-// personsPause is a pause that a person has made.
-type personsPause struct {
-	Since time.Time `json:"since"`
-	By    string    `json:"by"`
-	Note  string    `json:"note"`
-}
-
-var errPausedByPerson = errors.New("a person has paused the installation: nothing is sent until Unpause")
 
 // Pause stops the claims of the installation, of all its processes, until [Engine.Unpause]: nothing is
 // sent any more, what is under way ends, and payments are accepted and look-ups made as always. What
@@ -150,32 +164,277 @@ func (e *engine) setPause(ctx context.Context, kind EventKind, by, note string) 
 	if err := checkPerson(by, note); err != nil {
 		return err
 	}
-	err := e.retried(ctx, func(tx tx) error {
-		h, err := readHistory(ctx, tx)
+	err := within(ctx, e.db, func(tx tx) error {
+		if err := e.recordInstallation(ctx, tx, Event{Kind: kind, By: by, Note: note}); err != nil {
+			return err
+		}
+		now, err := databaseNow(ctx, tx)
 		if err != nil {
 			return err
 		}
-		text := ""
 		if kind == EventPaused {
-			data, err := json.Marshal(personsPause{e.clock().UTC(), by, note})
+			text, err := json.Marshal(personsPause{now, by, note})
 			if err != nil {
 				return err
 			}
-			text = string(data)
+			return errors.Join(setMeta(ctx, tx, pauseName, string(text)), e.queue.Pause(ctx, tx, sendQueue))
 		}
-		if err := setMeta(ctx, tx, pauseName, text); err != nil {
+		if err := setMeta(ctx, tx, pauseName, ""); err != nil {
 			return err
 		}
-		if err := e.record(ctx, tx, &row{}, Event{Kind: kind, By: by, Note: note}); err != nil {
+		g, err := e.gates(ctx, tx)
+		if err != nil || !g.breaker.Since.IsZero() {
 			return err
 		}
-		if kind == EventPaused {
-			return nil
-		}
-		return e.wake(ctx, tx, e.time.passed(h.pause.Since))
+		return e.queue.Resume(ctx, tx, sendQueue)
 	})
 	if err != nil {
 		return fmt.Errorf("durable: %w", err)
 	}
 	return nil
+}
+
+// TakeIn stores a payment that was not made through the engine, such as one of the portal, so that
+// it can be refunded. It reads the transaction first. The error is that of
+// [quickstream.TransactionsService.Get], or matches those of Pay.
+func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber string) (payment Write, created bool, err error) {
+	if err := w.check(true); err != nil {
+		return Write{}, false, err
+	}
+	var at time.Time
+	err = within(ctx, e.db, func(tx tx) (err error) {
+		at, err = databaseNow(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return Write{}, false, fmt.Errorf("durable: %w", err)
+	}
+	t, err := e.client.Transactions.Get(ctx, receiptNumber)
+	switch {
+	case err != nil:
+		return Write{}, false, err
+	case !mayPay(t):
+		return Write{}, false, fmt.Errorf("%w: the transaction is no payment", ErrNotAllowed)
+	}
+	r := e.lostRow(w, t, at)
+	r.Problem = ""
+	var current *row
+	err = within(ctx, e.db, func(tx tx) error {
+		if err := setMeta(ctx, tx, "lock of taking in", w.ID); err != nil { // one at a time: two may take in one receipt
+			return err
+		}
+		if known, err := e.about(ctx, tx, t); known != nil || err != nil {
+			if err == nil && known.ID != w.ID {
+				err = &IDReusedError{known.shown(), []string{"id"}}
+			}
+			current = known
+			return err
+		}
+		if _, err := e.lock(ctx, tx, r); err != nil {
+			return err
+		}
+		if current, err = e.admit(ctx, tx, r); current != nil || err != nil {
+			return err
+		}
+		created, err = e.insert(ctx, tx, r)
+		if err == nil && !created {
+			err = ErrChanged
+		}
+		return err
+	})
+	if err != nil {
+		return Write{}, false, err
+	}
+	if created {
+		err = e.observe(ctx, r, ofTransaction(t, at))
+	}
+	stored, readErr := e.Get(ctx, w.ID)
+	return stored, created, errors.Join(err, readErr)
+}
+
+// Verdict is how a person closes a write.
+type Verdict string
+
+// The verdicts.
+const (
+	VerdictApproved Verdict = "approved"
+	VerdictDeclined Verdict = "declined"
+	VerdictNotSent  Verdict = "not_sent"
+	VerdictVoided   Verdict = "voided"
+	VerdictReturned Verdict = "returned"
+)
+
+func (v Verdict) standing() (Standing, bool) {
+	switch v {
+	case VerdictApproved, VerdictDeclined, VerdictNotSent, VerdictVoided, VerdictReturned:
+		return standing(State(v)), true
+	default:
+		return Standing{}, false
+	}
+}
+
+// Decision is the decision of a person who has asked technical support, or has seen the transaction.
+type Decision struct {
+	Verdict Verdict
+	// ReceiptNumber is required for an approved payment without one.
+	ReceiptNumber string
+	// By and Note say who has decided and why: one line each, of up to 200 printable bytes. Required.
+	By, Note string
+	// Version is Version of the write that was seen: if it has changed since, the error matches [ErrStale].
+	// Required.
+	Version int64
+}
+
+// Decide closes a write that is pending, unknown or needs a person, by the version that was seen and after a look-up of
+// the last minute that succeeded: otherwise the error matches [ErrStale] or [ErrLookUpFirst], and nothing was stored. What
+// is observed of it later, by an event or a comparison, is notified all the same. Everything is stored in tx.
+func (e *Engine[TTx]) Decide(ctx context.Context, tx TTx, id string, d Decision) error {
+	return e.decide(ctx, e.typed.Join(tx), id, d)
+}
+
+func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error {
+	of, err := e.one(ctx, tx, "id = $1", id)
+	if err != nil {
+		return fmt.Errorf("durable: %w", err)
+	}
+	if of == nil {
+		return ErrNoWrite
+	}
+	if _, err := e.lock(ctx, tx, of); err != nil {
+		return fmt.Errorf("durable: %w", err)
+	}
+	r, err := e.read(ctx, tx, id)
+	if err != nil {
+		return fmt.Errorf("durable: %w", err)
+	}
+	s, known := d.Verdict.standing()
+	switch {
+	case d.Version == 0 || d.Version != r.Version:
+		return ErrStale
+	case e.notDecidable(r) != nil:
+		return e.notDecidable(r)
+	case !known:
+		return fmt.Errorf("durable: %q is no verdict", d.Verdict)
+	case d.Verdict == VerdictApproved && d.ReceiptNumber == "" && r.ReceiptNumber == "" && !r.isVoid():
+		return errors.New("durable: what is approved has a receipt number")
+	}
+	if err := checkPerson(d.By, d.Note); err != nil {
+		return err
+	}
+	if err := e.checkReceipt(ctx, tx, id, d.ReceiptNumber); err != nil {
+		return err
+	}
+	err = e.apply(ctx, tx, r, observed{kind: sawDecision, receipt: d.ReceiptNumber, decision: &verdict{Standing: s, By: d.By, Note: d.Note}})
+	if err != nil {
+		err = fmt.Errorf("durable: %w", err)
+	}
+	return err
+}
+
+// notDecidable is why a person cannot decide about a write now; nil if they can.
+func (e *engine) notDecidable(r *row) error {
+	switch until := e.sentUntil(r); {
+	case r.State.isUnknown() && until.After(r.now):
+		return &StillSendingError{until}
+	case r.State != StateUnknown && r.State != StatePending && r.State != StateNeedsPerson || r.Reason == ReasonDoubleCharged:
+		return fmt.Errorf("%w: it is %s", ErrNotAllowed, r.Text())
+	case !r.justLookedUp():
+		return ErrLookUpFirst
+	default:
+		return nil
+	}
+}
+
+// sentUntil is until when a process may still be sending a write; a past time if none can.
+func (e *engine) sentUntil(r *row) time.Time {
+	if r.claim == "" {
+		return time.Time{}
+	}
+	return r.lastSent.Add(quickstream.ClaimLife + e.longestPay + jobMargin)
+}
+
+// justLookedUp reports whether the last look-up has succeeded and is recent enough for a decision.
+func (r *row) justLookedUp() bool {
+	looked := r.lookups.Lookups
+	failed := len(looked) > 0 && looked[len(looked)-1].Result == resolve.LookupFailed
+	age := r.now.Sub(r.LookedUp)
+	return !failed && !r.LookedUp.IsZero() && age >= 0 && age <= time.Minute
+}
+
+// checkReceipt refuses a receipt with which nothing could be done, and that of another write.
+func (e *engine) checkReceipt(ctx context.Context, tx tx, id, receipt string) error {
+	if receipt == "" {
+		return nil
+	}
+	if _, err := e.client.Transactions.PlanVoid(ctx, receipt); err != nil {
+		return fmt.Errorf("durable: the receipt number: %w", err)
+	}
+	other, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE "+ofReceipt+" AND id <> $2 LIMIT 1", receipt, id)
+	if err != nil {
+		return fmt.Errorf("durable: %w", err)
+	}
+	if len(other) > 0 {
+		return fmt.Errorf("%w: the receipt is that of another write", ErrNotAllowed)
+	}
+	return nil
+}
+
+// Replacement says which payment is made again, and who has decided so.
+type Replacement struct {
+	// Of is the payment that is not_found, and Version the one that was seen of it. Required.
+	Of      string
+	Version int64
+	// By and Note are as in [Decision].
+	By, Note string
+}
+
+// PayAgain stores another payment of an order instead of one that needs a person because it is not_found: the person has
+// decided that it will not come any more. Version and the last look-up are as for [Engine.Decide]. Look-ups for the
+// replaced payment go on. If it is found after all and both are approved, that is [ReasonDoubleCharged]. A follow-up that
+// is not_found is decided, and stored under a new id. Errors as for Pay and Decide, and [ErrNotAllowed].
+func (e *Engine[TTx]) PayAgain(ctx context.Context, tx TTx, w NewWrite, of Replacement, params quickstream.TransactionParams, opts ...quickstream.CallOption) (payment Write, created bool, err error) {
+	return e.payAgain(ctx, e.typed.Join(tx), w, of, params, opts)
+}
+
+func (e *engine) payAgain(ctx context.Context, tx tx, w NewWrite, of Replacement, params quickstream.TransactionParams, opts []quickstream.CallOption) (Write, bool, error) {
+	r, err := e.planPayment(ctx, w, params, opts)
+	if err != nil {
+		return Write{}, false, err
+	}
+	if same, err := e.one(ctx, tx, "id = $1", w.ID); same != nil || err != nil { // the same step again
+		return shown(e.store(ctx, tx, r))
+	}
+	if _, err := e.lock(ctx, tx, r); err != nil {
+		return Write{}, false, fmt.Errorf("durable: %w", err)
+	}
+	absent, err := e.read(ctx, tx, of.Of)
+	switch {
+	case err != nil:
+		return Write{}, false, fmt.Errorf("durable: %w", err)
+	case absent == nil || absent.Order != w.Order:
+		return Write{}, false, ErrNoWrite
+	case !absent.IsPayment():
+		return Write{}, false, fmt.Errorf("%w: it is no payment", ErrNotAllowed)
+	case of.Version == 0 || of.Version != absent.Version:
+		return Write{}, false, ErrStale
+	case absent.Reason != ReasonNotFound || absent.ReplacedBy != "":
+		return Write{}, false, fmt.Errorf("%w: it is %s", ErrNotAllowed, absent.Text())
+	case e.notDecidable(absent) != nil:
+		return Write{}, false, e.notDecidable(absent)
+	}
+	if err := checkPerson(of.By, of.Note); err != nil {
+		return Write{}, false, err
+	}
+	replaced := *absent
+	replaced.ReplacedBy, replaced.Problem = w.ID, "paid again"
+	if err := e.save(ctx, tx, absent, &replaced); err != nil {
+		return Write{}, false, err
+	}
+	stored, created, err := e.store(ctx, tx, r)
+	if err != nil || !created { // an earlier payment was found meanwhile
+		undone := replaced
+		undone.ReplacedBy, undone.Problem = absent.ReplacedBy, absent.Problem
+		return shown(stored, false, errors.Join(err, e.save(ctx, tx, &replaced, &undone)))
+	}
+	return shown(stored, true, e.record(ctx, tx, &replaced, Event{Kind: EventReplaced, By: of.By, Note: of.Note}))
 }

@@ -2,51 +2,54 @@ package durable
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// breakerName is the name under which the breaker of the installation stands.
-const breakerName = "breaker"
+// breakerName and pauseName are the names under which the pauses of the installation stand: the service's and a
+// person's. A claim reads both in its own statement. River's pause of the queue only saves fetching.
+const (
+	breakerName = "breaker"
+	pauseName   = "pause"
+)
 
 const (
-	breakerPause = 30 * time.Second
-	breakerMost  = 15 * time.Minute
+	// hangAfter is the age from which a call hangs.
+	hangAfter = 5 * time.Second
+	// trialPause is how long the next trial waits for one that has not ended, at first; it doubles up to trialMost.
+	trialPause, trialMost = 6 * time.Second, time.Minute
+	// checkEvery is how often it is asked whether the service answers.
+	checkEvery = 2 * time.Second
 )
 
-// breaker stops the claims of an installation after a refusal that the next write may get too: one
-// that is not in the service's own words, a 401, a 429 or a 503. What is sent meanwhile would have to
-// be looked up for days. After a pause a GET asks the service. After a GET that succeeded one write
-// goes alone: if it is refused so too, the pause doubles.
+// breaker stops the claims of an installation after a refusal that the next write may get too, or when all calls
+// hang. What is sent meanwhile would have to be looked up for days. After a Client.Check that succeeds one write
+// goes alone: an approval or a decline ends the pause, and anything else keeps it.
 type breaker struct {
-	// Since is when it opened; zero if it is closed.
-	Since time.Time `json:"since,omitzero"`
-	// Until is when the service is asked, and while it is being asked or one write is under way the
-	// time at which another process takes over.
+	// Since is when it opened, by the database's clock; zero if it is closed.
+	Since  time.Time `json:"since,omitzero"`
+	Reason string    `json:"reason,omitempty"`
+	// Claim is the turn of the process that tries, and Until when another one may.
+	Claim string        `json:"claim,omitempty"`
 	Until time.Time     `json:"until,omitzero"`
 	Pause time.Duration `json:"pause,omitempty"`
-	// Trial means that the service has answered a GET, and Claim is the one write that goes alone.
-	Trial bool   `json:"trial,omitempty"`
-	Claim string `json:"claim,omitempty"`
 }
 
-// rests reports whether the service is not to be asked yet. A time that a wrong clock has written counts
-// for nothing.
-func (b breaker) rests(now time.Time) bool {
-	left := b.Until.Sub(now)
-	return left > 0 && left < longestPause
+// personsPause is a pause that a person has made.
+type personsPause struct {
+	Since time.Time `json:"since"`
+	By    string    `json:"by"`
+	Note  string    `json:"note"`
 }
 
-// stops reports whether no claim passes.
-func (b breaker) stops() bool { return !b.Since.IsZero() && (!b.Trial || b.Claim != "") }
-
-var errPaused = errors.New("a write was refused by the service or by what stands in front of it: nothing is sent until Client.Check and one write succeed")
-
-// stops reports whether the error of a write opens the breaker.
+// stops reports whether the error of a write opens the breaker: a refusal that the next write may get too.
 func stops(err error) bool {
 	unknown, foreign := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	if foreign {
@@ -57,180 +60,269 @@ func stops(err error) bool {
 		return false
 	}
 	switch status := api.StatusCode; status {
-	case http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		return true
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return status != http.StatusForbidden || foreign
 	default:
 		return foreign && status/100 == 4
 	}
 }
 
-// unanswered reports whether a write was not sent, or no answer to it came.
-func unanswered(err error) bool {
-	if unknown, lost := errors.AsType[*quickstream.UnknownOutcomeError](err); lost {
-		err = unknown.Cause
-	}
-	_, lost := errors.AsType[*quickstream.NetworkError](err)
-	return lost || errors.Is(err, quickstream.ErrNotSent)
+// ends reports whether the answer of the write that went alone ends a pause: it was approved, declined or is
+// pending, or the service has refused it for what it asks for.
+func ends(err error) bool {
+	_, unknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	_, refused := errors.AsType[*quickstream.APIError](err)
+	return err == nil || errors.Is(err, quickstream.ErrDeclined) || errors.Is(err, quickstream.ErrPending) || refused && !unknown && !stops(err)
 }
 
-// readBreaker returns the breaker, and its text.
-func readBreaker(ctx context.Context, tx tx) (b breaker, text string, err error) {
-	text, err = meta(ctx, tx, breakerName)
-	if err == nil && text != "" {
-		err = json.Unmarshal([]byte(text), &b)
-	}
-	return b, text, err
-}
-
-// changeBreaker stores the breaker if it is as it was read, and reports whether it did.
-func changeBreaker(ctx context.Context, tx tx, b breaker, was string) (bool, error) {
-	text := ""
-	if !b.Since.IsZero() {
-		data, err := json.Marshal(b)
-		if err != nil {
-			return false, err
-		}
-		text = string(data)
-	}
-	return changeMeta(ctx, tx, breakerName, text, was)
-}
-
-// changeMeta stores a text under a name if it is as it was read, and reports whether it did.
-func changeMeta(ctx context.Context, tx tx, name, text, was string) (bool, error) {
-	n, err := tx.Exec(ctx, `INSERT INTO quickstream.meta (name, value) VALUES ($1, $2)
-		ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE quickstream.meta.value = $3`, name, text, was)
-	return n == 1, err
-}
-
-// passBreaker lets a claim pass, in its transaction, or returns errPaused. alone means that it is the
-// one write that goes alone.
-func (e *engine) passBreaker(ctx context.Context, tx tx, claim string) (alone bool, err error) {
-	b, text, err := readBreaker(ctx, tx)
-	switch {
-	case err != nil || b.Since.IsZero():
-		return false, err
-	case b.stops():
-		return false, errPaused
-	}
-	b.Claim, b.Until = claim, e.clock().Add(e.jobTimeout()+jobMargin)
-	alone, err = changeBreaker(ctx, tx, b, text)
-	if err == nil && !alone {
-		err = errPaused
-	}
-	return alone, err
-}
-
-// heed opens the breaker if the error of a write says so, and closes it if the write that went alone
-// was answered otherwise. If that was not sent, or its answer was lost, the pause begins again.
-func (e *engine) heed(ctx context.Context, c *claim, err error) {
-	opens, lost, opened, closed := stops(err), unanswered(err), false, false
-	if !opens && !c.alone {
-		return
-	}
-	failed := within(ctx, e.db, func(tx tx) error {
-		b, text, err := readBreaker(ctx, tx)
-		alone := b.Claim != "" && b.Claim == c.text
-		if err != nil || !opens && !alone || opens && !b.Since.IsZero() && !alone {
+// changeBreaker changes the breaker under a lock. Nothing is stored if change returns false.
+func (e *engine) changeBreaker(ctx context.Context, change func(b *breaker, now time.Time) bool) (b breaker, changed bool, err error) {
+	err = within(ctx, e.db, func(tx tx) error {
+		if err := execute(ctx, tx, "INSERT INTO quickstream.meta (name, value) VALUES ($1, '') ON CONFLICT (name) DO UPDATE SET value = quickstream.meta.value", breakerName); err != nil {
 			return err
 		}
-		now, pause := e.clock(), breakerPause
-		switch {
-		case alone && opens:
-			pause = min(2*b.Pause, breakerMost)
-		case alone && lost:
-			pause = b.Pause
+		g, err := e.gates(ctx, tx)
+		if err != nil {
+			return err
 		}
-		next := breaker{Since: now, Until: now.Add(pause), Pause: pause}
+		now, err := databaseNow(ctx, tx)
+		if err != nil {
+			return err
+		}
+		was := !g.breaker.Since.IsZero()
+		if changed = change(&g.breaker, now); !changed {
+			return nil
+		}
+		b = g.breaker
+		text := ""
 		if !b.Since.IsZero() {
-			next.Since = b.Since
+			data, err := json.Marshal(b)
+			if err != nil {
+				return err
+			}
+			text = string(data)
 		}
-		if !opens && !lost {
-			next = breaker{}
+		if err := setMeta(ctx, tx, breakerName, text); err != nil {
+			return err
 		}
-		changed, err := changeBreaker(ctx, tx, next, text)
-		opened, closed = changed && opens, changed && next.Since.IsZero()
-		if err == nil && closed {
-			err = e.wake(ctx, tx, now.Sub(b.Since))
+		switch is := !b.Since.IsZero(); {
+		case is && !was:
+			return e.queue.Pause(ctx, tx, sendQueue)
+		case was && !is && g.person.By == "":
+			return e.queue.Resume(ctx, tx, sendQueue)
 		}
+		return nil
+	})
+	return b, changed && err == nil, err
+}
+
+// open opens the breaker.
+func (e *engine) open(ctx context.Context, reason string) {
+	_, opened, err := e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
+		if !b.Since.IsZero() {
+			return false
+		}
+		*b = breaker{Since: now, Reason: reason, Until: now.Add(checkEvery)}
+		return true
+	})
+	if err != nil { // the pause comes with the next answer
+		e.logger.WarnContext(ctx, "quickstream: a pause could not be stored", "error", problemOf(err))
+	}
+	if opened {
+		e.logger.WarnContext(ctx, "quickstream: nothing is sent until Client.Check and one write succeed", "reason", reason)
+	}
+}
+
+// heed opens the breaker if the error of a write says so, and closes it if the write that went alone was answered.
+func (e *engine) heed(ctx context.Context, c *claim, err error) {
+	switch {
+	case c.alone == "" && stops(err):
+		e.open(ctx, problemOf(err))
+	case c.alone == "" || !ends(err):
+	default:
+		_, closed, err := e.changeBreaker(ctx, func(b *breaker, _ time.Time) bool {
+			open := !b.Since.IsZero()
+			*b = breaker{}
+			return open
+		})
+		if err != nil { // it ends with the next trial
+			e.logger.WarnContext(ctx, "quickstream: the end of a pause could not be stored", "error", problemOf(err))
+		}
+		if closed {
+			e.logger.WarnContext(ctx, "quickstream: the service answers again: writes are sent")
+		}
+	}
+}
+
+// checkBreaker opens the breaker if all calls hang, and tries whether an open one can be closed, in one process at a
+// time.
+func (e *engine) checkBreaker(ctx context.Context) error {
+	var g gates
+	var now time.Time
+	err := within(ctx, e.db, func(tx tx) (err error) {
+		if g, err = e.gates(ctx, tx); err != nil || g.breaker.Since.IsZero() {
+			return err
+		}
+		now, err = databaseNow(ctx, tx)
 		return err
 	})
 	switch {
-	case failed != nil: // the pause, or its end, comes with the next answer
-		e.logger.WarnContext(ctx, "quickstream: the pause after a refusal could not be stored", "error", problemOf(failed))
-	case opened:
-		e.logger.WarnContext(ctx, "quickstream: "+errPaused.Error(), "error", problemOf(err))
-	case closed:
-		e.logger.WarnContext(ctx, "quickstream: the service answers again: writes are sent")
+	case err != nil:
+		return err
+	case g.breaker.Since.IsZero():
+		if e.gate.hung() >= e.workers {
+			e.open(ctx, "every call has taken longer than five seconds")
+		}
+		return nil
 	}
-}
-
-// checkBreaker asks the service whether it answers again, when it is time and in one process.
-func (e *engine) checkBreaker(ctx context.Context) error {
-	now := e.clock()
-	var mine breaker
-	text := ""
-	err := within(ctx, e.db, func(tx tx) error {
-		b, was, err := readBreaker(ctx, tx)
-		if err != nil || b.Since.IsZero() || b.rests(now) || b.Trial && b.Claim == "" {
-			return err
+	e.gate.forgive()
+	if g.person.By != "" || g.breaker.Until.After(now) {
+		return nil
+	}
+	turn := rand.Text()
+	_, mine, err := e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
+		if b.Since.IsZero() || b.Until.After(now) {
+			return false
 		}
-		b.Trial, b.Claim, b.Until = false, "", now.Add(breakerPause)
-		taken, err := changeBreaker(ctx, tx, b, was)
-		if err != nil || !taken {
-			return err
+		if b.Claim != "" { // the last trial has not ended in time
+			b.Pause = min(2*max(b.Pause, trialPause/2), trialMost)
 		}
-		mine = b
-		_, text, err = readBreaker(ctx, tx)
+		b.Claim, b.Until = turn, now.Add(hangAfter+max(b.Pause, trialPause))
+		return true
+	})
+	if err != nil || !mine {
+		return err
+	}
+	asked, cancel := context.WithTimeout(ctx, hangAfter)
+	defer cancel()
+	if err := e.client.Check(asked); !answers(err) {
+		return e.endTurn(ctx, turn, false)
+	}
+	id := ""
+	err = within(ctx, e.db, func(tx tx) error {
+		ids, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE state = 'queued' AND next_at <= "+database.Now+" ORDER BY CASE WHEN follows = '' THEN 0 ELSE 1 END, written_at DESC LIMIT 1")
+		if len(ids) > 0 {
+			id = ids[0]
+		}
 		return err
 	})
-	if err != nil || text == "" {
-		return err
+	if err != nil || id == "" {
+		return errors.Join(err, e.endTurn(ctx, turn, false))
 	}
-	if err := e.client.Check(ctx); !answers(err) {
-		return err
-	}
-	mine.Trial = true
-	return within(ctx, e.db, func(tx tx) error {
-		taken, err := changeBreaker(ctx, tx, mine, text)
-		if err != nil || !taken {
-			return err
+	e.spawn(func() { // a call may hang for longer than the next trial waits
+		called, cancel := context.WithTimeout(ctx, e.longestPay+jobMargin)
+		defer cancel()
+		_, err := e.workSend(called, id, turn)
+		if err := errors.Join(err, e.endTurn(context.WithoutCancel(ctx), turn, true)); err != nil {
+			e.logger.WarnContext(ctx, "quickstream: a trial failed", "error", problemOf(err))
 		}
-		return execute(ctx, tx, `UPDATE quickstream.write SET due_at = next_at WHERE id IN (SELECT id FROM quickstream.write
-			WHERE due_at > next_at AND state = 'queued' LIMIT $1`+e.dialect.SkipLocked+")", wakeAtOnce) // one of them goes alone
 	})
-}
-
-const (
-	// longestRamp is the longest that what waits for the breaker is enqueued over, and wakeAtOnce the least of it that
-	// is enqueued at once.
-	longestRamp = 5 * time.Minute
-	wakeAtOnce  = 2
-)
-
-// wake has what waits for the breaker enqueued: each second as much as has come in a second of the pause, so
-// that the service gets no burst.
-func (e *engine) wake(ctx context.Context, tx tx, pause time.Duration) error {
-	now := e.clock()
-	marked := now.Add(longestPause)
-	waiting, err := tx.Exec(ctx, `UPDATE quickstream.write SET due_at = $1 WHERE id IN (SELECT id FROM quickstream.write
-		WHERE due_at > next_at AND state = 'queued'`+e.dialect.SkipLocked+")", marked)
-	if err != nil {
-		return err
-	}
-	seconds := max(1, int64(min(pause, longestRamp)/time.Second))
-	each := max(wakeAtOnce, (waiting+seconds-1)/seconds)
-	for i := int64(0); i*each < waiting; i++ {
-		err = execute(ctx, tx, `UPDATE quickstream.write SET due_at = $1 WHERE id IN (SELECT id FROM quickstream.write
-			WHERE due_at = $2 AND state = 'queued' ORDER BY next_at LIMIT $3`+e.dialect.SkipLocked+")", now.Add(time.Duration(i)*time.Second), marked, each)
-		if err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
-// answers reports whether a check was answered by the service: with a 403 too, in its own
-// words, as a key that may pay need not be allowed to list transactions.
+// endTurn gives a turn back that has not ended the pause. failed means that a write was tried.
+func (e *engine) endTurn(ctx context.Context, turn string, failed bool) error {
+	_, _, err := e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
+		if b.Claim != turn {
+			return false
+		}
+		b.Claim, b.Until = "", now.Add(checkEvery)
+		if failed {
+			b.Pause = min(max(2*b.Pause, checkEvery), trialMost)
+			b.Until = now.Add(b.Pause)
+		}
+		return true
+	})
+	return err
+}
+
+// answers reports whether a check was answered by the service: with a 403 too, in its error body, as a key that may
+// pay need not be allowed to list transactions.
 func answers(err error) bool {
-	return err == nil || errors.Is(err, quickstream.ErrForbidden) && ownWords(err)
+	return err == nil || errors.Is(err, quickstream.ErrForbidden) && isOwn(err)
+}
+
+// gate admits as many calls as are wanted. One that hangs gives its place back: the next customer does not wait for it.
+type gate struct {
+	mu     sync.Mutex
+	places int
+	calls  map[int]gateCall
+	next   int
+	freed  chan struct{}
+}
+
+type gateCall struct {
+	begun    time.Time
+	forgiven bool // it was counted as hanging
+}
+
+func newGate(places int) *gate {
+	return &gate{places: places, calls: map[int]gateCall{}, freed: make(chan struct{})}
+}
+
+// enter waits for a place for some seconds.
+func (g *gate) enter(ctx context.Context) (release func(), admitted bool) {
+	deadline := time.Now().Add(hangAfter)
+	for {
+		g.mu.Lock()
+		now, young, next := time.Now(), 0, deadline
+		for _, c := range g.calls {
+			if old := c.begun.Add(hangAfter); old.After(now) {
+				young++
+				if old.Before(next) {
+					next = old
+				}
+			}
+		}
+		if young < g.places {
+			number := g.next
+			g.next++
+			g.calls[number] = gateCall{begun: now}
+			g.mu.Unlock()
+			return func() { g.leave(number) }, true
+		}
+		freed := g.freed
+		g.mu.Unlock()
+		if !now.Before(deadline) {
+			return nil, false
+		}
+		timer := time.NewTimer(time.Until(next))
+		select {
+		case <-freed:
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, false
+		}
+		timer.Stop()
+	}
+}
+
+func (g *gate) leave(number int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.calls, number)
+	close(g.freed)
+	g.freed = make(chan struct{})
+}
+
+// hung is how many calls hang that were not counted in an earlier pause.
+func (g *gate) hung() (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, c := range g.calls {
+		if !c.forgiven && time.Since(c.begun) > hangAfter {
+			n++
+		}
+	}
+	return n
+}
+
+func (g *gate) forgive() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for number, c := range g.calls {
+		c.forgiven = true
+		g.calls[number] = c
+	}
 }

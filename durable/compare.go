@@ -3,6 +3,7 @@ package durable
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -14,109 +15,132 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// Compare holds what the service has settled on a date against the database, in both
-// directions, and tells OnDifference what it finds. What the service says of a payment
-// is applied as if it had been looked up: OnOutcome is told where that changes anything.
-// It reads page by page, in constant memory.
-func (e *Engine[TTx]) Compare(ctx context.Context, date quickstream.Date) error {
-	return e.counted(ctx, date, e.compare)
+// Comparison is how the comparisons with the service stand: see [Engine.CompareNow].
+type Comparison struct {
+	// Day is the settlement date that was compared last to its end, At when, Transactions how many the
+	// service had on it, and Differences how many OnDifference was notified of. Day is zero if there was none.
+	Day          quickstream.Date `json:"day,omitzero"`
+	At           time.Time        `json:"at,omitzero"`
+	Transactions int              `json:"transactions"`
+	Differences  int              `json:"differences"`
+	// FailingSince is since when each comparison has failed; zero if the last one did not. Problem says why.
+	FailingSince time.Time `json:"failingSince,omitzero"`
+	Problem      string    `json:"problem,omitempty"`
 }
 
-func (e *engine) compare(ctx context.Context, date quickstream.Date, n *tally) error {
-	c, err := e.comparison(ctx, date, n)
-	if err != nil {
-		return err
+// comparisonName is the name under which the last comparison stands.
+const comparisonName = "comparison"
+
+// CompareNow compares what the service has settled on a date with the database, in both
+// directions: it stores what is missing here, applies what the service says of the others, and notifies OnDifference
+// of what differs. It reads page by page, in constant memory.
+func (e *Engine[TTx]) CompareNow(ctx context.Context, date quickstream.Date) error {
+	return e.counted(ctx, date)
+}
+
+// counted runs a comparison and stores what came of it.
+func (e *engine) counted(ctx context.Context, date quickstream.Date) error {
+	c := &comparison{engine: e, date: date}
+	failed := c.compare(ctx)
+	if ctx.Err() != nil { // it was cut off, and says nothing
+		return failed
 	}
-	at := e.clock() // before the page was read
-	for page, err := range pages(ctx, e.client.Transactions.BySettlementDate(date)) {
+	err := within(ctx, e.db, func(tx tx) error {
+		last, err := readComparison(ctx, tx)
 		if err != nil {
-			return fmt.Errorf("durable: %w", err)
-		}
-		for _, unreadable := range page.Unreadable {
-			if err := c.differ(ctx, Difference{Kind: Unreadable, Date: date, Err: unreadable}); err != nil {
-				return err
-			}
-		}
-		if err := c.page(ctx, page.Data, at); err != nil {
 			return err
 		}
-		at = e.clock()
+		now, err := databaseNow(ctx, tx)
+		if err != nil {
+			return err
+		}
+		switch {
+		case failed == nil:
+			last = Comparison{Day: date, At: now, Transactions: c.transactions, Differences: c.differences}
+		case last.FailingSince.IsZero():
+			last.FailingSince = now
+			fallthrough
+		default:
+			last.Problem = problemOf(failed)
+		}
+		text, err := json.Marshal(last)
+		if err != nil {
+			return err
+		}
+		return setMeta(ctx, tx, comparisonName, string(text))
+	})
+	if failed != nil {
+		failed = fmt.Errorf("durable: %w", failed)
 	}
-	return c.here(ctx)
+	return errors.Join(failed, err)
+}
+
+func readComparison(ctx context.Context, tx tx) (c Comparison, err error) {
+	text, err := meta(ctx, tx, comparisonName)
+	if err == nil && text != "" {
+		err = json.Unmarshal([]byte(text), &c)
+	}
+	return c, err
 }
 
 // comparison is one run of the comparison of a date.
 type comparison struct {
 	*engine
-	*tally
+	transactions, differences int
 
 	date quickstream.Date
 	run  string
 }
 
-// comparison begins a run.
-func (e *engine) comparison(ctx context.Context, date quickstream.Date, n *tally) (*comparison, error) {
-	// Its number begins with the time, so that what runs that were cut off have left can be
-	// removed.
-	now := e.clock()
-	c := &comparison{e, n, date, runAt(now) + rand.Text()}
-	return c, e.letGo(ctx, "<", runAt(now.Add(-3*24*time.Hour)))
-}
-
 func runAt(t time.Time) string { return fmt.Sprintf("%020d ", t.UnixMicro()) }
 
-// pair is a transaction and the payment that it is.
-type pair struct {
-	transaction *quickstream.Transaction
-	row         *row       // nil where there is none
-	without     Difference // what there is then
-	version     error      // of a row of another version of the program
-}
-
-// page compares transactions of the service's that were read at a time, or later; a zero
-// time tells that they are a report's, whose word is looked up before it is applied.
-func (c *comparison) page(ctx context.Context, page []*quickstream.Transaction, at time.Time) error {
-	c.transactions += len(page)
-	var pairs []pair
-	err := c.retried(ctx, func(tx tx) (err error) {
-		if pairs, err = c.pairs(ctx, tx, page); err == nil {
-			err = c.mark(ctx, tx, pairs)
+func (c *comparison) compare(ctx context.Context) error {
+	err := within(ctx, c.db, func(tx tx) error {
+		now, err := databaseNow(ctx, tx)
+		// The number of a run begins with the time, so that what runs that were cut off have left can be removed.
+		c.run = runAt(now) + rand.Text()
+		if err == nil {
+			err = execute(ctx, tx, "DELETE FROM quickstream.compared WHERE run < $1", runAt(now.Add(-3*24*time.Hour)))
 		}
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("durable: %w", err)
+		return err
 	}
-	for _, p := range pairs {
-		if err := c.pair(ctx, p, at); err != nil {
-			return err
-		}
+	err = c.readDay(ctx, c.date, func() error { return nil }, func(page []*quickstream.Transaction, at time.Time) error { return c.page(ctx, page, at) })
+	if errors.Is(err, errUnreadableItem) || errors.Is(err, errUnexpectedlyEmpty) {
+		err = c.differ(ctx, Difference{Kind: Unreadable, Date: c.date, Err: err})
 	}
-	return nil
+	if err != nil {
+		return err
+	}
+	return c.here(ctx)
 }
 
-// pairs finds the payments of transactions: by receipt all at once, as almost all are
-// known by theirs.
-func (c *comparison) pairs(ctx context.Context, tx tx, page []*quickstream.Transaction) ([]pair, error) {
+// pair is a transaction and the write that it is.
+type pair struct {
+	transaction *quickstream.Transaction
+	row         *row  // nil if there is none
+	version     error // of a row of another version of the program
+}
+
+// pairs finds the writes of transactions: by receipt all at once, as almost all are known by theirs.
+func (e *engine) pairs(ctx context.Context, tx tx, page []*quickstream.Transaction) ([]pair, error) {
 	known := map[string]pair{}
 	receipts := make([]any, 0, len(page))
 	for _, t := range page {
 		receipts = append(receipts, t.ReceiptNumber)
 	}
-	err := c.each(ctx, tx, func(r *row, version error) { known[r.ReceiptNumber] = pair{row: r, version: version} },
-		"receipt <> '' AND receipt IN "+list(len(receipts)), receipts...)
+	err := e.each(ctx, tx, func(r *row, version error) { known[r.ReceiptNumber] = pair{row: r, version: version} },
+		"receipt <> '' AND operation <> 'Transactions.Void' AND receipt IN "+list(len(receipts)), receipts...)
 	if err != nil {
 		return nil, err
 	}
 	pairs := make([]pair, len(page))
 	for i, t := range page {
 		p := known[t.ReceiptNumber]
-		p.transaction = t
-		if p.row == nil {
-			if p.row, err = c.about(ctx, tx, t); err == nil && p.row == nil {
-				p.without, err = c.without(ctx, tx, t)
-			}
-			if err != nil {
+		if p.transaction = t; p.row == nil {
+			if p.row, err = e.about(ctx, tx, t); err != nil {
 				return nil, err
 			}
 		}
@@ -137,7 +161,28 @@ func list(n int) string {
 	return "(" + b.String()[1:] + ")"
 }
 
-// mark notes which payments the service has on the date.
+// page compares a page that was read at a time, or later.
+func (c *comparison) page(ctx context.Context, page []*quickstream.Transaction, at time.Time) error {
+	c.transactions += len(page)
+	var pairs []pair
+	err := within(ctx, c.db, func(tx tx) (err error) {
+		if pairs, err = c.pairs(ctx, tx, page); err == nil {
+			err = c.mark(ctx, tx, pairs)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range pairs {
+		if err := c.pair(ctx, p, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mark notes which writes the service has on the date.
 func (c *comparison) mark(ctx context.Context, tx tx, pairs []pair) error {
 	args, values := []any{c.run}, ""
 	for _, p := range pairs {
@@ -152,65 +197,63 @@ func (c *comparison) mark(ctx context.Context, tx tx, pairs []pair) error {
 	return execute(ctx, tx, "INSERT INTO quickstream.compared (run, id) VALUES "+values[1:]+" ON CONFLICT DO NOTHING", args...)
 }
 
-// without is the difference of a transaction that is no payment of the database.
-func (c *comparison) without(ctx context.Context, tx tx, t *quickstream.Transaction) (Difference, error) {
-	d := Difference{Kind: NotOurs, Date: c.date, Transaction: t}
-	where, key := ofReceipt, t.OriginalReceiptNumber
-	if order := t.Metadata[orderMember]; order != "" && t.Metadata[installationMember] == c.installation {
-		d.Kind, key = MissingHere, order
-		where = "order_id = $1 AND kind = 'payment' AND " + sqlPaid()
-	}
-	other, err := c.one(ctx, tx, where+" LIMIT 1", key)
-	if err != nil || other == nil {
-		return d, err
-	}
-	d.Write = other.write()
-	if other.emptied() && t.PrincipalAmount != nil && t.PrincipalAmount.Amount.Equal(other.Amount) {
-		return d, nil // it was emptied, and is this one
-	}
-	if d.Kind == MissingHere && t.TransactionType != quickstream.TransactionTypeRefund && approved(t) {
-		d.Kind = DoubleCharged
-	}
-	return d, nil
-}
-
 // pair tells what differs, and applies what is new.
 func (c *comparison) pair(ctx context.Context, p pair, at time.Time) error {
-	if err := c.refunds(ctx, p.transaction); err != nil {
+	if err := c.refundsOf(ctx, p.transaction); err != nil {
 		return err
 	}
-	if p.row == nil {
-		return c.differ(ctx, p.without)
+	d := Difference{Date: c.date, Transaction: p.transaction}
+	switch {
+	case p.row == nil:
+		return c.without(ctx, d, at)
+	case p.version != nil:
+		d.Kind, d.Write, d.Err = Unreadable, p.row.shown(), p.version
+		return c.differ(ctx, d)
 	}
-	if p.version != nil {
-		return c.differ(ctx, Difference{Kind: Unreadable, Date: c.date, Write: p.row.write(), Transaction: p.transaction, Err: p.version})
-	}
-	kinds := p.row.differences(p.transaction)
-	for _, kind := range kinds {
-		if err := c.differ(ctx, Difference{Kind: kind, Date: c.date, Write: p.row.write(), Transaction: p.transaction}); err != nil {
+	for _, kind := range p.row.differences(p.transaction) {
+		d.Kind, d.Write = kind, p.row.shown()
+		if err := c.differ(ctx, d); err != nil {
 			return err
 		}
 	}
 	seen := ofTransaction(p.transaction, at)
-	if at.IsZero() {
-		if len(kinds) == 0 {
-			return nil
-		}
-		at := c.clock()
-		t, err := c.client.Transactions.Get(ctx, p.transaction.ReceiptNumber)
-		if err != nil {
-			return fmt.Errorf("durable: %w", err)
-		}
-		seen = ofTransaction(t, at)
+	if p.row.unchangedBy(seen, c.policy) {
+		return nil
 	}
-	if next := p.row.after(seen, c.policy, c.clock()); next.same(p.row) {
-		return nil // as almost always
-	}
-	return c.observeOne(ctx, p.row.ID, seen)
+	return c.observe(ctx, p.row, seen)
 }
 
-// refunds adds up the refunds of a refund's payment, as the service knows them.
-func (c *comparison) refunds(ctx context.Context, t *quickstream.Transaction) error {
+// without stores a transaction that is a payment of this installation and no write of the database, and tells.
+func (c *comparison) without(ctx context.Context, d Difference, at time.Time) error {
+	t := d.Transaction
+	stored, err := c.storeLost(ctx, t, at)
+	if err != nil {
+		return err
+	}
+	if stored != nil {
+		d.Kind = MissingHere
+		w, err := c.find(ctx, "id = $1", stored.ID)
+		if err != nil {
+			return err
+		}
+		if d.Write = w; w.Reason == ReasonDoubleCharged {
+			d.Kind = DoubleCharged
+		}
+		return c.differ(ctx, d)
+	}
+	d.Kind = NotOurs
+	other, err := c.peek(ctx, ofReceipt+" LIMIT 1", t.OriginalReceiptNumber)
+	if err != nil {
+		return err
+	}
+	if other != nil {
+		d.Write = other.shown()
+	}
+	return c.differ(ctx, d)
+}
+
+// refundsOf adds up the refunds of a refund's payment, as the service knows them.
+func (c *comparison) refundsOf(ctx context.Context, t *quickstream.Transaction) error {
 	if t.TransactionType != quickstream.TransactionTypeRefund || t.OriginalReceiptNumber == "" || !approved(t) {
 		return nil
 	}
@@ -218,12 +261,12 @@ func (c *comparison) refunds(ctx context.Context, t *quickstream.Transaction) er
 	if err != nil || payment == nil {
 		return err
 	}
-	limit, sum := c.mostRefunded(payment.Amount, payment.total), decimal.Decimal{}
+	limit, sum := c.mostRefunded(payment), decimal.Decimal{}
 	for refund, err := range c.client.Transactions.Refunds(t.OriginalReceiptNumber).All(ctx) {
 		switch {
 		case isNone(err) || errors.Is(err, quickstream.ErrUnreadableItem): // those of the date are told as such
 		case err != nil:
-			return fmt.Errorf("durable: %w", err)
+			return err
 		case approved(refund) && refund.PrincipalAmount != nil:
 			sum = sum.Add(refund.PrincipalAmount.Amount)
 		}
@@ -231,7 +274,7 @@ func (c *comparison) refunds(ctx context.Context, t *quickstream.Transaction) er
 	if !sum.GreaterThan(limit) {
 		return nil
 	}
-	return c.differ(ctx, Difference{Kind: RefundsExceed, Date: c.date, Write: payment.write(), Transaction: t})
+	return c.differ(ctx, Difference{Kind: RefundsExceed, Date: c.date, Write: payment.shown(), Transaction: t})
 }
 
 // here finds what is approved here and was not among what the service settled. It reads
@@ -247,15 +290,17 @@ func (c *comparison) here(ctx context.Context) error {
 				return err
 			}
 			return c.each(ctx, tx, func(r *row, version error) { missing = append(missing, pair{row: r, version: version}) },
-				`settles_on = $1 AND settles_on <> '' AND receipt > $2 AND receipt <= $3 AND `+sqlPaid()+` AND
+				`settles_on = $1 AND settles_on <> '' AND receipt > $2 AND receipt <= $3 AND `+sqlApproved()+` AND
 				NOT EXISTS (SELECT 1 FROM quickstream.compared c WHERE c.run = $4 AND c.id = quickstream.write.id) ORDER BY receipt`,
 				c.date.String(), after, *last, c.run)
 		})
 		if err != nil {
-			return fmt.Errorf("durable: %w", err)
+			return err
 		}
 		if last == nil {
-			return c.letGo(ctx, "=", c.run)
+			return within(ctx, c.db, func(tx tx) error {
+				return execute(ctx, tx, "DELETE FROM quickstream.compared WHERE run = $1", c.run)
+			})
 		}
 		for _, p := range missing {
 			if err := c.missingThere(ctx, p); err != nil {
@@ -266,31 +311,17 @@ func (c *comparison) here(ctx context.Context) error {
 	}
 }
 
-// letGo removes what was noted by a run, or by those before it, a part at a time.
-func (e *engine) letGo(ctx context.Context, which, run string) error {
-	for n := int64(1); n > 0; {
-		err := within(ctx, e.db, func(tx tx) (err error) {
-			n, err = tx.Exec(ctx, "DELETE FROM quickstream.compared WHERE (run, id) IN (SELECT run, id FROM quickstream.compared WHERE run "+which+" $1 LIMIT 5000)", run)
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("durable: %w", err)
-		}
-	}
-	return nil
-}
-
 // missingThere asks the service about a payment that was not where it should be: a list
 // that moved while it was read may have lost it.
 func (c *comparison) missingThere(ctx context.Context, p pair) error {
-	at, d := c.clock(), Difference{Kind: MissingThere, Date: c.date, Write: p.row.write()}
+	at, d := p.row.now, Difference{Kind: MissingThere, Date: c.date, Write: p.row.shown()}
 	t, err := c.client.Transactions.Get(ctx, p.row.ReceiptNumber)
 	if err != nil {
 		switch unreadable := (*quickstream.DecodeError)(nil); {
 		case errors.As(err, &unreadable):
 			d.Kind, d.Err = Unreadable, err
 		case !isNone(err):
-			return fmt.Errorf("durable: %w", err)
+			return err
 		}
 		return c.differ(ctx, d)
 	}
@@ -299,11 +330,8 @@ func (c *comparison) missingThere(ctx context.Context, p pair) error {
 		return c.pair(ctx, p, at)
 	}
 	d.Transaction = t
-	if err := c.differ(ctx, d); err != nil {
+	if err := c.differ(ctx, d); err != nil || p.version != nil {
 		return err
 	}
-	if p.version == nil {
-		return c.observeOne(ctx, p.row.ID, ofTransaction(t, at))
-	}
-	return nil
+	return c.observe(ctx, p.row, ofTransaction(t, at))
 }

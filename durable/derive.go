@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -47,43 +46,17 @@ func (e *engine) members(w NewWrite) map[string]string {
 	return map[string]string{installationMember: e.installation, orderMember: w.Order, writeMember: w.ID}
 }
 
-// named puts installation, order and id into the metadata of a payment and a pre-authorisation.
-func (e *engine) named(params quickstream.TransactionParams, w NewWrite) quickstream.TransactionParams {
-	add := func(metadata map[string]string) map[string]string {
-		with := maps.Clone(metadata)
-		if with == nil {
-			with = map[string]string{}
-		}
-		maps.Copy(with, e.members(w))
-		return with
-	}
-	switch p := params.(type) {
-	case quickstream.PayParams:
-		p.Metadata = add(p.Metadata)
-		return p
-	case quickstream.CollectParams:
-		p.Metadata = add(p.Metadata)
-		return p
-	case quickstream.PreauthoriseParams:
-		p.Metadata = add(p.Metadata)
-		return p
-	default:
-		return params
-	}
-}
-
 // request is what the engine reads of an intent's request.
 type request struct {
-	TransactionType       quickstream.TransactionType   `json:"transactionType"`
-	AuthorisationType     quickstream.AuthorisationType `json:"authorisationType"`
-	OriginalReceiptNumber string                        `json:"originalReceiptNumber"`
-	PrincipalAmount       decimal.Decimal               `json:"principalAmount"`
-	Currency              quickstream.Currency          `json:"currency"`
-	SupplierBusinessCode  string                        `json:"supplierBusinessCode"`
-	SingleUseTokenID      string                        `json:"singleUseTokenId"`
-	CustomerID            string                        `json:"customerId"`
-	CustomerReference     string                        `json:"customerReferenceNumber"`
-	AccountToken          string                        `json:"accountToken"`
+	TransactionType       quickstream.TransactionType `json:"transactionType"`
+	OriginalReceiptNumber string                      `json:"originalReceiptNumber"`
+	PrincipalAmount       decimal.Decimal             `json:"principalAmount"`
+	Currency              quickstream.Currency        `json:"currency"`
+	SupplierBusinessCode  string                      `json:"supplierBusinessCode"`
+	SingleUseTokenID      string                      `json:"singleUseTokenId"`
+	CustomerID            string                      `json:"customerId"`
+	CustomerReference     string                      `json:"customerReferenceNumber"`
+	AccountToken          string                      `json:"accountToken"`
 	PayToData             struct {
 		AgreementToken string `json:"agreementToken"`
 		EndToEndID     string `json:"endToEndId"`
@@ -125,21 +98,13 @@ func requestDigest(i quickstream.Intent) string {
 // rowOf returns the row of an intent.
 func (e *engine) rowOf(w NewWrite, i quickstream.Intent) *row {
 	request := requestOf(i)
-	r := &row{intent: i, endToEnd: request.PayToData.EndToEndID, kind: kindOther, keyNumber: 1}
-	r.ID, r.Order, r.Operation, r.Reference, r.intentID = w.ID, w.Order, i.Operation, i.Reference, i.ID
+	r := &row{intent: i, keyNumber: 1}
+	r.ID, r.Order, r.Title, r.Operation, r.Reference = w.ID, w.Order, w.Title, i.Operation, i.Reference
 	r.Amount, r.Currency, r.Business = request.PrincipalAmount, request.Currency, request.SupplierBusinessCode
 	r.source, r.token = digest(request.CustomerID, request.AccountToken, request.PayToData.AgreementToken), digest(request.SingleUseTokenID)
-	r.customer = digest(request.CustomerReference)
-	r.Standing = standing(StateQueued)
-	switch {
-	case takesMoney(i.Operation):
-		r.kind = kindPayment
-	case i.Operation == quickstream.OperationVoid:
-		r.kind, r.Reference = kindFollowUp, ""
-	case i.Operation == OperationReverse, request.OriginalReceiptNumber != "":
-		r.kind = kindFollowUp
-	case i.Operation.IsAgreementChange(): // one at a time
-		r.follows = i.Target
+	r.customer, r.Standing = digest(request.CustomerReference), standing(StateQueued)
+	if r.isVoid() {
+		r.Reference = ""
 	}
 	return r
 }

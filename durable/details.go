@@ -19,17 +19,15 @@ type Details struct {
 	// Source is what a payment was made with; empty if that is not known.
 	Source SourceKind
 	// FollowUps are what was done to it, the oldest first.
-	FollowUps []FollowUp
+	FollowUps []Write
 	// Events are its history, the oldest first.
 	Events []Event
-	// At is when they were so, by the installation's clock.
+	// At is when they were so, by the database's clock.
 	At time.Time
 	// Taken is what an approved payment or capture has taken: its amount, and the surcharge that the service has added.
 	Taken decimal.Decimal
 	// Left is what can still be refunded of an approved payment or capture, by what the engine knows.
 	Left decimal.Decimal
-	// Refused counts what was observed of it and OnOutcome has refused: see [Engine.NotifyAgain].
-	Refused int
 	// NotDecidable is the error of a [Decision] about this version now, whatever the result; nil if a person can decide.
 	NotDecidable error
 }
@@ -54,7 +52,7 @@ func (e *Engine[TTx]) Details(ctx context.Context, id string) (Details, error) {
 			return errors.Join(err, ErrNoWrite)
 		}
 		request := requestOf(r.intent)
-		d.Write, d.CustomerReferenceNumber = r.write(), request.CustomerReference
+		d.Write, d.CustomerReferenceNumber = r.shown(), request.CustomerReference
 		switch {
 		case request.SingleUseTokenID != "":
 			d.Source = SourceToken
@@ -65,25 +63,25 @@ func (e *Engine[TTx]) Details(ctx context.Context, id string) (Details, error) {
 		}
 		var unreadable error
 		err = e.each(ctx, tx, func(r *row, version error) {
-			d.FollowUps, unreadable = append(d.FollowUps, FollowUp{r.Record, r.follows}), errors.Join(unreadable, version)
-		}, "follows <> '' AND follows = $1 AND kind = 'follow_up' ORDER BY written_at, id", id)
+			d.FollowUps, unreadable = append(d.FollowUps, r.shown()), errors.Join(unreadable, version)
+		}, "follows <> '' AND follows = $1 ORDER BY written_at, id", id)
 		if err := errors.Join(err, unreadable); err != nil {
 			return err
 		}
-		d.At, d.Refused, d.NotDecidable = e.clock(), len(r.pending), e.notDecidable(r)
+		d.At, d.NotDecidable = r.now, e.notDecidable(r)
 		takes := takesMoney(r.Operation) && r.Operation != quickstream.OperationPreauthorise || r.Operation == quickstream.OperationCapture
 		if takes && r.Approved() {
-			d.Taken = decimal.Max(r.Amount, r.total)
+			d.Taken = decimal.Max(r.Amount, r.Total)
 		}
-		if takes && r.Paid() {
-			limit := e.mostRefunded(r.Amount, r.total)
-			refunded, err := e.refunded(ctx, tx, &row{follows: id}, limit)
+		if takes && r.Approved() {
+			limit := e.mostRefunded(r)
+			refunded, err := e.refunded(ctx, tx, &row{Write: Write{Follows: id}}, limit)
 			if err != nil {
 				return err
 			}
 			d.Left = decimal.Max(decimal.Zero, limit.Sub(refunded))
 		}
-		stored, err := e.events(ctx, tx, id)
+		stored, err := e.events(ctx, tx, "write_id = $1 ORDER BY number", id)
 		d.Events = append([]Event{r.queued()}, stored...)
 		return err
 	})

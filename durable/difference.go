@@ -11,7 +11,7 @@ type DifferenceKind string
 
 // The differences.
 const (
-	// MissingHere: a payment of an order that the database does not know.
+	// MissingHere: a payment of an order that the database lacked. It is stored now, and its order is paid.
 	MissingHere DifferenceKind = "missing_here"
 	// MissingThere: approved here, and not among what the service settled on its day.
 	// What the service says of it, and of its day, is in Transaction; nil where it knows
@@ -42,20 +42,12 @@ const (
 type Difference struct {
 	Kind DifferenceKind
 	Date quickstream.Date
-	// Write is the write as it stood here; nil if there is none.
+	// Write is the write as it stood here; its ID is empty if there is none.
 	Write Write
-	// Transaction is what the service has; nil where there is nothing. Of a report it
-	// holds what the report's columns say.
+	// Transaction is what the service has; nil if it has nothing.
 	Transaction *quickstream.Transaction
 	// Err is why the service's word could not be read; nil otherwise.
 	Err error
-}
-
-// same reports whether a payment has not become another by what was seen, but for the
-// evidence.
-func (r *row) same(before *row) bool {
-	return r.Standing == before.Standing && r.ReceiptNumber == before.ReceiptNumber && r.SettlesOn == before.SettlesOn &&
-		r.total.Equal(before.total) && !r.State.InProgress() && r.Due.Equal(before.Due)
 }
 
 // differences are what a transaction says differently.
@@ -67,14 +59,14 @@ func (r *row) differences(t *quickstream.Transaction) []DifferenceKind {
 	outcome := t.Outcome()
 	approved := outcome == quickstream.OutcomeApproved
 	switch {
-	case approved && r.State == StateDoubleCharged,
+	case approved && r.Reason == ReasonDoubleCharged,
 		approved && r.Paid() && r.ReceiptNumber != "" && r.ReceiptNumber != t.ReceiptNumber:
 		kinds = append(kinds, DoubleCharged)
-	case approved && r.State == StateNotFound:
+	case approved && r.Reason == ReasonNotFound:
 		kinds = append(kinds, NotFoundCharged)
 	case outcome.Final() && r.State.InProgress():
 		kinds = append(kinds, Late)
-	case approved != r.Paid():
+	case approved != r.Approved():
 		kinds = append(kinds, DifferentState)
 	}
 	return kinds
@@ -95,10 +87,6 @@ func (r *row) differsInAmount(t *quickstream.Transaction) bool {
 		return false
 	}
 	return !t.PrincipalAmount.Amount.Equal(r.Amount) || t.PrincipalAmount.Currency != "" && t.PrincipalAmount.Currency != r.Currency
-}
-
-func approved(t *quickstream.Transaction) bool {
-	return t.Outcome() == quickstream.OutcomeApproved
 }
 
 // differ notifies OnDifference, and counts.

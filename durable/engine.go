@@ -3,17 +3,12 @@ package durable
 import (
 	"cmp"
 	"context"
-	"crypto/cipher"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/rivertype"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable/internal/database"
@@ -28,19 +23,17 @@ type Options[TTx any] struct {
 	// printable ASCII characters without blanks. References and keys follow from it, so it never
 	// changes. A test system has another name than production. Required.
 	Installation string
-	// OnOutcome is notified of every change of a write's standing that means something to the
-	// merchant, exactly once, in the transaction that stores it: see "What OnOutcome is notified of" in
-	// the package documentation. Its own writes through tx commit with the change. If it fails nothing
-	// is stored, and it is notified again, with pauses that grow to an hour.
-	// It must not call the API, nor the engine without tx. Required.
+	// OnOutcome is notified of what became of a write, exactly once, in the transaction that says so:
+	// see "What OnOutcome is notified of" in the package documentation. Its own writes through tx commit
+	// with that. If it fails it is notified again, with pauses that grow to an hour. It must not call the
+	// API, nor the engine without tx. Required.
 	OnOutcome func(ctx context.Context, tx TTx, change OutcomeChange) error
 	// OnEvent is notified of every notification that is not about a write of the engine's,
 	// such as an agreement's, after the API has confirmed it, in the transaction that
 	// ends the notification.
 	OnEvent func(ctx context.Context, tx TTx, n *webhooks.Notification) error
 	// OnDifference is notified of what a comparison finds, outside of any transaction. A
-	// comparison that fails begins again, and so does one whose OnDifference fails: it may
-	// be notified of a difference again.
+	// comparison that fails begins again: it may be notified of a difference again.
 	OnDifference func(ctx context.Context, d Difference) error
 
 	// ServiceRetries says whether the facility lets the service retry declined payments
@@ -51,39 +44,30 @@ type Options[TTx any] struct {
 	// Policy changes anything else of the procedure.
 	Policy func(*resolve.Policy)
 
-	// SendWithin is how long a write may wait to be sent by the database's clock; an hour
-	// by default. After it the write ends not_sent. One by a single-use token
-	// ends after ten minutes, as its token does.
+	// SendWithin is how long a payment may wait to be sent; an hour by default. After it the payment ends
+	// not_sent. One by a single-use token ends after ten minutes, as its token does.
 	SendWithin time.Duration
+	// LookUpLag is how long a transaction may be missing from look-ups and lists; 15 minutes by default,
+	// which is an assumption: the service does not say. Measure it, and set it no shorter.
+	LookUpLag time.Duration
 	// RefundTotal lets refunds go up to the total with its surcharge, and not only up to
 	// the principal: a setting of the facility.
 	RefundTotal bool
 	// LongestPay is the longest that the client takes for a call; 110 seconds by default,
 	// for a client with its default limits.
 	LongestPay time.Duration
-	// Workers is how many new writes and notifications are worked on at once in this
-	// process, and as many that were there before; 10 by default.
+	// Workers is how many payments are sent at once in this process, how many are looked up, how many hooks run, and how
+	// many notifications are confirmed; 10 by default.
 	Workers int
-	// SweepEvery is how often what is due is looked for; a second by default.
-	SweepEvery time.Duration
 	// CompareAt is when the comparison of the day before runs, in Sydney. Those of a week that were missed, or
 	// failed, are made up, the oldest first. There is none if this is nil.
 	CompareAt *resolve.TimeOfDay
-	// Report makes the nightly comparison read the transaction report, whose columns it
-	// names, and not the list of transactions.
-	Report *ReportColumns
 	// Keep is how long what is over is kept.
 	Keep Keep
-	// Seal encrypts stored requests and raw notifications: see "Personal data" in the README. Without
-	// it they are stored as they are. A row keeps the key under which it was stored.
-	Seal cipher.AEAD
-	// Carrier and Continue carry traces over from notifications and from
-	// [Engine.Reverse] to their jobs, as those of [quickstream.Observer] do for payments.
+	// Carrier and Continue carry traces over from notifications and from [Engine.Reverse] to their jobs, as
+	// those of [quickstream.Observer] do for payments.
 	Carrier  func(ctx context.Context) string
 	Continue func(ctx context.Context, carrier string) context.Context
-	// Clock is for tests: the time of the installation, which is the database's, is ahead of that by as
-	// much as Clock is ahead of time.Now. The age of what is queued goes by the database itself.
-	Clock func() time.Time
 	// Logger gets what went wrong. It gets no handles and no texts of the service or of hooks.
 	Logger *slog.Logger
 }
@@ -106,47 +90,31 @@ type engine struct {
 	queue      database.Queue
 	sydney     *time.Location
 	logger     *slog.Logger
-	aead       cipher.AEAD
 
-	installation                       string
-	onOutcome                          func(context.Context, tx, OutcomeChange) error
-	onEvent                            func(context.Context, tx, *webhooks.Notification) error
-	onDifference                       func(context.Context, Difference) error
-	carrier                            func(context.Context) string
-	resume                             func(context.Context, string) context.Context
-	time                               *clock
-	clock                              func() time.Time // the time of the installation
-	sendWithin, longestPay, sweepEvery time.Duration
-	kept                               Keep
-	refundTotal                        bool
-	workers                            int
-	compareAt                          *resolve.TimeOfDay
-	report                             *ReportColumns
+	installation                string
+	onOutcome                   func(context.Context, tx, OutcomeChange) error
+	onEvent                     func(context.Context, tx, *webhooks.Notification) error
+	onDifference                func(context.Context, Difference) error
+	carrier                     func(context.Context) string
+	resume                      func(context.Context, string) context.Context
+	sendWithin, longestPay, lag time.Duration
+	kept                        Keep
+	refundTotal                 bool
+	workers                     int
+	compareAt                   *resolve.TimeOfDay
 
-	step func(name string) // at each durable step, for tests that end the process
+	step  func(name string) // at each durable step, for tests that end the process
+	spawn func(func())      // does something beside the caller
 
-	waiting     waiters
-	gate        *gate
-	service     atomic.Pointer[clockSkew]
-	confirming  sync.Mutex
-	confirmed   atomic.Pointer[facility]
-	confirmNext time.Time // under confirming
-	started     atomic.Bool
-	stopping    atomic.Bool
-	stop        context.CancelFunc
-	running     sync.WaitGroup
+	ahead    atomic.Int64 // of the database's clock before this machine's, about
+	service  atomic.Pointer[clockSkew]
+	waiting  waiters
+	gate     *gate
+	started  atomic.Bool
+	stopping atomic.Bool
+	stop     context.CancelFunc
+	running  sync.WaitGroup
 }
-
-const jobMargin = 30 * time.Second
-
-// jobTimeout is how long a job may run: longer than the longest call, and what is
-// looked up before it.
-func (e *engine) jobTimeout() time.Duration { return 2*e.longestPay + jobMargin }
-
-// lease is how long a job has before what it was for is enqueued again. It is short,
-// as a write whose job is lost should not wait for long, and two jobs for one write
-// do no harm.
-const lease = time.Minute
 
 // New returns an engine. It refuses a database that could lose what it has committed,
 // one of a later version of the schema, and one of another installation. Tables are made by
@@ -160,18 +128,17 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 	if err != nil {
 		return nil, err
 	}
-	step, shared := func(string) {}, newClock(opts.Clock, db)
-	if probe, tested := db.(database.Probe); tested {
-		step = probe.Step
-	}
 	core := &engine{
 		db: db, dialect: db.Dialect(), statements: newStatements(), client: client, policy: resolve.DefaultPolicy(*opts.ServiceRetries), sydney: sydney,
-		logger: opts.Logger, aead: opts.Seal, installation: opts.Installation, onDifference: opts.OnDifference, carrier: opts.Carrier, resume: opts.Continue,
-		time: shared, clock: shared.now, sendWithin: cmp.Or(opts.SendWithin, time.Hour), longestPay: cmp.Or(opts.LongestPay, 110*time.Second),
-		sweepEvery: cmp.Or(opts.SweepEvery, time.Second), kept: opts.Keep.atLeast(),
-		refundTotal: opts.RefundTotal, workers: cmp.Or(opts.Workers, 10), compareAt: opts.CompareAt, report: opts.Report, step: step,
+		logger: opts.Logger, installation: opts.Installation, onDifference: opts.OnDifference, carrier: opts.Carrier, resume: opts.Continue,
+		sendWithin: cmp.Or(opts.SendWithin, time.Hour), longestPay: cmp.Or(opts.LongestPay, 110*time.Second), lag: cmp.Or(opts.LookUpLag, 15*time.Minute),
+		kept: opts.Keep.atLeast(), refundTotal: opts.RefundTotal, workers: cmp.Or(opts.Workers, 10), compareAt: opts.CompareAt, step: func(string) {},
 	}
-	core.gate = &gate{id: rand.Text(), workers: 2 * core.workers}
+	if probe, tested := db.(database.Probe); tested {
+		core.step = probe.Step
+	}
+	core.spawn = func(f func()) { core.running.Go(f) }
+	core.gate = newGate(core.workers)
 	if core.logger == nil {
 		core.logger = slog.New(slog.DiscardHandler)
 	}
@@ -205,33 +172,18 @@ func (o Options[TTx]) check() error {
 		return errors.New("durable: Options.ServiceRetries is required: only the merchant knows whether the service may retry a declined payment by itself")
 	case o.OnOutcome == nil:
 		return errors.New("durable: Options.OnOutcome is required: it is notified of what became of a payment")
+	case o.Workers < 0 || o.Workers > 1000 || o.SendWithin < 0 || o.LookUpLag < 0 || o.LongestPay < 0:
+		return errors.New("durable: Options has 0 to 1000 Workers, and no negative times")
 	default:
 		return nil
 	}
 }
 
 // prepare makes the queue and checks the database.
-func (e *engine) prepare(ctx context.Context) error {
-	workers := river.NewWorkers()
-	river.AddWorker(workers, &worker[writeJob]{work: e.workWrite})
-	river.AddWorker(workers, &worker[notificationJob]{work: e.workNotification})
-	queue, err := e.db.Queue(&river.Config{
-		Queues: map[string]river.QueueConfig{
-			newQueue: {MaxWorkers: e.workers}, sweptQueue: {MaxWorkers: e.workers, FetchCooldown: 20 * time.Millisecond, FetchPollInterval: 200 * time.Millisecond},
-		},
-		Workers:              workers,
-		JobTimeout:           e.jobTimeout(),
-		RescueStuckJobsAfter: e.jobTimeout() + jobMargin,
-		MaxAttempts:          1, // what is to be done again stands in the rows
-		Middleware:           []rivertype.Middleware{&runImmediately{}},
-		FetchCooldown:        5 * time.Millisecond, // River tells of no job that comes sooner after another one
-		FetchPollInterval:    100 * time.Millisecond,
-		Logger:               slog.New(warnings{e.logger.Handler()}),
-	})
-	if err != nil {
+func (e *engine) prepare(ctx context.Context) (err error) {
+	if e.queue, err = e.db.Queue(e.config()); err != nil {
 		return err
 	}
-	e.queue = queue
 	if driver, tested := e.db.(database.Driver); tested {
 		driver.Drive(e.tasks())
 	}
@@ -244,26 +196,14 @@ func (e *engine) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := within(ctx, e.db, func(tx tx) error { return e.isInstallation(ctx, tx) }); err != nil {
-		return err
-	}
-	return within(ctx, e.db, func(tx tx) error { return e.beginTime(ctx, tx) })
+	return within(ctx, e.db, func(tx tx) error { return e.nameInstallation(ctx, tx) })
 }
 
-// tasks are the engine's work, for tests that do it without a queue.
-func (e *engine) tasks() database.Tasks {
-	return database.Tasks{
-		Begin: e.begin, Sweep: e.sweep, CheckBreaker: e.checkBreaker, ReadLost: e.readLost, Forget: e.forget, Nightly: e.dailyComparison, Keep: e.keep,
-		Write: func(ctx context.Context, id string) error { return e.workWrite(ctx, writeJob{ID: id}) },
-		Notification: func(ctx context.Context, id, digest string) error {
-			return e.workNotification(ctx, notificationJob{ID: id, Digest: digest})
-		},
-	}
-}
+// beatEvery is how often each engine looks at the history of the database and at a pause.
+const beatEvery = 2 * time.Second
 
-// Start begins to work: it finds out whether the database was restored from a backup, and
-// then runs jobs until Stop. Its error matches [FacilityError] if the service is not that of the
-// installation.
+// Start begins to work: it finds out whether the database has another history, and then runs jobs until
+// Stop. Its error is a [FacilityError] if the database belongs to another installation or address.
 func (e *Engine[TTx]) Start(ctx context.Context) error {
 	if err := e.start(ctx); err != nil {
 		return fmt.Errorf("durable: %w", err)
@@ -275,12 +215,11 @@ func (e *engine) start(ctx context.Context) error {
 	if !e.started.CompareAndSwap(false, true) {
 		return errors.New("an engine is started once: make another one")
 	}
-	if err := e.confirm(ctx); err != nil { // it is tried again before each send
-		e.logger.WarnContext(ctx, "quickstream: "+errNotConfirmed.Error(), "error", problemOf(err))
-	} else if err := within(ctx, e.db, func(tx tx) error { return e.isFacility(ctx, tx) }); err != nil {
+	err := within(ctx, e.db, func(tx tx) error { return e.isFacility(ctx, tx) })
+	if err != nil {
 		return err
 	}
-	if err := errors.Join(e.begin(ctx), e.keepLimit(ctx)); err != nil {
+	if err := errors.Join(e.recognise(ctx), e.takeOver(ctx)); err != nil {
 		return err
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -290,25 +229,52 @@ func (e *engine) start(ctx context.Context) error {
 	}
 	e.stop = stop
 	for name, work := range map[string]func(context.Context) error{
-		"enqueuing what is due": e.sweep, "keeping the time": e.keepTime, "keeping the limit": e.keepLimit, "asking whether the service answers": e.checkBreaker, "the search for lost payments": e.readLost,
-		"reading returns": e.dailyReturns, "the comparison": e.dailyComparison, "emptying old writes": e.dailyForgetting,
-	} { // each by itself: a comparison takes long, and what is due does not wait for it
+		"looking at the history": e.recognise, "asking whether the service answers": e.checkBreaker, "restoring": e.restore,
+	} { // each by itself: restoring takes long
 		e.running.Go(func() { e.every(running, name, work) })
 	}
 	return nil
 }
 
-// begin finds out whether the database was restored. What was being sent when a process ended is
-// looked up at once. If another machine is still sending it, a look-up does no harm. A
-// row that another transaction holds is left to it.
-func (e *engine) begin(ctx context.Context) error {
-	if err := e.recognise(ctx); err != nil {
+// takeOver has what was being sent when a process ended looked up: at once if there was one process alone, and otherwise
+// when no process can be sending it any more. River would do so later.
+func (e *engine) takeOver(ctx context.Context) error {
+	var sending []*row
+	err := within(ctx, e.db, func(tx tx) error {
+		err := e.each(ctx, tx, func(r *row, unreadable error) {
+			if unreadable == nil {
+				sending = append(sending, r)
+			}
+		}, "state = 'sending'")
+		for _, r := range sending {
+			if err == nil && !e.dialect.Alone {
+				err = e.enqueue(ctx, tx, lookUpQueue, r.Due.Sub(r.now), lookUpJob{r.ID})
+			}
+		}
 		return err
-	}
-	return within(ctx, e.db, func(tx tx) error {
-		return execute(ctx, tx, `UPDATE quickstream.write SET next_at = $1, due_at = $1
-			WHERE id IN (SELECT id FROM quickstream.write WHERE due_at IS NOT NULL AND state = 'sending'`+e.dialect.SkipLocked+`)`, e.clock())
 	})
+	for _, r := range sending {
+		if err == nil && e.dialect.Alone {
+			err = e.observe(ctx, r, observed{kind: sawLost, sends: r.Sends})
+		}
+	}
+	return err
+}
+
+// every does work again and again until the context ends.
+func (e *engine) every(ctx context.Context, name string, work func(context.Context) error) {
+	tick := time.NewTicker(beatEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := work(ctx); err != nil && ctx.Err() == nil {
+			e.logger.ErrorContext(ctx, "quickstream: "+name+" failed, and is tried again", "error", problemOf(err))
+		}
+	}
 }
 
 // Stop ends the work: no job begins any more, and those that run go on to their end,
@@ -322,7 +288,7 @@ func (e *Engine[TTx]) Stop(ctx context.Context) error {
 	e.stopping.Store(true)
 	err := e.queue.Stop(ctx)
 	if err != nil {
-		cancelled, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobMargin) // a hook may ignore its context
+		cancelled, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second) // a hook may ignore its context
 		defer cancel()
 		err = errors.Join(err, e.queue.StopAndCancel(cancelled))
 	}

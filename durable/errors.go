@@ -28,11 +28,13 @@ var (
 	// ErrChanged means that another transaction changed the same writes at that moment. Roll back,
 	// and run yours again.
 	ErrChanged = errors.New("durable: another transaction changed the write at this moment: run this one again")
-	// ErrStale means that the write has changed since the person who decides has seen it: show it again.
-	// Nothing was stored.
+	// ErrTooLate means that the write was sent, or may have been: it cannot be cancelled.
+	ErrTooLate = errors.New("durable: too late: it was sent, or may have been")
+	// ErrStale means that the write has changed since the person who decides has seen it, or that they do not
+	// say which version they saw: show it again. Nothing was stored.
 	ErrStale = errors.New("durable: the write has changed since it was seen")
-	// ErrLookUpFirst means that the last look-up is older than a minute: see [Engine.LookUp]. Nothing was
-	// stored.
+	// ErrLookUpFirst means that no look-up of the last minute has succeeded: see [Engine.LookUp]. Nothing
+	// was stored.
 	ErrLookUpFirst = errors.New("durable: look the write up first")
 )
 
@@ -54,7 +56,7 @@ func (e *IDReusedError) Unwrap() error { return ErrIDReused }
 
 // OrderOpenError means that the order has another payment, which was taken or may still be. Nothing
 // was stored.
-type OrderOpenError struct{ Payment Payment }
+type OrderOpenError struct{ Payment Write }
 
 // Error says where that payment stands.
 func (e *OrderOpenError) Error() string {
@@ -70,8 +72,7 @@ type TokenUsedError struct{ Write Write }
 
 // Error says where that write stands.
 func (e *TokenUsedError) Error() string {
-	w := e.Write.Common()
-	return fmt.Sprintf("%v: %q is %s", ErrTokenUsed, w.ID, w.Text())
+	return fmt.Sprintf("%v: %q is %s", ErrTokenUsed, e.Write.ID, e.Write.Text())
 }
 
 // Unwrap returns [ErrTokenUsed].
@@ -98,7 +99,7 @@ type VersionError struct {
 
 // Error names the write, and the type of the cause: its text may show what was stored.
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("durable: write %q is of another version or cannot be unsealed: %T", e.WriteID, e.Err)
+	return fmt.Sprintf("durable: write %q is of another version: %T", e.WriteID, e.Err)
 }
 
 // Unwrap returns why.

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/quickstream-go/quickstream/durable/internal/database"
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
@@ -24,25 +24,27 @@ const (
 	EventRefused     EventKind = "refused"      // the service refused it
 	EventNotExecuted EventKind = "not_executed" // the answer permits another send
 	EventExpired     EventKind = "expired"      // given up before it was sent
+	EventCancelled   EventKind = "cancelled"    // by a person, before it was sent
 	EventLookedUp    EventKind = "looked_up"
 	EventReturned    EventKind = "returned" // it is in the list of returned transactions
 	EventDecided     EventKind = "decided"  // by a person
-	EventNotified    EventKind = "notified" // OnOutcome has taken the change
+	EventReplaced    EventKind = "replaced" // a person has had another payment made instead
 	EventAsked       EventKind = "asked"    // a person has asked for a follow-up, a look-up or a notification
 	EventPaused      EventKind = "paused"   // a person has paused the installation
 	EventUnpaused    EventKind = "unpaused"
-	EventErased      EventKind = "erased"   // a person has had a customer's data removed
-	EventReplaced    EventKind = "replaced" // a person has had another payment made instead
+	EventErased      EventKind = "erased" // a person has had a customer's data removed
 
+	EventRestored          EventKind = "restored"           // the history of the database has changed, or a person says so
 	EventHistoryConfirmed  EventKind = "history_confirmed"  // a person has said that the database is no copy
-	EventRestoringEnded    EventKind = "restoring_ended"    // a person has ended the search for lost payments
+	EventRestoringEnded    EventKind = "restoring_ended"    // a person has ended the restoring, or it has come to its end
 	EventFacilityConfirmed EventKind = "facility_confirmed" // a person has said that the installation has moved
 )
 
-// Event is an entry of a write's history. Entries are only added.
+// Event is an entry of a write's history, or of the installation's. Entries are only added.
 type Event struct {
-	At   time.Time
-	Kind EventKind
+	WriteID string
+	At      time.Time
+	Kind    EventKind
 	// By and Note are those of the person who has decided.
 	By, Note string
 	// Standing is where the write stands after it.
@@ -56,93 +58,80 @@ type Event struct {
 func (e *Engine[TTx]) Events(ctx context.Context, id string) (list []Event, err error) {
 	err = within(ctx, e.db, func(tx tx) error {
 		if id == "" {
-			list, err = e.events(ctx, tx, id)
+			list, err = e.events(ctx, tx, "write_id = $1 ORDER BY number", id)
 			return err
 		}
 		r, err := e.one(ctx, tx, "id = $1", id)
 		if err != nil || r == nil {
 			return errors.Join(err, ErrNoWrite)
 		}
-		list, err = e.events(ctx, tx, id)
+		list, err = e.events(ctx, tx, "write_id = $1 ORDER BY number", id)
 		list = append([]Event{r.queued()}, list...)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("durable: %w", err)
+	if err != nil && !errors.Is(err, ErrNoWrite) {
+		err = fmt.Errorf("durable: %w", err)
 	}
-	return list, nil
+	return list, err
+}
+
+// EventsBy returns the newest events that a person has caused, up to 1000.
+func (e *Engine[TTx]) EventsBy(ctx context.Context, by string) (list []Event, err error) {
+	err = within(ctx, e.db, func(tx tx) error {
+		list, err = e.events(ctx, tx, "by <> '' AND by = $1 ORDER BY at DESC LIMIT 1000", by)
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("durable: %w", err)
+	}
+	return list, err
 }
 
 // queued is the first event, which the row tells.
 func (r *row) queued() Event {
-	return Event{At: r.Written, Kind: EventQueued, Standing: standing(StateQueued)}
+	return Event{WriteID: r.ID, At: r.Written, Kind: EventQueued, Standing: standing(StateQueued)}
 }
 
 // events reads what is stored of a history.
-func (e *engine) events(ctx context.Context, tx tx, id string) (list []Event, err error) {
+func (e *engine) events(ctx context.Context, tx tx, where string, arg string) (list []Event, err error) {
 	err = query(ctx, tx, func(scan func(...any) error) error {
 		var event Event
 		detail, s := "", &event.Standing
-		if err := scan(&event.At, &event.Kind, &event.By, &event.Note, &s.State, &s.Outcome, &s.Reversal, &detail); err != nil {
+		if err := scan(&event.WriteID, &event.At, &event.Kind, &event.By, &event.Note, &s.State, &s.Reason, &detail); err != nil {
 			return err
 		}
 		if detail != "" {
 			if err := json.Unmarshal([]byte(detail), &event.Seen); err != nil {
-				return &VersionError{id, err}
+				return &VersionError{event.WriteID, err}
 			}
 		}
 		list = append(list, event)
 		return nil
-	}, "SELECT at, kind, by, note, state, outcome, reversal, detail FROM quickstream.event WHERE write_id = $1 ORDER BY number", id)
+	}, "SELECT write_id, at, kind, by, note, state, reason, detail FROM quickstream.event WHERE "+where, arg)
 	return list, err
 }
 
-// record adds events to the history of a write.
-func (e *engine) record(ctx context.Context, tx tx, r *row, events ...Event) error {
-	const columns = 9
-	var values []string
-	var args []any
-	for i, event := range events {
-		detail := ""
-		if event.Seen.Result != "" {
-			data, err := json.Marshal(event.Seen)
-			if err != nil {
-				return err
-			}
-			detail = string(data)
+// record adds an event to the history of a write, whose row is locked, or of the installation, whose is too.
+func (e *engine) record(ctx context.Context, tx tx, r *row, event Event) error {
+	detail := ""
+	if event.Seen.Result != "" {
+		data, err := json.Marshal(event.Seen)
+		if err != nil {
+			return err
 		}
-		marks := make([]string, columns)
-		for n := range marks {
-			marks[n] = "$" + strconv.Itoa(i*columns+n+1)
-		}
-		values = append(values, "("+strings.Join(marks, ", ")+")")
-		args = append(args, r.ID, e.clock(), event.Kind, event.By, event.Note, r.State, r.Outcome, r.Reversal, detail)
+		detail = string(data)
 	}
-	return execute(ctx, tx, "INSERT INTO quickstream.event (write_id, at, kind, by, note, state, outcome, reversal, detail) VALUES "+strings.Join(values, ", "), args...)
+	return execute(ctx, tx, `INSERT INTO quickstream.event (write_id, number, at, kind, by, note, state, reason, detail)
+		VALUES ($1, coalesce((SELECT max(number) FROM quickstream.event WHERE write_id = $1), 0) + 1, `+database.Now+`, $2, $3, $4, $5, $6, $7)`,
+		r.ID, event.Kind, event.By, event.Note, r.State, r.Reason, detail)
 }
 
-// event is the entry of an observation, or false if it says nothing new.
-func (o observed) event(before, r *row) (Event, bool) {
-	event := Event{Kind: EventLookedUp, Seen: o.Seen}
-	switch o.Kind {
-	case sawPermit:
-		event.Kind = EventNotExecuted
-	case sawRefusal:
-		event.Kind = EventRefused
-	case sawTooLate:
-		event.Kind = EventExpired
-	case sawReturn:
-		event.Kind = EventReturned
-	case sawDecision:
-		event.Kind, event.By, event.Note = EventDecided, o.Decision.By, o.Decision.Note
-	default:
-		if o.Claim != "" {
-			event.Kind = EventAnswered
-		}
+// recordInstallation adds an event of a person to the installation's history.
+func (e *engine) recordInstallation(ctx context.Context, tx tx, event Event) error {
+	if err := setMeta(ctx, tx, "lock of events", ""); err != nil {
+		return err
 	}
-	last := before.lookups.Lookups
-	same := len(last) > 0 && event.Kind == EventLookedUp && last[len(last)-1].Result == o.Seen.Result && last[len(last)-1].ReceiptNumber == o.Seen.ReceiptNumber
-	return event, before.Standing != r.Standing || !same
+	return e.record(ctx, tx, &row{}, event)
 }
 
 // checkPerson refuses what is no name of a person, and no reason.

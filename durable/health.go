@@ -4,51 +4,51 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"slices"
 	"time"
 
-	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable/internal/database"
-	"github.com/quickstream-go/quickstream/resolve"
 )
 
 // Health is how the engine's work stands, for health checks and dashboards. Encoded as JSON its durations are numbers of
 // nanoseconds.
 type Health struct {
-	// At is when it was read, by the installation's time, which all times here are of.
+	// At is when it was read, by the database's clock, which all times here are of.
 	At time.Time
-	// Writes counts writes by state, of those that are not over: an order is over in settled, refused and
-	// not_sent, of which there are too many to count. A payment that is not_found and was paid again is over too.
+	// Writes counts writes that are not over, by state.
 	Writes map[State]int
-	// Unknown counts those whose outcome is unknown: sending, resolving, not_found and escalated.
+	// NeedPerson counts those that need a person, by reason. A payment that is not_found and was paid again is
+	// over.
+	NeedPerson map[Reason]int
+	// Unknown counts those whose outcome is unknown: sending, unknown, and needing a person but double_charged.
 	// UnknownFor is the age of the oldest of them.
 	Unknown    int
 	UnknownFor time.Duration
 	// Overdue is for how long what is due has waited at the longest.
 	Overdue time.Duration
-	// Refused counts writes whose outcome OnOutcome has refused so far: nothing is lost,
-	// and the merchant's records lack it.
+	// Refused counts writes of which OnOutcome has not taken what is known, after it has failed: nothing is lost,
+	// and the merchant's records lack it. Untold is for how long one has waited for OnOutcome at the longest.
 	Refused int
-	// Stuck counts writes that are due and that another version of the program has
-	// written, and this one leaves alone: a thousand at most.
-	Stuck int
+	Untold  time.Duration
+	// Discarded counts jobs that somebody has cancelled, or that River has given up. Their work is done all the same.
+	Discarded int
 	// Received counts notifications that wait to be confirmed, and Held those of them that
 	// have failed before.
 	Received, Held int
-	// Restoring is since when payments that the database lacks are being read from the service, because the history of
-	// the database has changed; zero if they are not. RestoringUnreadable counts transactions that could not be read:
-	// one of them may be an order's payment.
-	Restoring           time.Time
-	RestoringUnreadable int
+	// Restoring is since when the history of the database is being restored; zero if it is not. Read reports whether
+	// the service's lists were read to their end, before which nothing is sent, and Unreadable says which list could not
+	// be.
+	Restoring  time.Time
+	Read       bool
+	Unreadable string
 	// MaybeCopy means that the database may be a copy of one that is in use: what was queued before
-	// waits for a quarter of an hour, or for [Engine.ConfirmHistory].
+	// waits for [Engine.ConfirmHistory].
 	MaybeCopy bool
 	// Paused is since when nothing is sent, because a write was refused by the service or by what
-	// stands in front of it, or because a person has paused the installation, whose name is PausedBy; zero if
-	// it is not.
-	Paused   time.Time
-	PausedBy string
+	// stands in front of it, all calls hang, or a person has paused the installation, whose name is PausedBy; zero if
+	// it is not. PausedFor says why.
+	Paused    time.Time
+	PausedBy  string
+	PausedFor string
 	// Comparison is how the comparisons with the service stand.
 	Comparison Comparison
 	// Facility is why nothing is sent if the database belongs to another facility; nil if it does not.
@@ -56,18 +56,15 @@ type Health struct {
 	// Outdated means that the tables are those of a newer program, beside which this one may accept and read
 	// and sends nothing.
 	Outdated bool
-	// ClockDoubted means that the database's clock is not where it was expected, and the service has not
-	// confirmed it: until it has, nothing is given up, emptied or done for the day.
-	ClockDoubted bool
 	// DatabaseAhead is how far the database's clock is ahead of this machine's, which counts for nothing.
 	DatabaseAhead time.Duration
-	// ServiceAhead is how far the service's clock is ahead of the installation's time, to the second,
+	// ServiceAhead is how far the service's clock is ahead of the database's, to the second,
 	// by the last answer that this engine has got, at ServiceAt; that is zero before any.
 	ServiceAhead time.Duration
 	ServiceAt    time.Time
 }
 
-// Health reads how the work stands.
+// Health reads how the work stands, by indexes, in a time that does not grow with the writes that are over.
 func (e *Engine[TTx]) Health(ctx context.Context) (Health, error) {
 	h, err := e.health(ctx)
 	if err != nil {
@@ -77,35 +74,27 @@ func (e *Engine[TTx]) Health(ctx context.Context) (Health, error) {
 }
 
 func (e *engine) health(ctx context.Context) (h Health, err error) {
-	now := e.clock()
-	h.At, h.Writes = now, map[State]int{}
+	h.Writes, h.NeedPerson = map[State]int{}, map[Reason]int{}
 	err = within(ctx, e.db, func(tx tx) error {
-		if err := e.countWrites(ctx, tx, &h, now); err != nil {
-			return err
-		}
-		past, err := readHistory(ctx, tx)
+		now, err := databaseNow(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if past.Searching {
-			h.Restoring, h.RestoringUnreadable = past.Adopted, past.Unreadable
+		h.At, h.DatabaseAhead = now, time.Until(now).Round(time.Millisecond)
+		if err := e.countWrites(ctx, tx, &h); err != nil {
+			return err
 		}
-		h.Outdated = past.outdated
-		h.MaybeCopy = past.Change == database.Replaced && !past.Confirmed && past.recent(e.time)
-		b, _, err := readBreaker(ctx, tx)
+		g, err := e.gates(ctx, tx)
 		if err != nil {
 			return err
 		}
-		h.Paused, h.PausedBy = b.Since, past.pause.By
-		if h.Paused.IsZero() {
-			h.Paused = past.pause.Since
+		h.Facility, h.Outdated = g.facility, g.outdated
+		h.Restoring, h.Read, h.Unreadable = g.restoring.Began, !g.restoring.Read.IsZero(), g.restoring.Unreadable
+		h.MaybeCopy = g.restoring.MaybeCopy && !g.restoring.Confirmed
+		if h.Paused, h.PausedFor = g.breaker.Since, g.breaker.Reason; g.person.By != "" {
+			h.Paused, h.PausedBy, h.PausedFor = g.person.Since, g.person.By, g.person.Note
 		}
-		if h.Comparison, err = readComparison(ctx, tx); err != nil {
-			return err
-		}
-		h.Facility = e.otherFacility(ctx, tx)
-		_, err = e.readTime(ctx, tx)
-		h.DatabaseAhead, h.ClockDoubted = e.time.databaseAhead().Round(time.Millisecond), e.time.doubted()
+		h.Comparison, err = readComparison(ctx, tx)
 		return err
 	})
 	if seen := e.service.Load(); seen != nil {
@@ -114,97 +103,92 @@ func (e *engine) health(ctx context.Context) (h Health, err error) {
 	return h, err
 }
 
-// countWrites counts by indexes, in a time that does not grow with the writes that are over.
-func (e *engine) countWrites(ctx context.Context, tx tx, h *Health, now time.Time) error {
-	var open []State
-	for _, state := range states() {
-		if state.Open() && state != StateNotFound {
-			open = append(open, state)
-		}
-	}
-	const counted = "SELECT state, count(*), min(written_at) FROM quickstream.write WHERE "
+func (e *engine) countWrites(ctx context.Context, tx tx, h *Health) error {
+	open := sqlIn("state", StateQueued, StateSending, StatePending, StateUnknown)
 	err := query(ctx, tx, func(scan func(...any) error) error {
 		var state State
+		var reason Reason
 		var n int
-		var first time.Time
-		err := scan(&state, &n, &first)
-		h.Writes[state] = n
-		if slices.Contains(unknown(), state) {
-			h.Unknown += n
-			h.UnknownFor = max(h.UnknownFor, now.Sub(first))
+		var oldest time.Time
+		if err := scan(&state, &reason, &n, &oldest); err != nil {
+			return err
 		}
-		return err
-	}, counted+sqlIn("state", open...)+" GROUP BY state UNION ALL "+counted+sqlIn("state", StateNotFound)+" AND replaced_by = '' GROUP BY state")
+		h.Writes[state] += n
+		if state == StateNeedsPerson {
+			h.NeedPerson[reason] += n
+		}
+		if state.isUnknown() && state != StatePending && reason != ReasonDoubleCharged {
+			h.Unknown += n
+			h.UnknownFor = max(h.UnknownFor, h.At.Sub(oldest))
+		}
+		return nil
+	}, "SELECT state, reason, count(*), min(written_at) FROM quickstream.write WHERE "+open+" OR state = '"+string(StateNeedsPerson)+"' AND (replaced_by = '' OR reason = '"+
+		string(ReasonDoubleCharged)+"') GROUP BY state, reason")
 	if err != nil {
 		return err
 	}
-	// What is due, or is being worked on, has a due_at of at most a lease from now, or from when it was enqueued
-	// while this waited for the database. Sealed intents cannot be judged.
-	var oldest time.Time
-	err = query(ctx, tx, func(scan func(...any) error) error { return scan(&h.Refused, &h.Received, &h.Held, &oldest, &h.Stuck) }, `SELECT
-		(SELECT count(*) FROM quickstream.write WHERE pending <> ''),
-		(SELECT count(*) FROM quickstream.notification WHERE state = 'received'),
-		(SELECT count(*) FROM quickstream.notification WHERE state = 'received' AND failures > 0),
-		(SELECT min(next_at) FROM quickstream.write WHERE due_at <= $1),
-		(SELECT count(*) FROM (SELECT 1 FROM quickstream.write WHERE due_at <= $1 AND next_at <= $2 AND
-			(intent NOT LIKE $3 AND intent NOT LIKE $4 OR lookups <> '' AND lookups NOT LIKE $5) LIMIT 1000) AS stuck)`,
-		now.Add(lease+readingsApart), now, versioned(quickstream.IntentVersion), sealedPrefix+"%", versioned(resolve.CaseVersion))
-	if !oldest.IsZero() {
-		h.Overdue = max(0, now.Sub(oldest))
+	since := func(into *time.Duration, statement string) {
+		if err == nil {
+			err = query(ctx, tx, func(scan func(...any) error) error {
+				var at time.Time
+				err := scan(&at)
+				if !at.IsZero() {
+					*into = max(0, h.At.Sub(at))
+				}
+				return err
+			}, statement)
+		}
+	}
+	since(&h.Overdue, "SELECT min(next_at) FROM quickstream.write WHERE next_at IS NOT NULL AND next_at <= "+database.Now)
+	since(&h.Untold, "SELECT min(changed_at) FROM quickstream.write WHERE changes > notified")
+	for into, statement := range map[*int]string{
+		&h.Refused:   "SELECT count(*) FROM quickstream.write WHERE changes > notified AND failures > 0",
+		&h.Received:  "SELECT count(*) FROM quickstream.notification WHERE state = 'received'",
+		&h.Held:      "SELECT count(*) FROM quickstream.notification WHERE state = 'received' AND failures > 0",
+		&h.Discarded: "SELECT count(*) FROM " + e.dialect.Jobs + " WHERE state IN ('cancelled', 'discarded')",
+	} {
+		if err == nil {
+			*into, err = count(ctx, tx, statement)
+		}
 	}
 	return err
 }
 
-// Ready returns why the program cannot take payments: the database cannot be reached, or belongs to another
-// facility, or the engine is being stopped. That the service is away, or nothing is sent for now, is no reason:
-// see [Health]. A program that only accepts, and one that has outdated tables, is ready.
+// ErrNotReady means that a process cannot take payments now: see [Engine.Ready].
+var ErrNotReady = errors.New("durable: this process cannot take payments now")
+
+// readyAfter is how late the engine's work may be in a process that takes payments.
+const readyAfter = 5 * time.Minute
+
+// Ready says why this process cannot take payments, for the health check of a load balancer; nil if it can. A pause and
+// restoring say nothing against it: payments are accepted, and wait.
 func (e *Engine[TTx]) Ready(ctx context.Context) error {
-	if e.stopping.Load() {
-		return errors.New("durable: the engine is being stopped")
-	}
-	var other error
-	err := within(ctx, e.db, func(tx tx) error {
-		if err := checkSchema(ctx, e.db, tx); err != nil {
+	var g gates
+	var late time.Duration
+	err := within(ctx, e.db, func(tx tx) (err error) {
+		if g, err = e.gates(ctx, tx); err != nil {
 			return err
 		}
-		other = e.otherFacility(ctx, tx)
-		return nil
+		return query(ctx, tx, func(scan func(...any) error) error {
+			var next, now time.Time
+			err := scan(&next, &now)
+			if !next.IsZero() {
+				late = now.Sub(next)
+			}
+			return err
+		}, "SELECT min(next_at), "+database.Now+" FROM quickstream.write WHERE next_at IS NOT NULL AND next_at <= "+database.Now)
 	})
-	if err := errors.Join(err, other); err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	return nil
-}
-
-// otherFacility is why nothing is sent if the database belongs to another facility.
-func (e *engine) otherFacility(ctx context.Context, tx tx) error {
-	var other *FacilityError
-	if _, err := e.compareFacility(ctx, tx); errors.As(err, &other) {
-		return other
-	}
-	return nil
-}
-
-// versioned is the pattern of a JSON text of a version, which comes first in it.
-func versioned(version int) string { return fmt.Sprintf(`{"version":%d,%%`, version) }
-
-// clockSkew is what an answer has told of the service's clock.
-type clockSkew struct {
-	ahead time.Duration
-	at    time.Time
-}
-
-// serviceTime returns the option that keeps an answer, and what reads the service's clock from it
-// when the call has ended.
-func (e *engine) serviceTime() (quickstream.CallOption, func()) {
-	answer := new(quickstream.Response)
-	return quickstream.WithResponseInto(answer), func() {
-		date, err := http.ParseTime(answer.Header.Get("Date"))
-		if answer.StatusCode == 0 || err != nil {
-			return
-		}
-		e.time.judge(date)
-		now := e.clock()
-		e.service.Store(&clockSkew{date.Sub(now.Truncate(time.Second)), now})
+	paused := g.person.By != "" || !g.breaker.Since.IsZero() || g.restoring.on()
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrNotReady, err)
+	case g.facility != nil:
+		return fmt.Errorf("%w: %w", ErrNotReady, g.facility)
+	case e.stopping.Load():
+		return fmt.Errorf("%w: %w", ErrNotReady, errStopping)
+	case late > readyAfter && !paused:
+		return fmt.Errorf("%w: what is due has waited for %s", ErrNotReady, late.Round(time.Second))
+	default:
+		return nil
 	}
 }

@@ -4,33 +4,158 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"time"
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
+
+	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// What is new has a queue of its own, so that a payment does not wait behind thousands that
-// are looked up after an outage.
+// The queues. Their workers are the concurrency.
 const (
-	newQueue   = "quickstream"
-	sweptQueue = "quickstream_swept"
+	sendQueue   = "quickstream_send"
+	lookUpQueue = "quickstream_lookup"
+	notifyQueue = "quickstream_notify"
+	inboxQueue  = "quickstream_inbox"
+	dailyQueue  = "quickstream_daily"
 )
 
-// A job says no more than what to look at: whether there is something to do stands in the
-// row. One that comes twice, or before its time, does nothing.
-type writeJob struct {
-	ID string `json:"id"`
+// A job says no more than what to look at: whether there is something to do stands in the row, so that one
+// which runs early, twice or at once with another does nothing wrong.
+type (
+	sendJob struct {
+		ID string `json:"id"`
+	}
+	lookUpJob struct {
+		ID string `json:"id"`
+	}
+	// notifyJob is unique by the change too: a job that runs must not keep the one of a later change away.
+	notifyJob struct {
+		ID     string `json:"id"`
+		Change int64  `json:"change"`
+	}
+	inboxJob struct {
+		ID     string `json:"id"`
+		Digest string `json:"digest"`
+	}
+	orphanJob struct{}
+	dailyJob  struct{}
+)
+
+func (sendJob) Kind() string   { return "quickstream.send" }
+func (lookUpJob) Kind() string { return "quickstream.lookup" }
+func (notifyJob) Kind() string { return "quickstream.notify" }
+func (inboxJob) Kind() string  { return "quickstream.inbox" }
+func (orphanJob) Kind() string { return "quickstream.orphans" }
+func (dailyJob) Kind() string  { return "quickstream.daily" }
+
+// live are the states of jobs that are to be done. A completed one must not keep a new one away.
+func live() []rivertype.JobState {
+	return []rivertype.JobState{
+		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateRetryable, rivertype.JobStateScheduled,
+	}
 }
 
-func (writeJob) Kind() string { return "quickstream.write" }
+// mostAttempts is as many as River can count: a hook that fails is called again for ever.
+const mostAttempts = math.MaxInt16
 
-type notificationJob struct {
-	ID     string `json:"id"`
-	Digest string `json:"digest"`
+// insertOpts are those of a job in a queue that is to run in a while.
+func (e *engine) insertOpts(queue string, in time.Duration) *river.InsertOpts {
+	opts := &river.InsertOpts{Queue: queue, MaxAttempts: mostAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: live()}}
+	if in > 0 {
+		opts.ScheduledAt = time.Now().Add(in)
+	}
+	return opts
 }
 
-func (notificationJob) Kind() string { return "quickstream.notification" }
+// begins has jobs that are to run now begin by the earlier of two clocks: River gives them this machine's and compares it
+// with the database's.
+type begins struct {
+	river.JobInsertMiddlewareDefaults
+	e *engine
+}
+
+// InsertMany implements [rivertype.JobInsertMiddleware].
+func (b *begins) InsertMany(ctx context.Context, jobs []*rivertype.JobInsertParams, insert func(context.Context) ([]*rivertype.JobInsertResult, error)) ([]*rivertype.JobInsertResult, error) {
+	if at := b.e.guess().UTC(); at.Before(time.Now()) {
+		for _, job := range jobs {
+			if job.State == rivertype.JobStateAvailable {
+				job.ScheduledAt = &at
+			}
+		}
+	}
+	return insert(ctx)
+}
+
+func (e *engine) enqueue(ctx context.Context, tx tx, queue string, in time.Duration, jobs ...river.JobArgs) error {
+	params := make([]river.InsertManyParams, len(jobs))
+	for i, job := range jobs {
+		params[i] = river.InsertManyParams{Args: job, InsertOpts: e.insertOpts(queue, in)}
+	}
+	if len(params) == 0 {
+		return nil
+	}
+	return e.queue.Insert(ctx, tx, params)
+}
+
+// runNow has a job run at once that may sleep, by one more that ends the work; River's own then finds nothing to do.
+func (e *engine) runNow(ctx context.Context, tx tx, queue string, job river.JobArgs) error {
+	opts := e.insertOpts(queue, 0)
+	opts.UniqueOpts = river.UniqueOpts{}
+	return e.queue.Insert(ctx, tx, []river.InsertManyParams{{Args: job, InsertOpts: opts}})
+}
+
+// worker makes a function a worker of River's. What it returns is when the job is done again; zero for never.
+type worker[Args river.JobArgs] struct {
+	river.WorkerDefaults[Args]
+	e       *engine
+	timeout time.Duration
+	work    func(context.Context, Args) (time.Duration, error)
+	fails   bool // its errors count as River's attempts
+}
+
+// Timeout is how long a job may run.
+func (w *worker[Args]) Timeout(*river.Job[Args]) time.Duration { return w.timeout }
+
+// Work does a job. River logs and stores errors, and so gets none that shows a value.
+func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) error {
+	var again time.Duration
+	err := guard("the job", func() (err error) {
+		again, err = w.work(ctx, job.Args)
+		return err
+	})
+	switch {
+	case err == nil && again > 0:
+		return river.JobSnooze(again)
+	case err == nil:
+		return nil
+	case ctx.Err() != nil: // the process ends, or it has taken too long
+		return river.JobSnooze(time.Second)
+	case w.fails:
+		return errors.New(problemOf(err))
+	default:
+		w.e.logger.ErrorContext(ctx, "quickstream: a job failed, and is done again", "kind", job.Kind, "error", problemOf(err))
+		return river.JobSnooze(failedPause)
+	}
+}
+
+// failedPause is the pause after a job that failed, as when the database is away.
+const failedPause = 5 * time.Second
+
+// retry is River's policy for what fails: pauses that grow to an hour.
+type retry struct{}
+
+// NextRetry implements [river.ClientRetryPolicy].
+func (retry) NextRetry(job *rivertype.JobRow) time.Time {
+	return time.Now().UTC().Add(pause(time.Second, len(job.Errors)+1))
+}
+
+// pause is how long to wait after so many failures in a row.
+func pause(first time.Duration, failures int) time.Duration {
+	return min(first<<min(max(failures, 1)-1, 12), max(first, time.Hour))
+}
 
 // warnings handles River's records: the queue reports every few seconds that all is well.
 type warnings struct{ slog.Handler }
@@ -45,111 +170,136 @@ func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
 
-// worker makes a function a worker of River's.
-type worker[Args river.JobArgs] struct {
-	river.WorkerDefaults[Args]
-	work func(context.Context, Args) error
-}
+const (
+	// jobMargin is what a job has beside the longest call.
+	jobMargin = 10 * time.Second
+	// orphansEvery is how often rows without a job get one, and orphanAfter how long they have been due.
+	orphansEvery = 30 * time.Second
+	orphanAfter  = 10 * time.Second
+	// longestWait is longer than any write waits for the service.
+	longestWait = 15 * 24 * time.Hour
+	// dailyEvery is how often it is looked whether daily work is due.
+	dailyEvery = 10 * time.Minute
+	// dailyLongest is how long daily work may take.
+	dailyLongest = 6 * time.Hour
+	// waitingWorkers is how many workers of the send queue there are for each call that is wanted: a call that
+	// hangs holds its worker.
+	waitingWorkers = 3
+)
 
-func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) error {
-	// River logs and stores errors and panics.
-	ctx = context.WithValue(ctx, queueKey{}, job.Queue)
-	err := guard("the job", func() error { return w.work(ctx, job.Args) })
-	if err == nil || ctx.Err() != nil {
-		return err
+// config is River's. What its defaults would do to money is set: a job may run for longer than the longest
+// call, and is done again soon after its process was killed.
+func (e *engine) config() *river.Config {
+	workers := river.NewWorkers()
+	timeout := e.longestPay + jobMargin
+	river.AddWorker(workers, &worker[sendJob]{e: e, timeout: timeout, work: func(ctx context.Context, j sendJob) (time.Duration, error) { return e.workSend(ctx, j.ID, "") }})
+	river.AddWorker(workers, &worker[lookUpJob]{e: e, timeout: timeout, work: func(ctx context.Context, j lookUpJob) (time.Duration, error) { return e.workLookUp(ctx, j.ID) }})
+	river.AddWorker(workers, &worker[notifyJob]{e: e, timeout: timeout, fails: true, work: func(ctx context.Context, j notifyJob) (time.Duration, error) { return 0, e.workNotify(ctx, j.ID) }})
+	river.AddWorker(workers, &worker[inboxJob]{e: e, timeout: timeout, fails: true, work: func(ctx context.Context, j inboxJob) (time.Duration, error) { return 0, e.workInbox(ctx, j) }})
+	river.AddWorker(workers, &worker[orphanJob]{e: e, timeout: timeout, work: func(ctx context.Context, _ orphanJob) (time.Duration, error) { return 0, e.orphans(ctx) }})
+	river.AddWorker(workers, &worker[dailyJob]{e: e, timeout: dailyLongest, work: func(ctx context.Context, _ dailyJob) (time.Duration, error) { return 0, e.daily(ctx) }})
+	periodic := func(every time.Duration, job river.JobArgs) *river.PeriodicJob {
+		return river.NewPeriodicJob(river.PeriodicInterval(every), func() (river.JobArgs, *river.InsertOpts) {
+			opts := e.insertOpts(dailyQueue, 0)
+			return job, opts
+		}, &river.PeriodicJobOpts{RunOnStart: true})
 	}
-	return errors.New(problemOf(err))
-}
-
-// runImmediately has jobs begin when they are there. River gives them the time of the machine that
-// adds them and asks the database's: if that is behind, they would wait.
-type runImmediately struct {
-	river.JobInsertMiddlewareDefaults
-}
-
-func (*runImmediately) InsertMany(ctx context.Context, jobs []*rivertype.JobInsertParams, insert func(context.Context) ([]*rivertype.JobInsertResult, error)) ([]*rivertype.JobInsertResult, error) {
-	begun := time.Unix(0, 0).UTC()
-	for _, job := range jobs {
-		job.ScheduledAt = &begun
-	}
-	return insert(ctx)
-}
-
-func (e *engine) enqueue(ctx context.Context, tx tx, queue string, jobs ...river.JobArgs) error {
-	params := make([]river.InsertManyParams, len(jobs))
-	for i, job := range jobs {
-		params[i] = river.InsertManyParams{Args: job, InsertOpts: &river.InsertOpts{Queue: queue, MaxAttempts: 1}}
-	}
-	return e.queue.Insert(ctx, tx, params)
-}
-
-// every does work again and again until the context ends.
-func (e *engine) every(ctx context.Context, name string, work func(context.Context) error) {
-	tick := time.NewTicker(e.sweepEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if err := work(ctx); err != nil && ctx.Err() == nil {
-			e.logger.ErrorContext(ctx, "quickstream: "+name+" failed, and is tried again", "error", problemOf(err))
-		}
+	quick := river.QueueConfig{MaxWorkers: e.workers, FetchPollInterval: 100 * time.Millisecond}
+	slow := river.QueueConfig{MaxWorkers: e.workers, FetchCooldown: 100 * time.Millisecond}
+	send := quick
+	send.MaxWorkers *= waitingWorkers
+	return &river.Config{
+		Queues: map[string]river.QueueConfig{
+			sendQueue: send, notifyQueue: quick, lookUpQueue: slow, inboxQueue: slow, dailyQueue: {MaxWorkers: 2, FetchCooldown: 100 * time.Millisecond},
+		},
+		Workers:              workers,
+		JobTimeout:           timeout,
+		RescueStuckJobsAfter: timeout + jobMargin,
+		MaxAttempts:          mostAttempts,
+		RetryPolicy:          retry{},
+		FetchCooldown:        5 * time.Millisecond, // River tells of no job that comes sooner after another one
+		Middleware:           []rivertype.Middleware{&begins{e: e}},
+		PeriodicJobs:         []*river.PeriodicJob{periodic(orphansEvery, orphanJob{}), periodic(dailyEvery, dailyJob{})},
+		Logger:               slog.New(warnings{e.logger.Handler()}),
 	}
 }
 
-// sweep hands out payments and notifications that are due, as many as the workers do in
-// a while, and no more while so many wait: where the service is slow, each would be handed
-// out anew at every lease. After a lease a row is handed out again, should its job be lost.
-// Every engine does so: what is due waits for no leader, and a row that two of them want
-// is handed out once.
-func (e *engine) sweep(ctx context.Context) error {
-	if e.stopping.Load() {
-		return nil
-	}
-	now, found := e.clock(), 0
-	err := within(ctx, e.db, func(tx tx) error {
-		var jobs []river.JobArgs
-		room := 20 * e.workers
-		err := query(ctx, tx, func(scan func(...any) error) error {
-			var waiting int
-			err := scan(&waiting)
-			room -= waiting
-			return err
-		}, "SELECT count(*) FROM (SELECT 1 FROM "+e.dialect.Jobs+" WHERE state = 'available' AND queue = $1 LIMIT $2) AS waiting", sweptQueue, room)
-		if err != nil || room == 0 {
-			return err
-		}
-		due := func(table, key string) string {
-			return "UPDATE quickstream." + table + " SET due_at = $1 WHERE (" + key + ") IN (SELECT " + key +
-				" FROM quickstream." + table + " WHERE due_at <= $2 ORDER BY due_at LIMIT $3" + e.dialect.SkipLocked + ") RETURNING " + key
-		}
-		args := []any{now.Add(lease), now, room}
-		err = query(ctx, tx, func(scan func(...any) error) error {
-			var job writeJob
-			err := scan(&job.ID)
-			jobs = append(jobs, job)
-			return err
-		}, due("write", "id"), args...)
+// orphans inserts a job for every row that has something to do and has none, as after River's tables were
+// emptied, and has jobs run that wait for another clock than the database's.
+func (e *engine) orphans(ctx context.Context) error {
+	return within(ctx, e.db, func(tx tx) error {
+		now, err := databaseNow(ctx, tx)
 		if err != nil {
 			return err
 		}
+		err = execute(ctx, tx, "UPDATE "+e.dialect.Jobs+" SET scheduled_at = "+e.dialect.JobTime+" WHERE state = 'available' AND scheduled_at > "+e.dialect.JobTime+" AND "+
+			sqlIn("kind", sendJob{}.Kind(), notifyJob{}.Kind(), inboxJob{}.Kind()))
+		if err != nil {
+			return err
+		}
+		if err := execute(ctx, tx, "UPDATE quickstream.write SET next_at = $1 WHERE next_at > $2", now, now.Add(longestWait)); err != nil {
+			return err // a wrong clock has put it off
+		}
+		missing := func(kind, id string) string {
+			return " AND NOT EXISTS (SELECT 1 FROM " + e.dialect.Jobs + " j WHERE j.kind = '" + kind + "' AND j.args ->> 'id' = " + id + " AND j." + sqlIn("state", live()...) + ") LIMIT 1000"
+		}
+		late := now.Add(-orphanAfter)
+		sends, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE next_at < $1 AND state = 'queued'"+missing(sendJob{}.Kind(), "quickstream.write.id"), late)
+		if err != nil {
+			return err
+		}
+		looks, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE next_at < $1 AND state <> 'queued'"+missing(lookUpJob{}.Kind(), "quickstream.write.id"), late)
+		if err != nil {
+			return err
+		}
+		var jobs []river.JobArgs
 		err = query(ctx, tx, func(scan func(...any) error) error {
-			var job notificationJob
+			var job notifyJob
+			err := scan(&job.ID, &job.Change)
+			jobs = append(jobs, job)
+			return err
+		}, "SELECT id, changes FROM quickstream.write WHERE changes > notified AND changed_at < $1"+missing(notifyJob{}.Kind(), "quickstream.write.id"), late)
+		if err == nil {
+			err = e.enqueue(ctx, tx, notifyQueue, 0, jobs...)
+		}
+		if err != nil {
+			return err
+		}
+		jobs = nil
+		err = query(ctx, tx, func(scan func(...any) error) error {
+			var job inboxJob
 			err := scan(&job.ID, &job.Digest)
 			jobs = append(jobs, job)
 			return err
-		}, due("notification", "id, digest"), args...)
-		if found = len(jobs); err != nil || found == 0 {
+		}, "SELECT id, digest FROM quickstream.notification WHERE state = 'received' AND received_at < $1"+missing(inboxJob{}.Kind(), "quickstream.notification.id"), late)
+		if err != nil {
 			return err
 		}
-		err = e.enqueue(ctx, tx, sweptQueue, jobs...)
-		e.step("before the sweep's commit")
-		return err
+		return errors.Join(e.enqueue(ctx, tx, inboxQueue, 0, jobs...), e.enqueue(ctx, tx, sendQueue, 0, jobsOf(sends, func(id string) river.JobArgs { return sendJob{id} })...),
+			e.enqueue(ctx, tx, lookUpQueue, 0, jobsOf(looks, func(id string) river.JobArgs { return lookUpJob{id} })...))
 	})
-	if found > 0 {
-		e.step("after the sweep's commit")
+}
+
+func jobsOf(ids []string, job func(id string) river.JobArgs) (jobs []river.JobArgs) {
+	for _, id := range ids {
+		jobs = append(jobs, job(id))
 	}
-	return err
+	return jobs
+}
+
+// tasks are the engine's work, for tests that do it without a queue.
+func (e *engine) tasks() database.Tasks {
+	return database.Tasks{
+		Recognise: e.recognise, Breaker: e.checkBreaker, Restore: e.restore, Orphans: e.orphans, Daily: e.daily,
+		Send: func(ctx context.Context, id string) error {
+			_, err := e.workSend(ctx, id, "")
+			return err
+		},
+		LookUp: func(ctx context.Context, id string) error {
+			_, err := e.workLookUp(ctx, id)
+			return err
+		},
+		Notify: e.workNotify, Keep: e.keep, Compare: e.counted, Inline: func() { e.spawn = func(f func()) { f() } },
+		Inbox: func(ctx context.Context, id, digest string) error { return e.workInbox(ctx, inboxJob{id, digest}) },
+	}
 }

@@ -16,8 +16,8 @@ const pagesAtOnce = 64
 var errCircle = errors.New("durable: the list leads back to a page that was already read")
 
 // pages yields the pages of a list of any length in constant memory. One that is empty may
-// be a 404 in the service's own words. Any other 404 is an error: it may be that of something
-// in between, and what the list holds would be missed.
+// be a 404 in the service's error body on the first page. Any other 404 is an error: it may be a gateway's, and
+// what the list holds would be missed.
 func pages(ctx context.Context, list quickstream.List[quickstream.Transaction]) iter.Seq2[*quickstream.Page[quickstream.Transaction], error] {
 	return func(yield func(*quickstream.Page[quickstream.Transaction], error) bool) {
 		var next quickstream.Cursor
@@ -46,9 +46,8 @@ func pages(ctx context.Context, list quickstream.List[quickstream.Transaction]) 
 	}
 }
 
-// isNone reports whether a list is empty, which a 404 in the service's own words may say.
-func isNone(err error) bool { return errors.Is(err, quickstream.ErrNotFound) && ownWords(err) }
+// isNone reports whether a list is empty, which a 404 in the service's error body may say.
+func isNone(err error) bool { return errors.Is(err, quickstream.ErrNotFound) && isOwn(err) }
 
-// ownWords reports whether an error is that of an answer in the service's own words, and not
-// that of something in between.
-func ownWords(err error) bool { return errors.Is(err, wire.ErrOwn) }
+// isOwn reports whether an error is that of an answer in the service's error body, and not a gateway's.
+func isOwn(err error) bool { return errors.Is(err, wire.ErrOwn) }

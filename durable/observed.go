@@ -4,8 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/resolve"
 )
@@ -14,101 +12,140 @@ import (
 type observation string
 
 const (
-	// sawTransaction: an answer, a look-up or an event.
-	sawTransaction observation = "transaction"
-	// sawRefusal: the service has refused, or the request cannot be made.
+	// sawAnswer: the process that claimed it has an answer, or has lost it.
+	sawAnswer observation = "answer"
+	// sawRefusal: the service has refused the request.
 	sawRefusal observation = "refused"
 	// sawPermit: the claim's holder got an answer that permits another send.
 	sawPermit observation = "permit"
-	// sawTooLate: it is not to be sent any more, and no other process may have sent it.
-	sawTooLate observation = "too_late"
-	// sawNothing: another write than a transaction was looked up and not found, or not yet.
-	sawNothing observation = "nothing"
+	// sawLost: the process that claimed it has ended.
+	sawLost observation = "lost"
+	// sawLookUp: a look-up shows it, or nothing.
+	sawLookUp observation = "look_up"
+	// sawShown: an event or a list shows a transaction that may be it.
+	sawShown observation = "shown"
+	// sawGiveUp: it is not to be sent any more, and no other process may have sent it.
+	sawGiveUp observation = "give_up"
 	// sawReturn: it is in the list of returned transactions.
 	sawReturn observation = "returned"
-	// sawDone: another write than a transaction was found as it was asked for.
-	sawDone observation = "done"
-	// sawConflict: the service has a transaction of the order that is not this payment: a person has to
-	// find out.
+	// sawConflict: it must not be sent, and a person has to find out why.
 	sawConflict observation = "conflict"
 	// sawDecision: a person has decided.
 	sawDecision observation = "decision"
 )
 
-// observed is what was observed of a write: by the answer to its request, by a look-up,
-// an event, the list of returns, the comparison or a person.
+// observed is what was observed of a write.
 type observed struct {
-	Kind observation `json:"kind"`
-	At   time.Time   `json:"at"`
-	// Sends is how often the write was sent when it was looked up; 0 if that does not matter.
-	Sends int `json:"sends,omitempty"`
-	// Claim is that of the process that sent it; "" for all others.
-	Claim  string              `json:"claim,omitempty"`
-	Permit permit              `json:"permit,omitempty"`
-	Seen   resolve.Observation `json:"seen,omitzero"`
-	// Receipt, Total and the others are what the transaction says, if it was read.
-	Receipt   string              `json:"receipt,omitempty"`
-	Total     decimal.NullDecimal `json:"total,omitzero"`
-	SettlesOn quickstream.Date    `json:"settlesOn,omitzero"`
-	Attempts  int                 `json:"attempts,omitempty"`
-	// Resent means that the client has sent the request again within the call.
-	Resent   bool     `json:"resent,omitempty"`
-	Problem  string   `json:"problem,omitempty"`
-	Decision *verdict `json:"decision,omitempty"`
+	kind observation
+	at   time.Time // when it was read, by the database's clock, or earlier; zero for now
+	// sends is how often the write was sent when it was looked up; 0 if that does not matter.
+	sends int
+	// claim is that of the process that sent it; "" for all others.
+	claim  string
+	permit permit
+	seen   resolve.Observation
+	// shown is the transaction, if one was read.
+	shown *quickstream.Transaction
+	// attempts are the client's of this send; 0 if unknown. resent means that it has sent the request again
+	// after a lost answer. receipt is one that an unusable answer shows.
+	attempts int
+	resent   bool
+	receipt  string
+	problem  string
+	reason   Reason
+	decision *verdict
+	person   *Event // who has asked for the look-up, for its event
 }
 
 // ofTransaction is the observation of a transaction that was read.
 func ofTransaction(t *quickstream.Transaction, at time.Time) observed {
-	o := observed{Kind: sawTransaction, At: at, Seen: resolve.Observe(t, nil), Receipt: t.ReceiptNumber, SettlesOn: t.SettlementDate}
-	if t.TotalAmount != nil {
-		o.Total = decimal.NewNullDecimal(t.TotalAmount.Amount)
+	return observed{kind: sawShown, at: at, seen: resolve.Observe(t, nil), shown: t}
+}
+
+// judged is what an event or a list shows of a write: it settles only if it is what was asked for, as what a look-up
+// finds. What was read from the service has nothing to compare with.
+func (r *row) judged(o observed) observed {
+	if r.adopted() || r.emptied() || !r.intent.Operation.IsTransaction() {
+		return o
+	}
+	intent := r.sentIntent()
+	intent.ReceiptNumber, intent.Answered = r.ReceiptNumber, r.ReceiptNumber != ""
+	if o.seen = resolve.Observe(intent.Found(o.shown)); o.seen.ReceiptNumber == "" {
+		o.shown = nil // a candidate at most
 	}
 	return o
 }
 
-// answeredWith returns the transaction that the service answered with; nil for none, and for one that is looked up
-// because it contradicts the request: a void that is not answered as voided, or a payment that is.
-func answeredWith(t *quickstream.Transaction, err error) *quickstream.Transaction {
-	if err == nil {
-		return t
-	}
-	if declined, is := errors.AsType[*quickstream.DeclinedError](err); is {
-		return declined.Transaction
-	}
-	if pending, is := errors.AsType[*quickstream.PendingError](err); is {
-		return pending.Transaction
-	}
-	if unknown, is := errors.AsType[*quickstream.UnknownOutcomeError](err); is && unknown.Operation != quickstream.OperationVoid && !unknown.Transaction.Outcome().Final() {
-		return unknown.Transaction
-	}
-	return nil
+// found reports whether a transaction was seen that has ended.
+func (o observed) found() bool {
+	return o.seen.Result == resolve.LookupSettled || o.seen.Result == resolve.LookupDoubleCharged
+}
+
+// nothing reports whether a look-up has seen nothing that may be the write.
+func nothing(seen resolve.Observation) bool {
+	return (seen.Result == resolve.LookupNone || seen.Result == resolve.LookupFailed) && len(seen.Candidates) == 0
 }
 
 // ofAnswer is the observation that the process which claimed a write makes of its own request: see
 // resendRules for what may be sent again.
-func ofAnswer(t *quickstream.Transaction, err error, claim string, at time.Time) observed {
-	if shown := answeredWith(t, err); shown != nil {
-		o := ofTransaction(shown, at)
-		o.Claim = claim
-		o.Resent = shown.Intent() != nil && shown.Intent().Resent
-		return o
-	}
-	o := observed{Kind: sawTransaction, At: at, Claim: claim, Seen: resolve.Observation{Result: resolve.LookupFailed}, Problem: problemOf(err)}
+func ofAnswer(t *quickstream.Transaction, err error) observed {
+	o := observed{kind: sawAnswer, seen: resolve.Observation{Result: resolve.LookupFailed}, problem: problemOf(err)}
+	declined, isDeclined := errors.AsType[*quickstream.DeclinedError](err)
+	pending, isPending := errors.AsType[*quickstream.PendingError](err)
 	unknown, isUnknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
-	api, refused := errors.AsType[*quickstream.APIError](err)
+	_, refused := errors.AsType[*quickstream.APIError](err)
 	permitted := permitOf(err)
 	switch {
+	case err == nil:
+		o.shown = t
+	case isDeclined:
+		o.shown = declined.Transaction
+	case isPending:
+		o.shown = pending.Transaction
 	case isUnknown:
-		o.Attempts = unknown.Attempts
+		o.attempts = unknown.Attempts
 		if unknown.Intent != nil {
-			o.Receipt = unknown.Intent.ReceiptNumber
+			o.receipt, o.resent = unknown.Intent.ReceiptNumber, unknown.Intent.Resent
 		}
 	case permitted != permitNone:
-		o.Kind, o.Permit, o.Seen = sawPermit, permitted, resolve.Observation{}
-	case refused && stops(err):
-		o.Attempts = api.Attempts
-	case refused:
-		o.Kind, o.Seen = sawRefusal, resolve.Observation{}
-	} // any other error is not one of the client's, and proves nothing
+		o.kind, o.permit, o.seen = sawPermit, permitted, resolve.Observation{}
+	case refused && !stops(err):
+		o.kind, o.seen = sawRefusal, resolve.Observation{}
+	} // any other error proves nothing
+	if o.shown != nil {
+		o.seen = resolve.Observe(o.shown, nil)
+		if i := o.shown.Intent(); i != nil {
+			o.resent, o.attempts = i.Resent, i.Attempts
+		}
+	}
 	return o
+}
+
+// event is the entry of an observation, or false if it says nothing new.
+func (o observed) event(before, r *row) (Event, bool) {
+	event := Event{Kind: EventLookedUp, Seen: o.seen}
+	switch o.kind {
+	case sawPermit:
+		event.Kind = EventNotExecuted
+	case sawRefusal:
+		event.Kind = EventRefused
+	case sawGiveUp:
+		if event.Kind = EventExpired; o.reason == ReasonCancelled {
+			event.Kind = EventCancelled
+		}
+	case sawReturn:
+		event.Kind = EventReturned
+	case sawDecision:
+		event.Kind, event.By, event.Note = EventDecided, o.decision.By, o.decision.Note
+	case sawAnswer, sawLost:
+		event.Kind = EventAnswered
+	case sawLookUp, sawShown, sawConflict:
+	}
+	if o.person != nil {
+		event.By, event.Note = o.person.By, o.person.Note
+	}
+	last := before.lookups.Lookups
+	same := event.Kind == EventLookedUp && len(last) > 0 && last[len(last)-1].Result == o.seen.Result && last[len(last)-1].ReceiptNumber == o.seen.ReceiptNumber
+	unchanged := event.Kind == EventLookedUp && len(last) == 0 && before.State != StateUnknown && before.Version+1 == r.Version && before.Standing == r.Standing
+	return event, before.Standing != r.Standing || o.person != nil || !same && !unchanged
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -17,54 +16,59 @@ const maxID = 255
 
 func (w NewWrite) check(order bool) error {
 	valid := func(text string) bool {
-		return text != "" && len(text) <= maxID && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+		return len(text) <= maxID && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 	}
-	if !valid(w.ID) || (order || w.Order != "") && !valid(w.Order) {
+	switch {
+	case w.ID == "" || !valid(w.ID) || order && w.Order == "" || !valid(w.Order):
 		return errors.New("durable: ids and orders have 1 to 255 bytes of UTF-8 and no control characters; what takes money needs an order")
+	case !valid(w.Title):
+		return errors.New("durable: a title has up to 255 bytes of UTF-8 and no control characters")
+	case w.By != "" || w.Note != "":
+		return checkPerson(w.By, w.Note)
+	default:
+		return nil
 	}
-	return nil
 }
 
-// Pay stores a payment, a PayTo payment or the first pre-authorisation of an order in the merchant's
-// transaction, by PayParams, CollectParams or PreauthoriseParams. It is sent after the commit. The
-// source must be a handle, such as a token. created is false if the id is
-// that of the same request: then payment is that write as it stands, in any state. Another single-use
-// token, IP address, payment reference or metadata does not make another request.
+// Pay stores a payment, a PayTo collection or a first pre-authorisation of an order in the merchant's
+// transaction. It is sent after the commit. The source must be a handle, such as a token. created is false if
+// the id is that of the same request: then payment is that write as it stands, in any state. Another
+// single-use token, IP address, payment reference or metadata does not make another request.
 //
 // The error matches [ErrIDReused], [ErrOrderOpen], [ErrTokenUsed] or [ErrOtherBusiness] if the write
 // cannot be made, and [quickstream.ErrInvalid] if the request breaks a rule; then nothing was stored, and
 // the transaction goes on. opts are for [quickstream.TransactionsService.Plan]; rules that
 // [quickstream.WithoutRule] switches off must be switched off for the engine's client too.
-func (e *Engine[TTx]) Pay(ctx context.Context, tx TTx, w NewWrite, params quickstream.TransactionParams, opts ...quickstream.CallOption) (payment Payment, created bool, err error) {
-	r, created, err := e.pay(ctx, e.typed.Join(tx), w, params, opts)
-	return paymentOf(r), created, err
+func (e *Engine[TTx]) Pay(ctx context.Context, tx TTx, w NewWrite, params quickstream.TransactionParams, opts ...quickstream.CallOption) (payment Write, created bool, err error) {
+	return e.pay(ctx, e.typed.Join(tx), w, params, opts)
 }
 
-func paymentOf(r *row) Payment {
-	if r == nil {
-		return Payment{}
-	}
-	return Payment{r.Record}
-}
-
-func (e *engine) pay(ctx context.Context, tx tx, w NewWrite, params quickstream.TransactionParams, opts []quickstream.CallOption) (*row, bool, error) {
+func (e *engine) pay(ctx context.Context, tx tx, w NewWrite, params quickstream.TransactionParams, opts []quickstream.CallOption) (Write, bool, error) {
 	r, err := e.planPayment(ctx, w, params, opts)
 	if err != nil {
-		return nil, false, err
+		return Write{}, false, err
 	}
-	return e.store(ctx, tx, r)
+	return shown(e.store(ctx, tx, r))
+}
+
+// shown is a stored write as the merchant sees it.
+func shown(r *row, created bool, err error) (Write, bool, error) {
+	if r == nil {
+		return Write{}, false, err
+	}
+	return r.shown(), created, err
 }
 
 func (e *engine) planPayment(ctx context.Context, w NewWrite, params quickstream.TransactionParams, opts []quickstream.CallOption) (*row, error) {
 	if err := w.check(true); err != nil {
 		return nil, err
 	}
-	r, err := e.plan(ctx, w, e.named(params, w), opts)
-	if err == nil && r.intent.MetadataName == "" { // the service refuses metadata: see WithIntentMetadata
-		r, err = e.plan(ctx, w, params, opts)
-	}
-	if err == nil && !r.isPayment() {
+	r, err := e.plan(ctx, w, params, append([]quickstream.CallOption{quickstream.WithMetadata(e.members(w))}, opts...))
+	if err == nil && !takesMoney(r.Operation) {
 		err = fmt.Errorf("durable: %s follows a payment: use the method of that name", r.Operation)
+	}
+	if err == nil && len(opts) > 0 {
+		r.request = requestDigest(r.intent)
 	}
 	return r, err
 }
@@ -79,16 +83,11 @@ func (e *engine) plan(ctx context.Context, w NewWrite, params quickstream.Transa
 	if err != nil {
 		return nil, err
 	}
-	r := e.rowOf(w, intent)
-	if len(opts) > 0 {
-		r.request = requestDigest(intent)
-	}
-	return r, nil
+	return e.rowOf(w, intent), nil
 }
 
 // store stores a write and the job that sends it, or returns the write that is there.
 func (e *engine) store(ctx context.Context, tx tx, r *row) (*row, bool, error) {
-	r.Due = e.clock()
 	related, err := e.lock(ctx, tx, r)
 	if err != nil {
 		return nil, false, fmt.Errorf("durable: %w", err)
@@ -109,7 +108,7 @@ func (e *engine) store(ctx context.Context, tx tx, r *row) (*row, bool, error) {
 		}
 		return current, false, err
 	}
-	if err := e.enqueue(ctx, tx, newQueue, writeJob{ID: r.ID}); err != nil {
+	if err := e.enqueue(ctx, tx, sendQueue, 0, sendJob{r.ID}); err != nil {
 		return nil, false, fmt.Errorf("durable: %w", err)
 	}
 	e.step("before the write's commit")
@@ -125,47 +124,41 @@ func (e *engine) admit(ctx context.Context, tx tx, r *row) (current *row, err er
 		return nil, fmt.Errorf("durable: %w", err)
 	case same == nil:
 	case len(r.differs(same)) > 0:
-		return nil, &IDReusedError{same.write(), r.differs(same)}
+		return nil, &IDReusedError{same.shown(), r.differs(same)}
 	default:
 		return same, nil
 	}
-	if r.isPayment() {
-		if err := e.admitPayment(ctx, tx, r); err != nil {
-			return nil, err
-		}
-	} else if err := e.admitFollowUp(ctx, tx, r); err != nil {
-		return nil, err
+	if r.IsPayment() {
+		err = e.admitPayment(ctx, tx, r)
+	} else {
+		err = e.admitFollowUp(ctx, tx, r)
 	}
-	if r.token == "" {
-		return nil, nil //nolint:nilnil // it can be stored
+	if err != nil || r.token == "" {
+		return nil, err
 	}
 	other, err := e.one(ctx, tx, "token <> '' AND token = $1 AND state <> 'not_sent' LIMIT 1", r.token)
 	if err == nil && other != nil {
-		err = &TokenUsedError{other.write()}
+		err = &TokenUsedError{other.shown()}
 	}
 	return nil, err
 }
 
 // admitPayment refuses a payment of an order that is paid, may be, or is another business's.
 func (e *engine) admitPayment(ctx context.Context, tx tx, r *row) error {
-	other, err := e.one(ctx, tx, "order_id = $1 AND kind = 'payment' AND ("+secondCharge()+" OR replaced_by = '' AND "+sqlBlocks()+") ORDER BY replaced_by DESC LIMIT 1", r.Order)
+	other, err := e.one(ctx, tx, "order_id = $1 AND follows = '' AND (replaced_by <> '' AND "+sqlApproved()+" OR replaced_by = '' AND "+sqlBlocks()+") ORDER BY replaced_by DESC LIMIT 1", r.Order)
 	if err != nil {
 		return fmt.Errorf("durable: %w", err)
 	}
 	if other == nil {
-		other, err = e.one(ctx, tx, "order_id = $1 AND kind = 'payment' AND business <> '' AND business <> $2 AND NOT "+sqlIn("state", StateRefused, StateNotSent)+" LIMIT 1", r.Order, r.Business)
+		other, err = e.one(ctx, tx, "order_id = $1 AND follows = '' AND business <> '' AND business <> $2 AND state <> 'not_sent' AND NOT (state = 'declined' AND reason = 'refused') LIMIT 1", r.Order, r.Business)
 	} else if other.Business == "" || r.Business == "" || other.Business == r.Business {
-		return &OrderOpenError{Payment{other.Record}}
+		return &OrderOpenError{other.shown()}
 	}
 	if err == nil && other != nil {
 		err = fmt.Errorf("%w: %q", ErrOtherBusiness, other.Business)
 	}
 	return err
 }
-
-// secondCharge is the condition of a payment that was taken beside its order's, and counts if that
-// is voided.
-func secondCharge() string { return "replaced_by <> '' AND " + sqlPaid() }
 
 // differs names in what a request differs from a write of the same id.
 func (r *row) differs(other *row) (in []string) {
@@ -175,70 +168,37 @@ func (r *row) differs(other *row) (in []string) {
 		}
 	}
 	found := other.adopted() // what was read from the service does not name its source
-	differ("operation", r.Operation != other.Operation)
+	differ("operation", r.Operation != other.Operation && !(found && takesMoney(r.Operation) && takesMoney(other.Operation)))
 	differ("order", r.Order != other.Order)
 	differ("amount", !r.Amount.Equal(other.Amount) && r.Operation != OperationReverse)
 	differ("currency", r.Currency != other.Currency)
 	differ("business", r.Business != other.Business && !(found && other.Business == ""))
-	differ("follows", r.follows != other.follows)
+	differ("follows", r.Follows != other.Follows)
 	differ("source", r.source != other.source && !found)
 	differ("request", r.request != other.request && !found)
 	return in
 }
 
-// Change stores a change of a PayTo agreement, as Pay does. Changes of one agreement are sent one
-// after the other.
-func (e *Engine[TTx]) Change(ctx context.Context, tx TTx, w NewWrite, change quickstream.AgreementChange) (write OtherWrite, created bool, err error) {
-	return e.storeOther(ctx, e.typed.Join(tx), w, func() (quickstream.Intent, error) { return e.client.PayTo.Plan(ctx, change) })
-}
-
-// Register stores the registration of an account from a token or a receipt, as Pay does.
-func (e *Engine[TTx]) Register(ctx context.Context, tx TTx, w NewWrite, customerID string, params quickstream.RegisterAccountParams) (write OtherWrite, created bool, err error) {
-	return e.storeOther(ctx, e.typed.Join(tx), w, func() (quickstream.Intent, error) {
-		return e.client.Accounts.Plan(ctx, customerID, params, quickstream.WithIdempotencyKey(e.key(w.ID, 1)))
+// Cancel ends a payment or a follow-up that is still queued: it is not sent. The claim's lock decides: the error
+// matches [ErrTooLate] if it was sent, or may have been. by and note are as in [Decision]. What the service has refused to
+// process so far, or was queued before a restore, is looked up first, and ends not_sent if nothing is found.
+func (e *Engine[TTx]) Cancel(ctx context.Context, id, by, note string) error {
+	if err := checkPerson(by, note); err != nil {
+		return err
+	}
+	return e.asked(ctx, id, Event{Kind: EventCancelled, By: by, Note: note}, func(tx tx, r *row) error {
+		if r.State == StateNotSent && r.Reason == ReasonCancelled {
+			return nil
+		}
+		if r.State != StateQueued {
+			return fmt.Errorf("%w: it is %s", ErrTooLate, r.Text())
+		}
+		next := *r
+		if !r.maySent() {
+			next = r.ended(standing(StateNotSent, ReasonCancelled))
+			return e.change(ctx, tx, r, &next)
+		}
+		next.giveUp, next.Due = ReasonCancelled, r.now
+		return e.save(ctx, tx, r, &next)
 	})
-}
-
-// Verify stores the verification of an account, as Pay does.
-func (e *Engine[TTx]) Verify(ctx context.Context, tx TTx, w NewWrite, params quickstream.VerifyAccountParams) (write OtherWrite, created bool, err error) {
-	if err := w.check(false); err != nil {
-		return OtherWrite{}, false, err
-	}
-	r, err := e.plan(ctx, w, params, nil)
-	if err != nil {
-		return OtherWrite{}, false, err
-	}
-	return other(e.store(ctx, e.typed.Join(tx), r))
-}
-
-func (e *engine) storeOther(ctx context.Context, tx tx, w NewWrite, plan func() (quickstream.Intent, error)) (OtherWrite, bool, error) {
-	if err := w.check(false); err != nil {
-		return OtherWrite{}, false, err
-	}
-	intent, err := plan()
-	if err != nil {
-		return OtherWrite{}, false, err
-	}
-	r := e.rowOf(w, intent)
-	r.request = requestDigest(intent)
-	return other(e.store(ctx, tx, r))
-}
-
-func other(r *row, created bool, err error) (OtherWrite, bool, error) {
-	if r == nil {
-		return OtherWrite{}, false, err
-	}
-	return OtherWrite{r.Record}, created, err
-}
-
-// wait reports whether the time passed before the context ended.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

@@ -11,21 +11,20 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
-
-	"github.com/quickstream-go/quickstream"
 )
 
 // Filter says which writes a list has. The zero value has all, the newest first.
 type Filter struct {
 	// States are those of the list; all if it is empty.
 	States []State
-	// Outcome is that of settled writes.
-	Outcome quickstream.Outcome
-	// Order, ReceiptNumber and CustomerReferenceNumber are compared as a whole.
-	Order, ReceiptNumber, CustomerReferenceNumber string
+	// Reasons are those of the list; all if it is empty.
+	Reasons []Reason
+	// ReceiptNumber and CustomerReferenceNumber are compared as a whole. Order is a prefix of the order's number, and
+	// CardDigits are the last digits of the card, three or four of them.
+	Order, ReceiptNumber, CustomerReferenceNumber, CardDigits string
 	// Amount is compared exactly; zero takes any. A list by amount alone reads all writes of its time.
 	Amount decimal.Decimal
-	// Refused leaves those of which OnOutcome has refused something: see [Engine.NotifyAgain].
+	// Refused leaves those of which OnOutcome has not taken what is known: see [Engine.NotifyAgain].
 	Refused bool
 	// From and To limit Written: From inclusive, To exclusive. Zero is no limit.
 	From, To time.Time
@@ -119,13 +118,13 @@ func (e *engine) fill(ctx context.Context, tx tx, positions []position, page *Pa
 	}
 	found := map[string]Write{}
 	err := e.each(ctx, tx, func(r *row, unreadable error) {
-		found[r.ID] = r.write()
+		found[r.ID] = r.shown()
 		if unreadable != nil {
 			page.Unreadable++
 		}
 	}, "id IN "+list(len(ids)), ids...)
 	for _, p := range positions {
-		if w := found[p.id]; w != nil {
+		if w, there := found[p.id]; there {
 			page.Writes = append(page.Writes, w)
 		}
 	}
@@ -133,13 +132,13 @@ func (e *engine) fill(ctx context.Context, tx tx, positions []position, page *Pa
 }
 
 // completeUntil is a time before which no write can be stored any more: that of the oldest transaction
-// that is storing one, and a little earlier than now, because processes differ in what time it is.
+// that is storing one, and a little earlier than now, because they say it in seconds.
 func (e *engine) completeUntil(ctx context.Context, tx tx) (time.Time, error) {
-	now, err := e.readTime(ctx, tx)
+	now, err := databaseNow(ctx, tx)
 	if err != nil || e.dialect.Storing == "" {
 		return now, err
 	}
-	until := now.Add(-2 * readingsApart)
+	until := now.Add(-2 * time.Second)
 	err = query(ctx, tx, func(scan func(...any) error) error {
 		var begun int64
 		err := scan(&begun)
@@ -175,12 +174,8 @@ func (c Cursor) position() (of position, err error) {
 	return position{time.UnixMicro(micros).UTC(), id}, nil
 }
 
-// states are all states.
-func states() []State {
-	return []State{
-		StateQueued, StateSending, StateResolving, StateSettled, StateRefused, StateNotSent, StateNotFound, StateEscalated, StateDoubleCharged,
-	}
-}
+// lastRune is after every rune that an order's number can go on with.
+const lastRune = "\U0010FFFF"
 
 // conditions are those of a filter, with their arguments. indexed means that an index finds the writes.
 type conditions struct {
@@ -199,9 +194,10 @@ func (c *conditions) add(condition string, value any) {
 }
 
 func (f Filter) conditions() *conditions {
-	c := &conditions{indexed: f.Order != "" || f.ReceiptNumber != "" || f.CustomerReferenceNumber != "" || f.Refused}
+	c := &conditions{indexed: f.ReceiptNumber != "" || f.CustomerReferenceNumber != "" || f.Refused}
 	if f.Order != "" {
-		c.add("order_id = ", f.Order)
+		c.add("order_id >= ", f.Order)
+		c.add("order_id < ", f.Order+lastRune)
 	}
 	if f.ReceiptNumber != "" {
 		c.add("receipt <> '' AND receipt = ", f.ReceiptNumber)
@@ -210,10 +206,14 @@ func (f Filter) conditions() *conditions {
 		c.add("customer <> '' AND customer = ", digest(f.CustomerReferenceNumber))
 	}
 	if f.Refused {
-		c.where = append(c.where, "pending <> ''")
+		c.where = append(c.where, "changes > notified")
 	}
-	if f.Outcome != "" {
-		c.add("outcome = ", f.Outcome)
+	if f.CardDigits != "" {
+		c.add("digits <> '' AND (digits = ", f.CardDigits)
+		c.where[len(c.where)-1] += " OR substr(digits, length(digits) - 2) = " + c.argument(f.CardDigits) + ")"
+	}
+	if len(f.Reasons) > 0 {
+		c.where = append(c.where, sqlIn("reason", f.Reasons...))
 	}
 	if !f.Amount.IsZero() {
 		c.add("amount = ", f.Amount)
@@ -232,11 +232,16 @@ func (f Filter) conditions() *conditions {
 func (f Filter) statement() (text string, args []any, err error) {
 	wanted := f.States
 	if len(wanted) == 0 {
-		wanted = states()
+		wanted = States()
 	}
 	for _, state := range wanted { // they stand in the statement
-		if !slices.Contains(states(), state) {
+		if !slices.Contains(States(), state) {
 			return "", nil, fmt.Errorf("%q is no state", state)
+		}
+	}
+	for _, reason := range f.Reasons {
+		if strings.ContainsFunc(string(reason), func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }) {
+			return "", nil, fmt.Errorf("%q is no reason", reason)
 		}
 	}
 	direction, next := "DESC", " < "

@@ -19,10 +19,9 @@ type Notification struct {
 	EventType webhooks.EventType
 	Received  time.Time
 	// Failures counts how often in a row it could not be confirmed or its hook has failed. With any it is held:
-	// Problem says why, and Next when it is tried again.
+	// Problem says why.
 	Failures int
 	Problem  string
-	Next     time.Time
 }
 
 // Notifications returns up to 1000 notifications that wait to be confirmed, the oldest first, and where
@@ -44,17 +43,15 @@ func (e *Engine[TTx]) Notifications(ctx context.Context, after Cursor, limit int
 		return query(ctx, tx, func(scan func(...any) error) error {
 			var n Notification
 			var raw string
-			if err := scan(&n.ID, &n.Digest, &raw, &n.Received, &n.Failures, &n.Problem, &n.Next); err != nil {
+			if err := scan(&n.ID, &n.Digest, &raw, &n.Received, &n.Failures, &n.Problem); err != nil {
 				return err
 			}
-			if text, err := e.unseal(raw, n.ID); err == nil {
-				if parsed, err := webhooks.Parse([]byte(text)); err == nil {
-					n.EventType = parsed.EventType
-				}
+			if parsed, err := webhooks.Parse([]byte(raw)); err == nil {
+				n.EventType = parsed.EventType
 			}
 			list = append(list, n)
 			return nil
-		}, "SELECT id, digest, raw, received_at, failures, problem, next_at FROM quickstream.notification WHERE "+where+
+		}, "SELECT id, digest, raw, received_at, failures, problem FROM quickstream.notification WHERE "+where+
 			" ORDER BY received_at, id, digest LIMIT "+strconv.Itoa(limit+1), args...)
 	})
 	if err != nil {
@@ -75,15 +72,17 @@ func (e *Engine[TTx]) RetryNotification(ctx context.Context, id, digest, by, not
 		return err
 	}
 	err := within(ctx, e.db, func(tx tx) error {
-		n, err := tx.Exec(ctx, `UPDATE quickstream.notification SET next_at = $1, due_at = $1 WHERE id = $2 AND digest = $3 AND state = 'received'`,
-			e.clock(), id, digest)
+		n, err := count(ctx, tx, "SELECT count(*) FROM quickstream.notification WHERE id = $1 AND digest = $2 AND state = 'received'", id, digest)
 		if err == nil && n == 0 {
 			err = ErrNoWrite
 		}
 		if err != nil {
 			return err
 		}
-		return e.record(ctx, tx, &row{}, Event{Kind: EventAsked, By: by, Note: note})
+		if err := e.runNow(ctx, tx, inboxQueue, inboxJob{id, digest}); err != nil {
+			return err
+		}
+		return e.recordInstallation(ctx, tx, Event{Kind: EventAsked, By: by, Note: note})
 	})
 	if err != nil && !errors.Is(err, ErrNoWrite) {
 		err = fmt.Errorf("durable: %w", err)

@@ -15,10 +15,10 @@ import (
 // Keep says how long what is over is kept after its last change. Nothing is removed in less than 8 days,
 // because a notification may be delivered again.
 type Keep struct {
-	// Payments, FollowUps and Others are how long requests and histories of such writes are kept: for
+	// Payments and FollowUps are how long requests and histories of such writes are kept: for
 	// ever by default. Then a write is emptied. Its id, order, operation, receipt, standing and amounts stay,
 	// and digests of its token and its account.
-	Payments, FollowUps, Others time.Duration
+	Payments, FollowUps time.Duration
 	// Notifications is how long notifications are kept that were confirmed; 30 days by default.
 	Notifications time.Duration
 }
@@ -26,7 +26,7 @@ type Keep struct {
 // atLeast are the times that are kept.
 func (k Keep) atLeast() Keep {
 	const redelivered = webhooks.StoreTolerance + 24*time.Hour
-	for _, d := range []*time.Duration{&k.Payments, &k.FollowUps, &k.Others} {
+	for _, d := range []*time.Duration{&k.Payments, &k.FollowUps} {
 		if *d != 0 {
 			*d = max(*d, redelivered)
 		}
@@ -42,12 +42,12 @@ func (k Keep) atLeast() Keep {
 const forgottenAtOnce = 500
 
 // pursued is the condition of a write whose outcome is still to come.
-func pursued() string { return sqlIn("state", append(unknown(), StateQueued)...) }
+func pursued() string { return "(state = 'queued' OR " + sqlUnknown() + ")" }
 
 // isOver is the condition of a write that can be emptied: it has no open follow-up either.
 func isOver() string {
-	return `intent <> '' AND next_at IS NULL AND pending = '' AND NOT ` + pursued() + `
-		AND NOT EXISTS (SELECT 1 FROM quickstream.write f WHERE f.follows = quickstream.write.id AND f.follows <> '' AND f.` + pursued() + `)`
+	return `intent <> '' AND next_at IS NULL AND changes = notified AND NOT ` + pursued() + `
+		AND NOT EXISTS (SELECT 1 FROM (SELECT follows, state FROM quickstream.write WHERE follows <> '') f WHERE f.follows = quickstream.write.id AND ` + pursued() + `)`
 }
 
 // forget removes notifications and empties writes that are over and were kept for long enough, by the
@@ -58,26 +58,23 @@ func (e *engine) forget(ctx context.Context) error {
 		return tx.Exec(ctx, `DELETE FROM quickstream.notification WHERE (id, digest) IN (SELECT id, digest FROM quickstream.notification
 			WHERE state = 'done' AND changed_at < $1 LIMIT `+strconv.Itoa(forgottenAtOnce)+`)`, now.Add(-e.kept.Notifications))
 	})
-	for _, of := range []struct {
-		kind kind
-		keep time.Duration
-	}{{kindOther, e.kept.Others}, {kindFollowUp, e.kept.FollowUps}, {kindPayment, e.kept.Payments}} {
-		if err != nil || of.keep == 0 {
+	for condition, keep := range map[string]time.Duration{"follows = ''": e.kept.Payments, "follows <> ''": e.kept.FollowUps} {
+		if err != nil || keep == 0 {
 			continue
 		}
 		err = e.inParts(ctx, func(tx tx, now time.Time) (int64, error) {
-			return e.emptied(ctx, tx, "kind = $1 AND changed_at < $2 AND database_at < $2 AND "+isOver(), of.kind, now.Add(-of.keep))
+			return e.emptied(ctx, tx, condition+" AND changed_at < $1 AND written_at < $1 AND "+isOver(), now.Add(-keep))
 		})
 	}
 	return err
 }
 
-// inParts does a part at a time until there is none. Nothing is removed while the time is doubtful.
+// inParts does a part at a time until there is none.
 func (e *engine) inParts(ctx context.Context, part func(tx tx, now time.Time) (int64, error)) error {
 	for n := int64(forgottenAtOnce); n == forgottenAtOnce; {
 		err := within(ctx, e.db, func(tx tx) error {
-			now, err := e.readTime(ctx, tx)
-			if n = 0; err != nil || e.time.doubted() {
+			now, err := databaseNow(ctx, tx)
+			if n = 0; err != nil {
 				return err
 			}
 			n, err = part(tx, now)
@@ -105,8 +102,8 @@ func (e *engine) emptied(ctx context.Context, tx tx, where string, args ...any) 
 	if err := execute(ctx, tx, "DELETE FROM quickstream.event WHERE write_id IN "+list(len(ids)), ids...); err != nil {
 		return 0, err
 	}
-	return tx.Exec(ctx, `UPDATE quickstream.write SET version = version + 1, claim = '', reference = '', intent_id = '', end_to_end_id = '', settles_on = '',
-		intent = '', lookups = '', problem = '', decision = '', customer = '' WHERE id IN `+list(len(ids)), ids...)
+	return tx.Exec(ctx, `UPDATE quickstream.write SET version = version + 1, claim = '', reference = '', settles_on = '',
+		intent = '', lookups = '', problem = '', decision = '', customer = '', title = '', digits = '' WHERE id IN `+list(len(ids)), ids...)
 }
 
 // Erased is what [Engine.Erase] has removed and left.
@@ -120,7 +117,7 @@ type Erased struct {
 
 // Erase removes the personal data of a customer, whose reference number the requests had: of writes
 // that are over the request with its metadata, the references, the look-ups, the history with its notes and the digest
-// of the reference, and notifications about them. Ids, orders, receipts, amounts, standings and digests of
+// of the reference, and notifications about them, title and card digits too. Ids, orders, receipts, amounts, standings and digests of
 // tokens and accounts stay. What the service has and what backups have is not touched. by and note are as in
 // [Decision], and stay: do not name the customer there.
 func (e *Engine[TTx]) Erase(ctx context.Context, customerReferenceNumber, by, note string) (Erased, error) {
@@ -141,7 +138,7 @@ func (e *engine) erase(ctx context.Context, reference, by, note string) (done Er
 	}
 	var receipts []string
 	err = within(ctx, e.db, func(tx tx) error {
-		if err := e.record(ctx, tx, &row{}, Event{Kind: EventErased, By: by, Note: note}); err != nil {
+		if err := e.recordInstallation(ctx, tx, Event{Kind: EventErased, By: by, Note: note}); err != nil {
 			return err
 		}
 		return query(ctx, tx, func(scan func(...any) error) error {
@@ -178,9 +175,8 @@ func (e *engine) erase(ctx context.Context, reference, by, note string) (done Er
 
 // eraseNotifications removes the notifications that hold one of some texts as a member.
 func (e *engine) eraseNotifications(ctx context.Context, texts []string, done *Erased) error {
-	names := func(raw, id string) bool {
-		kept, err := e.unseal(raw, id) // what cannot be read cannot be judged
-		return err == nil && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(kept, strconv.Quote(text)) })
+	names := func(raw string) bool {
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(raw, strconv.Quote(text)) })
 	}
 	for id, digest, more := "", "", true; more; {
 		err := within(ctx, e.db, func(tx tx) error {
@@ -194,7 +190,7 @@ func (e *engine) eraseNotifications(ctx context.Context, texts []string, done *E
 				}
 				read++
 				switch {
-				case !names(raw, id):
+				case !names(raw):
 				case state == "done":
 					found = append(found, key{id, digest})
 				default:

@@ -14,14 +14,14 @@ const metaTable = "CREATE TABLE IF NOT EXISTS quickstream.meta (name text PRIMAR
 // safety is what a program has to know before it may claim what the tables hold. A schema file without
 // which a program would send what it must not raises it. Every later file adds columns that have
 // defaults, so that the programs of the version before can go on to write rows.
-const safety = 2 // 2: the pause of a person
+const safety = 1
 
-// safetyName is the name under which it stands.
 const safetyName = "safety"
 
-// MigrateUp makes or completes the tables of the engine and those of its queue. It may
-// be run by every process before New, by all at once too: one migrates and the others wait.
-// It changes nothing if nothing is missing. Run it again after an error.
+// MigrateUp makes or completes the tables of the engine and those of its queue, and sets their
+// sequences, which a copy of rows leaves behind. It may be run by every process before New, by all at once
+// too: one migrates and the others wait. It changes nothing if nothing is missing. Run it again after an
+// error.
 func MigrateUp[TTx any](ctx context.Context, db Database[TTx]) error {
 	err := db.Migrate(ctx, true, func(tx tx) error {
 		if err := execute(ctx, tx, metaTable); err != nil {
@@ -53,17 +53,36 @@ func MigrateUp[TTx any](ctx context.Context, db Database[TTx]) error {
 				return err
 			}
 		}
+		if err := setSequences(ctx, db, tx); err != nil {
+			return err
+		}
 		if version > 0 {
 			return nil
 		}
-		// When a claim was last made, which no claim has stored yet.
-		if err := setMeta(ctx, tx, lastClaimed, "0"); err != nil {
+		now, err := databaseNow(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if err := setMeta(ctx, tx, createdName, strconv.FormatInt(now.UnixMicro(), 10)); err != nil {
 			return err
 		}
 		return db.Adopt(ctx, tx)
 	})
 	if err != nil {
 		return fmt.Errorf("durable: %w", err)
+	}
+	return nil
+}
+
+// createdName is the name under which the time stands at which the tables were made.
+const createdName = "created"
+
+// setSequences sets sequences that logical replication, or a load of data alone, has left behind.
+func setSequences(ctx context.Context, db database.Database, tx tx) error {
+	for _, statement := range db.Dialect().Sequences {
+		if err := query(ctx, tx, func(scan func(...any) error) error { return scan(new(int64)) }, statement); err != nil {
+			return err
+		}
 	}
 	return nil
 }

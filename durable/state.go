@@ -6,104 +6,148 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// State is where a write stands.
+// State says where a write stands. None that may still take the money, or has taken it, is one of
+// declined, not_sent, voided and returned: a switch on the state alone frees no order that may be paid.
 type State string
 
 // The states.
 const (
-	// StateQueued: stored, and not being sent. After a refusal that permits another send it is
-	// queued again: see Sends.
+	// StateQueued: stored, and not being sent. After a refusal that permits another send it is queued
+	// again: see Write.Sends.
 	StateQueued State = "queued"
 	// StateSending: claimed by one process, which may have sent it. No other process sends it.
 	StateSending State = "sending"
-	// StateResolving: being looked up, or known and not final, such as a PayTo payment that waits
-	// for its payer.
-	StateResolving State = "resolving"
-	// StateSettled: known, with its Outcome.
-	StateSettled State = "settled"
-	// StateRefused: the service refused the request, or it cannot be made.
-	StateRefused State = "refused"
-	// StateNotSent: given up before it was sent: its token or Options.SendWithin ended, or the money of what
-	// it follows was back. Problem says which.
+	// StatePending: the service has it, and it is not final, such as a PayTo payment that waits for its
+	// payer.
+	StatePending State = "pending"
+	// StateUnknown: it may have been sent, and is looked up. Write.Case says what was found.
+	StateUnknown State = "unknown"
+	// StateApproved: the money was taken, or the follow-up was done.
+	StateApproved State = "approved"
+	// StateDeclined: it took no money. The reason says if the service rejected or refused it.
+	StateDeclined State = "declined"
+	// StateNotSent: given up before it was sent, for the reason that stands there.
 	StateNotSent State = "not_sent"
-	// StateNotFound: nothing that may be it was found, for as long as the service can take. That is
-	// absence of evidence, and no permission to pay again. Look-ups go on, and the order is blocked
-	// until [Engine.PayAgain] or [Engine.Decide].
-	StateNotFound State = "not_found"
-	// StateEscalated: a person has to find out, with technical support, and then to [Engine.Decide].
-	StateEscalated State = "escalated"
-	// StateDoubleCharged: it was approved although it, or another payment of its order, was approved
-	// already. Nothing refunds it automatically.
-	StateDoubleCharged State = "double_charged"
+	// StateNeedsPerson: a person has to find out or to act. The order stays blocked. It may be paid.
+	StateNeedsPerson State = "needs_person"
+	// StateVoided: it was approved, and cancelled before settlement.
+	StateVoided State = "voided"
+	// StateReturned: it was approved, and the money went back: by the bank, or the service reversed it.
+	StateReturned State = "returned"
 )
 
-// InProgress reports whether the state says nothing yet.
-func (s State) InProgress() bool {
-	return s == StateQueued || s == StateSending || s == StateResolving
-}
+// Reason says why a write is in its state, where that is not plain.
+type Reason string
 
-// Open reports whether a write in the state can still turn out to be approved.
-func (s State) Open() bool {
-	return s != StateSettled && s != StateRefused && s != StateNotSent
-}
-
-// unknown are the states of writes whose outcome is unknown.
-func unknown() []State {
-	return []State{StateSending, StateResolving, StateNotFound, StateEscalated}
-}
-
-// Reversal is what became of the money of an approved payment.
-type Reversal string
-
-// The reversals.
+// The reasons, by state.
 const (
-	ReversalNone     Reversal = "none"
-	ReversalVoided   Reversal = "voided"   // before settlement
-	ReversalReturned Reversal = "returned" // by the bank, up to three banking days later
+	ReasonNone Reason = ""
+
+	ReasonRejected Reason = "rejected" // declined: by the service, and not by the bank
+	ReasonRefused  Reason = "refused"  // declined: the service did not accept the request
+
+	ReasonTooLate    Reason = "too_late"   // not_sent: after Options.SendWithin, or the token's ten minutes
+	ReasonCancelled  Reason = "cancelled"  // not_sent: by a person
+	ReasonMoneyBack  Reason = "money_back" // not_sent: the payment that it follows was voided or returned
+	ReasonNothing    Reason = "nothing"    // not_sent: refunds made elsewhere leave too little of the payment
+	ReasonOtherPaid  Reason = "other_paid" // not_sent: another payment of the order was found
+	ReasonSuspended  Reason = "suspended"  // pending: by fraud screening; somebody acts in the portal
+	ReasonReversed   Reason = "reversed"   // returned: the service has reversed it after an answer was lost
+	ReasonImpossible Reason = "impossible" // not_sent: the service can neither void nor refund it
+	ReasonAltered    Reason = "altered"    // needs_person: its row and its request say different things
+	ReasonConflict   Reason = "conflict"   // needs_person: the service has another transaction of the order
+	ReasonRestored   Reason = "restored"   // needs_person: it may have been sent before a restore, and that could not be read
+	ReasonUnresolved Reason = "unresolved" // needs_person: without a final status for as long as one may take
+	ReasonNotFound   Reason = "not_found"  // needs_person: absence of evidence, and no permission to pay again
+	ReasonLookUps    Reason = "look_ups_failed"
+	// ReasonDoubleCharged of needs_person: it was approved although it, or another payment of its order,
+	// was approved already. Paid reports true. Nothing refunds it automatically.
+	ReasonDoubleCharged Reason = "double_charged"
 )
 
-// Standing is where a write stands. Outcome is set in [StateSettled]: approved, declined or
-// rejected. A void, a change or a registration that was done is approved.
-type Standing struct {
-	State    State
-	Outcome  quickstream.Outcome
-	Reversal Reversal
-}
-
-// Approved reports whether the payment was taken, or the write was done, whatever became of it
-// since.
-func (s Standing) Approved() bool {
-	return s.State == StateDoubleCharged || s.State == StateSettled && s.Outcome == quickstream.OutcomeApproved
-}
-
-// Paid reports whether the payment was taken and has not come back. A pre-authorisation is paid from its approval
-// until a void: a capture and a cancellation of it are follow-ups, which change nothing of it.
-func (s Standing) Paid() bool { return s.Approved() && s.Reversal == ReversalNone }
-
-// Blocks reports whether an order with such a payment cannot be paid again.
-func (s Standing) Blocks() bool { return s.State.Open() || s.Paid() }
-
-func (s Standing) declined() bool { return s.State == StateSettled && !s.Approved() }
-
-// Name returns the standing as one identifier, such as not_found or voided, for tables and metrics.
-func (s Standing) Name() string {
-	switch {
-	case s.State != StateSettled:
-		return string(s.State)
-	case s.Reversal != ReversalNone:
-		return string(s.Reversal)
-	default:
-		return string(s.Outcome)
+// States returns all states.
+func States() []State {
+	return []State{
+		StateQueued, StateSending, StatePending, StateUnknown, StateApproved, StateDeclined, StateNotSent, StateNeedsPerson, StateVoided, StateReturned,
 	}
 }
 
-// Text returns the standing in one word, for people.
-func (s Standing) Text() string { return strings.ReplaceAll(s.Name(), "_", " ") }
+// InProgress reports whether the outcome is still to come by itself.
+func (s State) InProgress() bool {
+	return s == StateQueued || s == StateSending || s == StatePending || s == StateUnknown
+}
 
-func standing(s State) Standing { return Standing{State: s, Reversal: ReversalNone} }
+// Blocks reports whether an order with such a payment cannot be paid again.
+func (s State) Blocks() bool { return !s.isFree() }
 
-func settledAs(o quickstream.Outcome) Standing {
-	return Standing{StateSettled, o, ReversalNone}
+func (s State) isFree() bool {
+	return s == StateDeclined || s == StateNotSent || s == StateVoided || s == StateReturned
+}
+
+// isUnknown reports whether the service may have executed the write or may not.
+func (s State) isUnknown() bool {
+	return s == StateSending || s == StatePending || s == StateUnknown || s == StateNeedsPerson
+}
+
+// Standing is a state with its reason.
+type Standing struct {
+	State  State
+	Reason Reason
+}
+
+// Approved reports whether the money was taken and has not come back, or a follow-up was done.
+func (s Standing) Approved() bool {
+	return s.State == StateApproved || s.State == StateNeedsPerson && s.Reason == ReasonDoubleCharged
+}
+
+// Name returns the state and its reason as one identifier, such as needs_person.not_found.
+func (s Standing) Name() string {
+	if s.Reason == ReasonNone {
+		return string(s.State)
+	}
+	return string(s.State) + "." + string(s.Reason)
+}
+
+// Text returns the state and its reason in words.
+func (s Standing) Text() string {
+	text := strings.ReplaceAll(string(s.State), "_", " ")
+	if s.Reason != ReasonNone {
+		text += " (" + strings.ReplaceAll(string(s.Reason), "_", " ") + ")"
+	}
+	return text
+}
+
+// isNews reports whether OnOutcome is notified of it.
+func (s Standing) isNews() bool { return !s.State.InProgress() }
+
+func standing(s State, r ...Reason) Standing {
+	if len(r) > 0 {
+		return Standing{s, r[0]}
+	}
+	return Standing{State: s}
+}
+
+// ofOutcome is the standing of a transaction that has ended.
+func ofOutcome(o quickstream.Outcome, void bool) Standing {
+	switch o {
+	case quickstream.OutcomeApproved:
+		return standing(StateApproved)
+	case quickstream.OutcomeDeclined:
+		return standing(StateDeclined)
+	case quickstream.OutcomeRejected:
+		return standing(StateDeclined, ReasonRejected)
+	case quickstream.OutcomeVoided:
+		if void {
+			return standing(StateApproved)
+		}
+		return standing(StateVoided)
+	case quickstream.OutcomeSuspended:
+		return standing(StatePending, ReasonSuspended)
+	case quickstream.OutcomePending:
+		return standing(StatePending)
+	default:
+		return standing(StateUnknown)
+	}
 }
 
 // sqlIn returns the condition that a column has one of some values.
@@ -115,14 +159,21 @@ func sqlIn[T ~string](column string, values ...T) string {
 	return column + " IN (" + strings.Join(texts, ", ") + ")"
 }
 
-// sqlBlocks is the condition of [Standing.Blocks].
-func sqlBlocks() string {
-	return "NOT (" + sqlIn("state", StateRefused, StateNotSent) + " OR state = '" + string(StateSettled) + "' AND (" +
-		sqlIn("outcome", quickstream.OutcomeDeclined, quickstream.OutcomeRejected) + " OR " + sqlIn("reversal", ReversalVoided, ReversalReturned) + "))"
+// sqlStates is the condition that a state is one of which something holds.
+func sqlStates(holds func(State) bool) string {
+	var states []State
+	for _, s := range States() {
+		if holds(s) {
+			states = append(states, s)
+		}
+	}
+	return sqlIn("state", states...)
 }
 
-// sqlPaid is the condition of [Standing.Paid].
-func sqlPaid() string {
-	return "(state = '" + string(StateDoubleCharged) + "' OR state = '" + string(StateSettled) + "' AND outcome = '" + string(quickstream.OutcomeApproved) +
-		"') AND reversal = '" + string(ReversalNone) + "'"
+func sqlBlocks() string  { return sqlStates(State.Blocks) }
+func sqlUnknown() string { return sqlStates(State.isUnknown) }
+
+// sqlApproved is the condition of [Standing.Approved].
+func sqlApproved() string {
+	return "(state = '" + string(StateApproved) + "' OR state = '" + string(StateNeedsPerson) + "' AND reason = '" + string(ReasonDoubleCharged) + "')"
 }

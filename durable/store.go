@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
@@ -53,6 +54,29 @@ func query(ctx context.Context, tx tx, each func(scan func(...any) error) error,
 	return rows.Err()
 }
 
+// texts returns the first column of all rows.
+func texts(ctx context.Context, tx tx, statement string, args ...any) (list []string, err error) {
+	err = query(ctx, tx, func(scan func(...any) error) error {
+		var text string
+		err := scan(&text)
+		list = append(list, text)
+		return err
+	}, statement, args...)
+	return list, err
+}
+
+// count returns the number that a statement selects.
+func count(ctx context.Context, tx tx, statement string, args ...any) (n int, err error) {
+	err = query(ctx, tx, func(scan func(...any) error) error { return scan(&n) }, statement, args...)
+	return n, err
+}
+
+// databaseNow reads the database's clock, by which everything is decided.
+func databaseNow(ctx context.Context, tx tx) (now time.Time, err error) {
+	err = query(ctx, tx, func(scan func(...any) error) error { return scan(&now) }, "SELECT "+database.Now)
+	return now, err
+}
+
 // meta returns the text under a name, or "".
 func meta(ctx context.Context, tx tx, name string) (value string, err error) {
 	err = query(ctx, tx, func(scan func(...any) error) error { return scan(&value) },
@@ -70,7 +94,8 @@ func (e *engine) each(ctx context.Context, tx tx, f func(r *row, unreadable erro
 	return query(ctx, tx, func(scan func(...any) error) error {
 		r, err := e.statements.scan(scan)
 		if err == nil {
-			f(r, e.decode(r))
+			e.ahead.Store(int64(time.Until(r.now)))
+			f(r, r.decode())
 		}
 		return err
 	}, e.statements.read+where, args...)
@@ -101,19 +126,14 @@ func (e *engine) peek(ctx context.Context, where string, args ...any) (found *ro
 // which SQLite cannot tell of a parameter.
 const ofReceipt = "receipt <> '' AND receipt = $1 AND operation <> 'Transactions.Void'"
 
-// byReceipt returns the write that a receipt is of, or nil.
-func (e *engine) byReceipt(ctx context.Context, tx tx, receipt string) (*row, error) {
-	return e.one(ctx, tx, ofReceipt+" LIMIT 1", receipt)
-}
-
 // lock waits for those who change a payment of the same order, or what follows the same write, and
 // reports whether there is any. PostgreSQL decides what a statement sees when it begins, and not when
 // it is let in: what follows sees what they have committed. Rows are locked in the order of their ids.
 // A write is stored only after it, so that a list in the order of time is complete: see Filter.OldestFirst.
 func (e *engine) lock(ctx context.Context, tx tx, r *row) (related bool, err error) {
-	where, key := "order_id = $2 AND kind = 'payment'", r.Order
-	if !r.isPayment() {
-		where, key = "(id = $2 OR follows <> '' AND follows = $2)", r.follows
+	where, key := "order_id = $2 AND follows = ''", r.Order
+	if !r.IsPayment() {
+		where, key = "(id = $2 OR follows <> '' AND follows = $2)", r.Follows
 	}
 	if e.dialect.WriteLock != "" {
 		if err := execute(ctx, tx, e.dialect.WriteLock); err != nil {
@@ -129,25 +149,29 @@ func (e *engine) lock(ctx context.Context, tx tx, r *row) (related bool, err err
 		err := scan(&n)
 		related = related || n == 1
 		return err
-	}, statement, e.clock().Unix()-storingEpoch, key)
+	}, statement, e.guess().Unix()-storingEpoch, key)
 	return related, err
 }
 
-// insert stores a write unless an index forbids it, and reports whether it did.
-func (e *engine) insert(ctx context.Context, tx tx, r *row) (bool, error) {
-	if err := e.refreshTime(ctx, tx); err != nil {
+// guess is about what the database's clock shows, for what decides nothing.
+func (e *engine) guess() time.Time { return time.Now().Add(time.Duration(e.ahead.Load())) }
+
+// insert stores a write unless an index forbids it, and reports whether it did. What is due, or has changed, at no
+// time is so now.
+func (e *engine) insert(ctx context.Context, tx tx, r *row) (stored bool, err error) {
+	r.Version = 1
+	if err := r.encode(); err != nil {
 		return false, err
 	}
-	now := e.clock()
-	r.Written, r.Changed, r.databaseTime, r.Version = now, now, e.time.expected(), 1
-	if r.Reversal == "" {
-		r.Reversal = ReversalNone
+	err = query(ctx, tx, func(scan func(...any) error) error {
+		stored = true
+		return scan(&r.Written)
+	}, e.statements.insert, e.statements.inserted(r)...)
+	if stored {
+		r.now, r.Changed = r.Written, r.Written
+		e.ahead.Store(int64(time.Until(r.now)))
 	}
-	if err := e.encode(r); err != nil {
-		return false, err
-	}
-	n, err := tx.Exec(ctx, e.statements.insert, e.statements.inserted(r, now.Add(lease))...)
-	return n == 1, err
+	return stored, err
 }
 
 // save stores a changed write, if it is as it was read: each change counts its version up. State
@@ -155,9 +179,11 @@ func (e *engine) insert(ctx context.Context, tx tx, r *row) (bool, error) {
 func (e *engine) save(ctx context.Context, tx tx, before, r *row) error {
 	r.Version = before.Version + 1
 	if r.Standing != before.Standing {
-		r.Changed = e.clock()
+		if r.Changed = before.now; r.isNews() {
+			r.changes++
+		}
 	}
-	if err := e.encode(r); err != nil {
+	if err := r.encode(); err != nil {
 		return err
 	}
 	args := append([]any{r.ID, string(before.State), before.Version, before.claim}, e.statements.updated(r)...)
@@ -168,29 +194,24 @@ func (e *engine) save(ctx context.Context, tx tx, before, r *row) error {
 	return err
 }
 
-// Write returns a write as it stands. The error matches [ErrNoWrite] if there is none.
-func (e *Engine[TTx]) Write(ctx context.Context, id string) (Write, error) {
+// Get returns a write as it stands. The error matches [ErrNoWrite] if there is none.
+func (e *Engine[TTx]) Get(ctx context.Context, id string) (Write, error) {
 	return e.find(ctx, "id = $1", id)
 }
 
 // PaymentOf returns the payment of an order that counts: the one that keeps it from being
 // paid again, or the last one. The error matches [ErrNoWrite] if there is none.
-func (e *Engine[TTx]) PaymentOf(ctx context.Context, order string) (Payment, error) {
-	found, err := e.find(ctx, `order_id = $1 AND kind = 'payment'
-		ORDER BY CASE WHEN replaced_by = '' AND `+sqlBlocks()+` THEN 0 WHEN `+secondCharge()+` THEN 1 ELSE 2 END, written_at DESC LIMIT 1`, order)
-	if err != nil {
-		return Payment{}, err
-	}
-	return Payment{found.Common()}, nil
+func (e *Engine[TTx]) PaymentOf(ctx context.Context, order string) (Write, error) {
+	return e.find(ctx, `order_id = $1 AND follows = ''
+		ORDER BY CASE WHEN replaced_by = '' AND `+sqlBlocks()+` THEN 0 WHEN `+sqlApproved()+` THEN 1 ELSE 2 END, written_at DESC LIMIT 1`, order)
 }
 
-// Writes returns the writes of an order, the last one first: its payments, their follow-ups, and other
-// writes that name it.
+// Writes returns the writes of an order, the last one first: its payments and their follow-ups.
 func (e *Engine[TTx]) Writes(ctx context.Context, order string) (list []Write, err error) {
 	err = within(ctx, e.db, func(tx tx) error {
 		var errs []error
 		err := e.each(ctx, tx, func(r *row, unreadable error) {
-			list, errs = append(list, r.write()), append(errs, unreadable)
+			list, errs = append(list, r.shown()), append(errs, unreadable)
 		}, "order_id = $1 ORDER BY written_at DESC, id DESC", order)
 		return errors.Join(append(errs, err)...)
 	})
@@ -204,10 +225,10 @@ func (e *engine) find(ctx context.Context, where string, args ...any) (Write, er
 	found, err := e.peek(ctx, where, args...)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("durable: %w", err)
+		return Write{}, fmt.Errorf("durable: %w", err)
 	case found == nil:
-		return nil, ErrNoWrite
+		return Write{}, ErrNoWrite
 	default:
-		return found.write(), nil
+		return found.shown(), nil
 	}
 }

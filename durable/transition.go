@@ -3,7 +3,6 @@ package durable
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -11,94 +10,129 @@ import (
 )
 
 // after returns the write after an observation. It is the only place where a write changes its
-// standing after it was claimed. It is pure: what a second payment of the order means for it is
-// added by compareWithOrder.
-func (r row) after(o observed, policy resolve.Policy, now time.Time) row {
-	if o.Problem != "" && r.State.InProgress() {
-		r.Problem = o.Problem
+// state after it was stored and before it is claimed or forgotten. It is pure: what a second payment of the
+// order means for it is added by compareWithOrder.
+func (r row) after(o observed, p resolve.Policy) row {
+	if o.problem != "" && r.State.InProgress() {
+		r.Problem = o.problem
 	}
-	if o.Sends != 0 && o.Sends < r.Sends && !o.found() {
+	if o.sends != 0 && o.sends < r.Sends && !o.found() {
 		return r // what was not found before it was sent again
 	}
 	// A process that looked up meanwhile may have found nothing yet.
-	holder := o.Claim != "" && o.Claim == r.claim
-	unseen := r.State == StateSending || r.State == StateResolving && !r.mayBeFound()
-	switch o.Kind {
+	holder := o.claim != "" && o.claim == r.claim
+	unseen := r.State == StateSending || r.State == StateUnknown && !r.mayBeFound()
+	switch o.kind {
 	case sawPermit:
 		if holder && unseen {
-			return r.queuedAgain(o.Permit, now)
+			return r.queuedAgain(o.permit)
 		}
+		return r
 	case sawRefusal:
 		// It is proof, also if a look-up found nothing before the answer came; but not of an earlier send, nor against
-		// what was found. A write that was never claimed here can be one whose claim was lost.
+		// what was found.
 		switch {
-		case r.Sends > 1 && holder:
-			o.Kind, o.Seen = sawTransaction, resolve.Observation{Result: resolve.LookupFailed}
-			return r.looked(o, policy, now)
-		case holder && unseen, r.State == StateQueued && r.claim == "" && r.lastSent.IsZero():
-			return r.ended(standing(StateRefused)).chosenAgain(now)
+		case holder && r.Sends > 1:
+			o.seen = resolve.Observation{Result: resolve.LookupFailed}
+			return r.looked(o, p)
+		case holder && unseen:
+			r.forgetCase()
+			return r.ended(standing(StateDeclined, ReasonRefused)).chosenAgain()
 		}
-	case sawTooLate:
-		if r.State == StateQueued && o.Sends == r.Sends {
-			return r.ended(standing(StateNotSent))
+		return r
+	case sawLost:
+		if r.State == StateSending {
+			o.seen = resolve.Observation{Result: resolve.LookupFailed}
+			return r.lost()
 		}
+		return r
+	case sawGiveUp:
+		if r.State == StateQueued && o.sends == r.Sends {
+			return r.ended(standing(StateNotSent, o.reason))
+		}
+		return r
 	case sawConflict:
 		if r.State == StateQueued || r.neverClaimed() {
-			return r.inConflict()
+			r = r.ended(standing(StateNeedsPerson, cmp.Or(o.reason, ReasonConflict)))
+			r.Problem = o.problem
 		}
-	case sawReturn:
-		if r.Blocks() && r.State != StateQueued && !r.twice() {
-			returned := settledAs(quickstream.OutcomeApproved)
-			returned.Reversal = ReversalReturned
-			return r.ended(returned)
-		}
-	case sawDone:
-		if !r.Approved() {
-			r.ReceiptNumber = o.Receipt
-			return r.ended(settledAs(quickstream.OutcomeApproved))
-		}
-	case sawNothing:
-		return r.missed(o.Seen, now)
-	case sawDecision:
-		r.decision = o.Decision
-		if o.Receipt != "" {
-			r.ReceiptNumber = o.Receipt
-		}
-		r = r.ended(o.Decision.Standing)
-		r.Due = r.lookups.NextLook // OnOutcome is notified of a charge that comes late all the same
 		return r
-	case sawTransaction:
-		return r.looked(o, policy, now)
+	case sawReturn:
+		if r.Approved() && !r.twice() {
+			return r.ended(standing(StateReturned))
+		}
+		return r
+	case sawDecision:
+		r.decision = o.decision
+		r.ReceiptNumber = cmp.Or(o.receipt, r.ReceiptNumber)
+		r.Standing, r.Due = o.decision.Standing, r.lookups.NextLook // OnOutcome is notified of a charge that comes late all the same
+		return r
+	case sawAnswer:
+		if !holder {
+			return r
+		}
+		return r.answered(o, p)
+	case sawShown:
+		if o = r.judged(o); o.shown == nil && !r.State.InProgress() {
+			return r // a candidate says nothing of a write that has ended
+		}
+	case sawLookUp:
 	}
-	return r
+	return r.looked(o, p)
 }
 
-// missed waits for another write than a transaction, a little longer each time. What is
-// not found in two days is not_found; if there is something that may be it, or the look-ups fail, a
-// person has to find out.
-func (r row) missed(seen resolve.Observation, now time.Time) row {
-	if !r.State.InProgress() || r.State == StateQueued && nothing(seen) { // as in looked
-		return r
-	}
-	age := now.Sub(r.Written)
+// answered is the write after the answer to its own request, or after that was lost.
+func (r row) answered(o observed, p resolve.Policy) row {
+	once := r.Sends == 1 && r.suspect == 0
+	void := r.isVoid()
+	approved := o.seen.Outcome == quickstream.OutcomeApproved && !void || o.seen.Outcome == quickstream.OutcomeVoided && void
+	final := (approved || !void) && p.Next(r.begun(o), o.seen, r.now).Status == resolve.StatusSettled
+	fresh := r.State == StateSending || r.State == StateUnknown && !r.mayBeFound()
 	switch {
-	case seen.Result == resolve.LookupFailed: // which is no proof that it is not there
-		if age > 72*time.Hour {
-			return r.ended(standing(StateEscalated))
+	case fresh && approved && final:
+		r = r.shows(o)
+		r.forgetCase()
+		r = r.ended(standing(StateApproved))
+		if o.resent || !once { // an earlier request may be approved too
+			r.lookups = r.settledCase(o.seen, r.now.Add(resolvedAgain))
+			r.Due = r.lookups.NextLook
 		}
-	case len(seen.Candidates) > 0 && age > time.Hour:
-		r.Problem = "it may be one of these: " + strings.Join(tokensSeen(seen), ", ")
-		return r.ended(standing(StateEscalated))
-	case age > 48*time.Hour:
-		return r.ended(standing(StateNotFound))
+		return r
+	case fresh && once && final && !o.resent:
+		r = r.shows(o)
+		r.forgetCase()
+		return r.ended(ofOutcome(o.seen.Outcome, void)).chosenAgain()
+	case !once && !approved: // it says nothing of an earlier send
+		o.seen, o.shown, o.receipt = resolve.Observation{Result: resolve.LookupFailed}, nil, ""
 	}
-	r.Standing, r.Due = standing(StateResolving), now.Add(min(max(age, time.Second), time.Hour))
+	return r.looked(o, p)
+}
+
+// resolvedAgain is when an approval is looked up again beside which there may be another.
+const resolvedAgain = 15 * time.Minute
+
+// settledCase is the case of an approval, beside which another one is double_charged.
+func (r row) settledCase(seen resolve.Observation, next time.Time) resolve.Case {
+	intent := r.sentIntent()
+	intent.Attempts, intent.Resent = max(r.Sends, 2), true
+	c := resolve.Begin(intent, r.now)
+	c.Status, c.Seen, c.Outcome, c.NextLook = resolve.StatusSettled, seen, quickstream.OutcomeApproved, next
+	if r.isVoid() {
+		c.Outcome = quickstream.OutcomeVoided
+	}
+	return c
+}
+
+// lost is a write whose process has ended: it is looked up at once.
+func (r row) lost() row {
+	r.lookups = resolve.Begin(r.sentIntent(), r.now)
+	r.Standing, r.Due = standing(StateUnknown), r.lookups.NextLook
 	return r
 }
 
 // queuedAgain queues a write again whose answer permits another send, with pauses that grow. Intent
 // and references stay: one look-up finds every send.
-func (r row) queuedAgain(p permit, now time.Time) row {
+func (r row) queuedAgain(p permit) row {
 	switch again := r.permit == permitUnavailable || r.permit == permitUnavailableAgain; {
 	case p == permitNotExecuted:
 		if r.Sends--; r.Sends > 0 { // an earlier answer says what comes before the next send
@@ -107,214 +141,169 @@ func (r row) queuedAgain(p permit, now time.Time) row {
 	case p == permitUnavailable && again:
 		p = permitUnavailableAgain
 	}
-	r.permit, r.Standing, r.lookups = p, standing(StateQueued), resolve.Case{}
+	r.permit, r.Standing = p, standing(StateQueued)
+	r.forgetCase()
 	r.Failures++
 	failures := r.Failures
 	if p == permitUnavailableAgain { // its pause begins with the second one
 		failures--
 	}
-	r.Due = now.Add(pause(p.rule().pause, failures))
-	if !r.intent.Complete { // it cannot be sent from the row
-		return r.ended(standing(StateNotSent))
-	}
+	r.Due = r.now.Add(pause(p.rule().pause, failures))
 	return r
 }
 
 // ended is a write that has ended. A second approval of it is looked for all the same, if there can be one.
 func (r row) ended(s Standing) row {
-	r.Standing, r.Due = s, time.Time{}
-	if r.lookups.Intent.Resent {
+	r.Standing, r.Due, r.giveUp, r.Failures = s, time.Time{}, ReasonNone, 0
+	if r.lookups.Version != 0 && r.lookups.Status == resolve.StatusSettled {
 		r.Due = r.lookups.NextLook
 	}
 	return r
 }
+
+func (r *row) forgetCase() { r.lookups, r.lookupsText = resolve.Case{}, "" }
 
 // looked is a write after a transaction was read, or was not found.
-func (r row) looked(o observed, policy resolve.Policy, now time.Time) row {
-	over := !r.State.InProgress() && !o.found() && r.lookups.NextLook.IsZero()
-	switch {
-	case over && r.State != StateNotFound && r.State != StateEscalated:
-		return r // weaker than what is known
-	case r.gone(o):
-		return r.lookedOn(o, policy, now)
-	case r.State == StateQueued && o.Claim == "" && nothing(o.Seen):
-		return r // the look-up began before an answer permitted another send
+func (r row) looked(o observed, p resolve.Policy) row {
+	if o.kind == sawLookUp && o.seen.Result != resolve.LookupFailed {
+		r.LookedUp = r.now
 	}
 	if later, ok := r.reversedBy(o); ok {
-		return r.ended(later)
+		return r.shows(o).ended(later)
 	}
-	if r.intent.Version == 0 {
+	switch weak := nothing(o.seen) || o.seen.Result == resolve.LookupSettled && o.seen.Outcome != quickstream.OutcomeApproved; {
+	case r.State == StateQueued && o.kind != sawAnswer && nothing(o.seen):
+		return r
+	case r.intent.Version == 0:
 		return r.seenEmpty(o)
-	}
-	was := r.Standing
-	if r.Approved() && !r.lookups.Status.Final() && (o.Seen.Outcome != quickstream.OutcomeApproved || o.Seen.ReceiptNumber == r.ReceiptNumber) {
-		return r // as a person has said, or the list of returns
-	}
-	if holder := o.Claim != "" && o.Claim == r.claim; holder && r.Sends > 1 && o.Seen.Outcome != quickstream.OutcomeApproved {
-		o.Seen, o.Receipt = resolve.Observation{Result: resolve.LookupFailed}, "" // it says nothing of an earlier send
-	}
-	if r.sentAgain(o) { // it is approved, and is looked up again
-		r.lookups = r.resent(o, now)
-		r.ReceiptNumber, r.Seen, r.Due, r.Standing = o.Receipt, o.Seen, r.lookups.NextLook, settledAs(o.Seen.Outcome)
-		return r.reported(o)
-	}
-	if r.lookups.Version == 0 {
-		r.lookups = r.begun(o, now)
-	}
-	if over && r.lookups.Outcome == "" { // a person looks, who decides by what was seen
-		r.lookups = stopped(r.lookups, r.State)
-	}
-	r.lookups = notAhead(r.lookups, now)
-	if r.lookups.Status.Final() {
-		was = r.standingOf(r.lookups)
-	}
-	r.lookups = policy.Next(r.lookups, o.Seen, now)
-	r.Due = r.lookups.NextLook
-	r.Seen, r.Evidence = r.lookups.Seen, r.lookups.Lookups
-	r.ReceiptNumber = r.receiptAfter(o)
-	r = r.reported(o)
-	if r.decision != nil && r.lookups.Status != resolve.StatusSettled && r.lookups.Status != resolve.StatusDoubleCharged {
-		return r // a person's decision holds against all but an outcome
-	}
-	if now := r.standingOf(r.lookups); now != was || !r.Approved() {
-		r.Standing = now // an approval that is seen again does not undo what came after it
-	}
-	if r.State == StateSettled {
-		return r.chosenAgain(now)
-	}
-	return r
-}
-
-// lookedOn is a write whose money is back, after a look-up for a second approval has not found one.
-func (r row) lookedOn(o observed, policy resolve.Policy, now time.Time) row {
-	if r.lookups.Intent.Resent && !r.lookups.NextLook.IsZero() {
-		seen := o.Seen
-		if seen.ReceiptNumber == r.lookups.Seen.ReceiptNumber { // that this one is back is known
-			seen = resolve.Observation{Result: resolve.LookupNone}
-		}
-		r.lookups = policy.Next(r.lookups, seen, now)
-		r.Due = r.lookups.NextLook
-	}
-	return r
-}
-
-// receiptAfter is the receipt number of a write that was looked up.
-func (r row) receiptAfter(o observed) string {
-	switch settled := r.lookups.Status == resolve.StatusSettled && r.lookups.Seen.ReceiptNumber != ""; {
-	case r.intent.Operation == quickstream.OperationVoid: // which is that of the payment
-		return ""
-	case settled: // an older look-up may tell of the decline before a retry
-		return r.lookups.Seen.ReceiptNumber
-	case o.Seen.Result == resolve.LookupFailed: // the receipt of an unusable answer may be another's
-		return r.ReceiptNumber
-	case o.Receipt != "" && (r.ReceiptNumber == "" || o.found()):
-		return o.Receipt
+	case r.lookups.Version != 0:
+	case r.Approved() && (weak || o.seen.ReceiptNumber == r.ReceiptNumber || o.seen.Result == resolve.LookupPending):
+		return r.shows(o)
+	case r.moneyBack() && (weak || o.seen.ReceiptNumber == r.ReceiptNumber || o.seen.Result == resolve.LookupPending):
+		return r
+	case r.State.isFree() && (weak || o.seen.Result == resolve.LookupPending && o.seen.ReceiptNumber == r.ReceiptNumber):
+		return r // weaker than what is known
+	case r.Approved() || r.moneyBack():
+		r.lookups = r.settledCase(resolve.Observation{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeApproved, ReceiptNumber: r.ReceiptNumber}, time.Time{})
 	default:
-		return cmp.Or(r.ReceiptNumber, r.lookups.Seen.ReceiptNumber)
+		r.lookups = r.begun(o)
 	}
-}
-
-// seenEmpty is an emptied write after a look-up that began before it was emptied, or an event that came again. It cannot
-// be looked up, and only a charge changes its outcome.
-func (r row) seenEmpty(o observed) row {
-	taken := o.Seen.Result == resolve.LookupSettled && o.Seen.Outcome == quickstream.OutcomeApproved
-	switch same := r.ReceiptNumber == "" || o.Seen.ReceiptNumber == r.ReceiptNumber; {
-	case o.Seen.Result == resolve.LookupDoubleCharged, taken && r.Approved() && !same:
-		return r.ended(standing(StateDoubleCharged))
-	case taken && !r.Approved():
-		r.ReceiptNumber = o.Seen.ReceiptNumber
-		return r.ended(settledAs(o.Seen.Outcome))
+	if r.State == StateSending && o.kind != sawAnswer && !o.found() {
+		return r // its own process has the answer, or a job finds out that it has ended
 	}
-	return r
-}
-
-// inConflict is a write that a person has to look at. Look-ups that find nothing say nothing against that.
-func (r row) inConflict() row {
-	r = r.ended(standing(StateEscalated))
-	if r.lookups.Version != 0 {
-		r.lookups = stopped(r.lookups, r.State)
+	if o.kind == sawAnswer && o.shown == nil && len(r.lookups.Lookups) == 0 { // it is looked up at once
+		r.Standing, r.Due = r.standingOf(r.lookups), r.lookups.NextLook
+		return r
+	}
+	was := r.standingOf(r.lookups)
+	r.lookups = p.Next(r.lookups, o.seen, r.now)
+	r.Due = r.lookups.NextLook
+	if now := r.standingOf(r.lookups); !r.stays(now, was, o) {
+		r.Standing = now
+	}
+	r = r.shows(o)
+	if r.State == StateDeclined {
+		return r.chosenAgain()
 	}
 	return r
 }
 
-// stopped is a case that has ended without an outcome, in the state of its write. Only a person looks up then.
-func stopped(c resolve.Case, s State) resolve.Case {
-	c.Status, c.Step, c.NextLook = resolve.Status(s), 0, time.Time{}
-	return c
+// stays reports whether a write keeps its state although its case stands so now.
+func (r row) stays(now, was Standing, o observed) bool {
+	final := r.lookups.Status == resolve.StatusSettled || r.lookups.Status == resolve.StatusDoubleCharged
+	switch {
+	case r.decision != nil && !final:
+		return true // a person's decision holds against all but an outcome
+	case r.moneyBack() && r.decision == nil && now.State == StateApproved && o.seen.ReceiptNumber == r.ReceiptNumber:
+		return true // nothing that is seen of it afterwards takes the money again
+	case now == was && (r.Approved() || r.moneyBack()):
+		return true // an approval that is seen again does not undo what came after it
+	default:
+		return false
+	}
 }
 
-// notAhead is a case without times that a wrong clock has written.
-func notAhead(c resolve.Case, now time.Time) resolve.Case {
-	if c.NextLook.After(now.Add(longestWait)) {
-		c.NextLook = now
+// standingOf is the standing of a write by its case.
+func (r row) standingOf(c resolve.Case) Standing {
+	switch c.Status {
+	case resolve.StatusNotFound:
+		return standing(StateNeedsPerson, ReasonNotFound)
+	case resolve.StatusEscalated:
+		if !c.Failing.IsZero() {
+			return standing(StateNeedsPerson, ReasonLookUps)
+		}
+		return standing(StateNeedsPerson, ReasonUnresolved)
+	case resolve.StatusDoubleCharged:
+		return standing(StateNeedsPerson, ReasonDoubleCharged)
+	case resolve.StatusSettled:
+		s := ofOutcome(c.Outcome, r.isVoid())
+		if c.Changed && s.State == StateDeclined && r.told.State == StateApproved {
+			return standing(StateReturned, ReasonReversed)
+		}
+		return s
+	case resolve.StatusOpen:
+		if c.Seen.Result == resolve.LookupPending && c.Seen.ReceiptNumber != "" && len(c.Lookups) > 0 && c.Lookups[len(c.Lookups)-1].Result == resolve.LookupPending {
+			return ofOutcome(c.Seen.Outcome, r.isVoid())
+		}
 	}
-	if c.Intent.NotBefore.After(now.Add(mostSkew)) {
-		c.Intent.NotBefore = now
-	}
-	return c
+	return standing(StateUnknown)
 }
 
-// reported is a write with what a transaction says of it.
-func (r row) reported(o observed) row {
-	if !o.SettlesOn.IsZero() {
-		r.SettlesOn = o.SettlesOn
+// shows is a write with what a transaction says of it.
+func (r row) shows(o observed) row {
+	if r.lookups.Version != 0 && r.lookups.Status == resolve.StatusSettled && !r.isVoid() {
+		r.ReceiptNumber = cmp.Or(r.lookups.Seen.ReceiptNumber, r.ReceiptNumber)
 	}
-	if o.Total.Valid {
-		r.total = o.Total.Decimal
+	t := o.shown
+	if t == nil || r.isVoid() {
+		return r
+	}
+	if r.ReceiptNumber == "" || o.kind == sawAnswer || o.found() && !r.Approved() {
+		r.ReceiptNumber = cmp.Or(t.ReceiptNumber, r.ReceiptNumber)
+	}
+	if t.ReceiptNumber != r.ReceiptNumber {
+		return r
+	}
+	if !t.SettlementDate.IsZero() {
+		r.SettlesOn = t.SettlementDate
+	}
+	if t.TotalAmount != nil {
+		r.Total = t.TotalAmount.Amount
+	}
+	if t.CreditCard != nil {
+		r.CardDigits = cmp.Or(lastDigits(t.CreditCard.MaskedCardNumber4Digits, 4), lastDigits(t.CreditCard.CardNumber, 3), r.CardDigits)
 	}
 	return r
+}
+
+// lastDigits are the last digits of a masked number, up to most.
+func lastDigits(masked string, most int) string {
+	end := len(masked)
+	begin := end
+	for begin > 0 && end-begin < most && masked[begin-1] >= '0' && masked[begin-1] <= '9' {
+		begin--
+	}
+	return masked[begin:]
 }
 
 // begun is the case of a write that is looked up for the first time, or whose answer has come.
-func (r row) begun(o observed, now time.Time) resolve.Case {
+func (r row) begun(o observed) resolve.Case {
 	intent := r.sentIntent()
-	intent.Attempts = 0          // unknown to others than the process that has sent it
-	if r.State == StateSending { // by the clock that now is read from, and not by the machine's
-		intent.NotBefore = r.Changed
+	if o.kind != sawAnswer {
+		return resolve.Begin(intent, r.now)
 	}
-	if o.Claim == "" || o.Claim != r.claim {
-		return resolve.Begin(intent, now)
+	if r.Sends == 1 && r.suspect == 0 {
+		intent.Attempts = o.attempts
+	} else {
+		intent.Attempts = max(o.attempts, 2)
 	}
-	intent.Attempts, intent.ReceiptNumber = max(o.Attempts, r.Sends), o.Receipt
-	c := resolve.Begin(intent, now)
-	c.Unanswered = o.Receipt == ""
+	intent.Resent, intent.ReceiptNumber = o.resent, o.receipt
+	if o.shown != nil && !o.resent && r.Sends == 1 && r.suspect == 0 {
+		intent.ReceiptNumber, intent.Answered = o.shown.ReceiptNumber, true
+	}
+	c := resolve.Begin(intent, r.now)
+	c.Unanswered = o.shown == nil || o.resent || r.Sends > 1
 	return c
-}
-
-// sentAgain reports whether an observation is the first approval of a write that was sent more than once. A look-up or an
-// event may have come before the answer.
-func (r row) sentAgain(o observed) bool {
-	approved := o.Seen.Result == resolve.LookupSettled && o.Seen.Outcome == quickstream.OutcomeApproved
-	if !approved || r.lookups.Intent.Resent || r.Sends < 2 && !o.Resent {
-		return false
-	}
-	known := r.Standing == settledAs(quickstream.OutcomeApproved) && o.Seen.ReceiptNumber == r.ReceiptNumber
-	return !r.lookups.Status.Final() || known && o.Claim != "" && o.Claim == r.claim
-}
-
-// resent is the case of a write that is approved, and of which an earlier request may be approved too.
-func (r row) resent(o observed, now time.Time) resolve.Case {
-	intent := r.sentIntent()
-	intent.Attempts = max(o.Attempts, r.Sends)
-	c := resolve.Begin(intent, now)
-	c.Intent.Resent, c.Until, c.Status, c.Lookups = true, now.Round(0).Add(lookupLag), resolve.StatusSettled, r.lookups.Lookups
-	c.Seen, c.Outcome = o.Seen, o.Seen.Outcome
-	return c
-}
-
-// chosenAgain queues a reversal again after its void was refused, as when the cut-off has passed
-// since the transaction was read: it becomes a refund.
-func (r row) chosenAgain(now time.Time) row {
-	refused := r.State == StateRefused || r.declined()
-	if r.Operation != OperationReverse || r.intent.Operation != quickstream.OperationVoid || !refused {
-		return r
-	}
-	r.intent, r.lookups = reverseIntent(r.intent.Target, now), resolve.Case{}
-	r.keyNumber, r.keySent = r.keyNumber+1, time.Time{} // it is another request
-	r.Failures++
-	r.Standing, r.Due = standing(StateQueued), now.Add(pause(time.Second, r.Failures))
-	r.claim, r.Sends, r.permit = "", 0, permitNone
-	return r
 }
 
 // mayBeFound reports whether a look-up has seen anything that may be the write.
@@ -322,75 +311,48 @@ func (r row) mayBeFound() bool {
 	return slices.ContainsFunc(r.lookups.Lookups, func(l resolve.Lookup) bool { return !nothing(l.Observation) })
 }
 
-// nothing reports whether a look-up has seen nothing that may be the write.
-func nothing(seen resolve.Observation) bool {
-	return (seen.Result == resolve.LookupNone || seen.Result == resolve.LookupFailed) && len(seen.Candidates) == 0
-}
-
 // neverClaimed reports whether a payment waits that this history of the database has not sent. One
 // that a restored backup holds may be being looked up.
 func (r row) neverClaimed() bool {
-	waits := r.State == StateQueued || r.State == StateResolving || r.State == StateNotFound
+	waits := r.State == StateQueued || r.State == StateUnknown || r.State == StateNeedsPerson && r.Reason == ReasonNotFound
 	return waits && r.claim == "" && r.intent.Complete
-}
-
-// found reports whether a transaction was seen that has ended.
-func (o observed) found() bool {
-	return o.Seen.Result == resolve.LookupSettled || o.Seen.Result == resolve.LookupDoubleCharged
-}
-
-// gone reports whether an observation is of money that is known to have come back: nothing that is
-// seen of that transaction afterwards takes it again.
-func (r row) gone(o observed) bool {
-	return r.Reversal != ReversalNone && (r.decision == nil || r.decision.Standing != r.Standing) &&
-		o.Seen.ReceiptNumber == r.ReceiptNumber && o.Seen.Result != resolve.LookupDoubleCharged
 }
 
 // reversedBy is the standing of an approved payment whose money has come back by an observation that
 // is later than the approval.
-func (r row) reversedBy(o observed) (Standing, bool) {
-	s := settledAs(quickstream.OutcomeApproved)
-	if !r.Paid() || r.twice() || o.Seen.ReceiptNumber != r.ReceiptNumber || !o.At.After(r.Changed) {
+func (r row) reversedBy(o observed) (s Standing, back bool) {
+	watched := r.lookups.Version != 0 && !r.lookups.NextLook.IsZero()
+	if !r.Paid() || r.twice() || watched || o.seen.Result != resolve.LookupSettled || o.seen.ReceiptNumber != r.ReceiptNumber || !o.at.After(r.Changed) {
 		return s, false
 	}
-	switch o.Seen.Outcome {
+	switch o.seen.Outcome {
 	case quickstream.OutcomeVoided:
-		s.Reversal = ReversalVoided
+		return standing(StateVoided), true
 	case quickstream.OutcomeDeclined:
-		s.Reversal = ReversalReturned
+		return standing(StateReturned), true
 	default:
 		return s, false
 	}
-	return s, true
 }
 
 // twice reports whether two transactions of the write itself are approved. If the money of one comes back, the other has
 // taken it all the same.
-func (r row) twice() bool { return r.lookups.Status == resolve.StatusDoubleCharged }
+func (r row) twice() bool {
+	return r.lookups.Version != 0 && r.lookups.Status == resolve.StatusDoubleCharged
+}
 
-// standingOf is the standing of a write that is being resolved.
-func (r row) standingOf(c resolve.Case) Standing {
-	switch c.Status {
-	case resolve.StatusNotFound:
-		return standing(StateNotFound)
-	case resolve.StatusEscalated:
-		return standing(StateEscalated)
-	case resolve.StatusDoubleCharged:
-		return standing(StateDoubleCharged)
-	case resolve.StatusSettled:
-		switch c.Outcome {
-		case quickstream.OutcomeApproved, quickstream.OutcomeDeclined, quickstream.OutcomeRejected:
-			return settledAs(c.Outcome)
-		case quickstream.OutcomeVoided: // it was approved before
-			done := settledAs(quickstream.OutcomeApproved)
-			if r.intent.Operation != quickstream.OperationVoid {
-				done.Reversal = ReversalVoided
-			}
-			return done
-		default:
-			return standing(StateEscalated)
-		}
-	default:
-		return standing(StateResolving)
+// seenEmpty is an emptied write after a look-up that began before it was emptied, or an event that came again. It cannot
+// be looked up, and only a charge changes its outcome.
+func (r row) seenEmpty(o observed) row {
+	taken := o.seen.Result == resolve.LookupSettled && o.seen.Outcome == quickstream.OutcomeApproved
+	switch same := r.ReceiptNumber == "" || o.seen.ReceiptNumber == r.ReceiptNumber; {
+	case o.seen.Result == resolve.LookupDoubleCharged, taken && r.Approved() && !same:
+		return r.ended(standing(StateNeedsPerson, ReasonDoubleCharged))
+	case taken && r.moneyBack() && same:
+		return r
+	case taken && !r.Approved():
+		r.ReceiptNumber = o.seen.ReceiptNumber
+		return r.ended(standing(StateApproved))
 	}
+	return r
 }

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Wait returns a write when its outcome is known, for handlers that can wait for a
-// moment. When ctx ends first it returns the write as it stands, and an error that
-// matches [ErrInProgress]: the outcome comes to OnOutcome.
+// Wait returns a write when its outcome is known and OnOutcome has taken it, for handlers that can wait for a
+// moment. If OnOutcome fails it returns the write with Notified false. When ctx ends first it returns the write as it
+// stands, and an error that matches [ErrInProgress] unless the outcome is known: it comes to OnOutcome.
 func (e *Engine[TTx]) Wait(ctx context.Context, id string) (Write, error) {
 	read := context.WithoutCancel(ctx)
 	if err := e.waitFor(ctx, read, id); err != nil {
-		return nil, err
+		return Write{}, err
 	}
-	w, err := e.Write(read, id)
-	if err == nil && w.Common().State.InProgress() {
+	w, err := e.Get(read, id)
+	if err == nil && w.State.InProgress() {
 		err = ErrInProgress
 	}
 	return w, err
@@ -49,10 +49,11 @@ func (e *engine) isOver(ctx context.Context, id string) (over bool, err error) {
 	err = within(ctx, e.db, func(tx tx) error {
 		return query(ctx, tx, func(scan func(...any) error) error {
 			var state State
-			err := scan(&state)
-			over = !state.InProgress()
+			var changes, notified, failures int64
+			err := scan(&state, &changes, &notified, &failures)
+			over = !state.InProgress() && (notified >= changes || failures > 0)
 			return err
-		}, "SELECT state FROM quickstream.write WHERE id = $1", id)
+		}, "SELECT state, changes, notified, failures FROM quickstream.write WHERE id = $1", id)
 	})
 	return over, err
 }

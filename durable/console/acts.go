@@ -169,12 +169,11 @@ func (c *console[TTx]) payAgain(q request) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.engine.Write(q.Context(), q.id())
+	p, err := c.engine.Get(q.Context(), q.id())
 	if err != nil {
 		return err
 	}
-	p, isPayment := found.(durable.Payment)
-	if !isPayment || c.opts.PayAgain == nil {
+	if !p.IsPayment() || c.opts.PayAgain == nil {
 		return durable.ErrNotAllowed
 	}
 	params, err := c.opts.PayAgain(q.Context(), p)
@@ -183,17 +182,17 @@ func (c *console[TTx]) payAgain(q request) error {
 	}
 	w.Order = p.Order
 	return c.within(q.Context(), func(tx TTx) error {
-		_, _, err := c.engine.PayAgain(q.Context(), tx, w, q.id(), w.By, w.Note, params)
+		_, _, err := c.engine.PayAgain(q.Context(), tx, w, durable.Replacement{Of: q.id(), Version: w.Version, By: w.By, Note: w.Note}, params)
 		return err
 	})
 }
 
 func (c *console[TTx]) lookUp(q request) error {
-	w, err := c.engine.LookUp(q.Context(), q.id(), q.person.Name, q.field("note"))
+	list, err := c.engine.LookUp(q.Context(), q.person.Name, q.field("note"), q.id())
 	if err != nil {
 		return err
 	}
-	if looks := w.Common().Evidence; len(looks) > 0 && looks[len(looks)-1].Result == resolve.LookupFailed {
+	if looks := evidence(list[0]); len(looks) > 0 && looks[len(looks)-1].Result == resolve.LookupFailed {
 		return errForm("The service could not be asked. Try again later.")
 	}
 	return nil

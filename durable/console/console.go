@@ -34,7 +34,7 @@ type Options struct {
 	Authorize func(*http.Request) (Person, error)
 	// PayAgain returns the parameters of another payment instead of one that is not found, as by the customer's
 	// stored account. Without it the console does not offer that.
-	PayAgain func(ctx context.Context, p durable.Payment) (quickstream.TransactionParams, error)
+	PayAgain func(ctx context.Context, p durable.Write) (quickstream.TransactionParams, error)
 	// Login is the address of the merchant's page where people log out; none is linked if it is empty.
 	Login string
 	// Logger gets what went wrong. It gets no handles.
@@ -199,7 +199,7 @@ var templates embed.FS
 // parse reads the templates, of which each page is one.
 func (c *console[TTx]) parse() (err error) {
 	c.pages, err = template.New("").Funcs(template.FuncMap{
-		"money": money, "stamp": c.stamp, "span": span, "ahead": ahead, "words": words, "receipt": receipt, "consequence": consequence, "found": found, "isTransaction": isTransaction, "takes": takes,
+		"money": money, "stamp": c.stamp, "span": span, "ahead": ahead, "words": words, "receipt": receipt, "evidence": evidence, "consequence": consequence, "found": found, "isTransaction": isTransaction, "takes": takes,
 	}).ParseFS(templates, "templates/*.html")
 	return err
 }

@@ -57,14 +57,14 @@ func (c *console[TTx]) export(q request, _ string) {
 
 // record is a line of the file.
 func (c *console[TTx]) record(w durable.Write) []string {
-	r := w.Common()
+	r := w
 	settles := ""
 	if !r.SettlesOn.IsZero() {
 		settles = r.SettlesOn.String()
 	}
 	cells := []string{
 		r.Written.In(c.sydney).Format(time.RFC3339), r.Changed.In(c.sydney).Format(time.RFC3339), r.ID, r.Order, what(r), r.Name(),
-		r.Amount.StringFixed(2), string(r.Currency), receipt(r), r.Reference, follows(w), settles, r.Business, r.Seen.ResponseCode,
+		r.Amount.StringFixed(2), string(r.Currency), receipt(r), r.Reference, follows(w), settles, r.Business, seenOf(r).ResponseCode,
 	}
 	for i, cell := range cells {
 		if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) { // a spreadsheet would compute it

@@ -29,7 +29,7 @@ func (g glance) now() time.Time { return g.Health.At.Add(time.Since(g.at)) }
 // Waiting is how much is for a person.
 func (g glance) Waiting() int {
 	h := g.Health
-	return h.Writes[durable.StateNotFound] + h.Writes[durable.StateEscalated] + len(g.Charged) + h.Refused + h.Held + len(g.Alarms())
+	return g.open() + len(g.Charged) + h.Refused + h.Held + len(g.Alarms())
 }
 
 func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
@@ -50,11 +50,11 @@ func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
 		return g, err
 	}
 	h := g.Health // without what changes by itself
-	h.At, h.UnknownFor, h.Overdue, h.DatabaseAhead, h.ServiceAhead, h.ServiceAt = time.Time{}, 0, 0, 0, 0, time.Time{}
+	h.At, h.UnknownFor, h.Overdue, h.Untold, h.DatabaseAhead, h.ServiceAhead, h.ServiceAt = time.Time{}, 0, 0, 0, 0, 0, time.Time{}
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "%+v %d", h, len(g.Charged))
 	for _, w := range newest.Writes {
-		_, _ = fmt.Fprintf(sum, " %s %d", w.Common().ID, w.Common().Version)
+		_, _ = fmt.Fprintf(sum, " %s %d", w.ID, w.Version)
 	}
 	g.mark = fmt.Sprintf("%x", sum.Sum(nil))
 	c.glanced = g
@@ -71,17 +71,17 @@ func (c *console[TTx]) forget() {
 // charged are the newest payments that were charged twice, as long as none was refunded, and the newest refunds and others
 // that were done twice.
 func (c *console[TTx]) charged(ctx context.Context, h durable.Health) (open []row, err error) {
-	if h.Writes[durable.StateDoubleCharged] == 0 {
+	if h.NeedPerson[durable.ReasonDoubleCharged] == 0 {
 		return nil, nil
 	}
-	page, err := c.engine.List(ctx, durable.Filter{States: []durable.State{durable.StateDoubleCharged}})
+	page, err := c.engine.List(ctx, durable.Filter{States: []durable.State{durable.StateNeedsPerson}, Reasons: []durable.Reason{durable.ReasonDoubleCharged}})
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range page.Writes {
 		mended := false
-		if takes(w.Common()) {
-			all, err := c.engine.Writes(ctx, w.Common().Order)
+		if takes(w) {
+			all, err := c.engine.Writes(ctx, w.Order)
 			if err != nil {
 				return nil, err
 			}
@@ -100,11 +100,10 @@ func (c *console[TTx]) charged(ctx context.Context, h durable.Health) (open []ro
 func (c *console[TTx]) mended(ctx context.Context, all []durable.Write) (bool, error) {
 	refunded, left := 0, 0
 	for _, w := range all {
-		p, isPayment := w.(durable.Payment)
-		if !isPayment || !p.Approved() {
+		if back := w.State == durable.StateVoided || w.State == durable.StateReturned; !w.IsPayment() || !w.Approved() && !back {
 			continue
 		}
-		d, err := c.engine.Details(ctx, p.ID)
+		d, err := c.engine.Details(ctx, w.ID)
 		switch {
 		case err != nil:
 			return false, err
@@ -115,6 +114,23 @@ func (c *console[TTx]) mended(ctx context.Context, all []durable.Write) (bool, e
 		}
 	}
 	return refunded > 0 && left <= 1, nil
+}
+
+// open is how many writes need a person and were not charged twice.
+func (g glance) open() int {
+	return g.Health.Writes[durable.StateNeedsPerson] - g.Health.NeedPerson[durable.ReasonDoubleCharged]
+}
+
+// restored says how far the restoring has come.
+func restored(h durable.Health) string {
+	switch {
+	case h.Unreadable != "":
+		return "Nothing is sent, because a list cannot be read: " + h.Unreadable
+	case !h.Read:
+		return "Nothing is sent until they were read once."
+	default:
+		return "New payments are sent."
+	}
 }
 
 // alarm is something about the installation that a person should know.
@@ -130,19 +146,17 @@ func (g glance) Alarms() (list []alarm) {
 	}
 	since := func(t time.Time) string { return span(g.now().Sub(t)) }
 	add(!h.Paused.IsZero() && h.PausedBy != "", "Paused", "%s has paused the installation, %s ago. Nothing is sent until a person goes on.", h.PausedBy, since(h.Paused))
-	add(!h.Paused.IsZero() && h.PausedBy == "", "Nothing is sent", "The service, or what stands in front of it, has refused a request %s ago. It is tried again by itself.", since(h.Paused))
+	add(!h.Paused.IsZero() && h.PausedBy == "", "Nothing is sent", "The service, or what stands in front of it, does not take requests, since %s: %s. It is tried again by itself.", since(h.Paused), h.PausedFor)
 	add(h.Overdue > 2*time.Minute, "Late", "What is due has waited for %s.", span(h.Overdue))
 	add(h.Facility != nil, "Another facility", "The database belongs to another installation or facility: nothing is sent.")
-	add(h.MaybeCopy, "Perhaps a copy", "The database may be a copy of one that is in use. What was queued waits for a quarter of an hour.")
-	add(!h.Restoring.IsZero(), "Restoring", "Payments that the database lacks are being read from the service, since %s. %d transactions could not be read.", since(h.Restoring), h.RestoringUnreadable)
+	add(h.MaybeCopy, "Perhaps a copy", "The database may be a copy of one that is in use. What was queued waits until a person says that it is none.")
+	add(!h.Restoring.IsZero(), "Restoring", "Payments that the database lacks are being read from the service, since %s. %s", since(h.Restoring), restored(h))
 	add(!h.Comparison.FailingSince.IsZero(), "The comparison fails", "The comparison with the service has failed for %s: %s", since(h.Comparison.FailingSince), h.Comparison.Problem)
-	add(h.ClockDoubted, "The clock is doubted", "The database's clock is not where it was expected, or the service's clock shows another time. Nothing is given up or emptied until they agree.")
 	add(h.Outdated, "An old program", "The tables are those of a newer program. This one accepts payments and sends nothing.")
 	add(h.Unknown > 50, "Many unknown", "The outcome of %d payments is unknown at once. They are looked up by themselves: decide none of them now.", h.Unknown)
-	known := h.Writes[durable.StateNotFound]+h.Writes[durable.StateEscalated] > 0 // which Waiting counts
+	known := g.open() > 0 // which Waiting counts
 	add(h.UnknownFor > 6*time.Hour && !known, "Unknown for long", "The outcome of a payment has been unknown for %s.", span(h.UnknownFor))
 	add(h.DatabaseAhead.Abs() > 2*time.Minute || h.ServiceAhead.Abs() > 2*time.Minute, "Clocks apart", "The database's clock is %s, and the service's is %s.", ahead(h.DatabaseAhead, "this machine's"), ahead(h.ServiceAhead, "the installation's time"))
-	add(h.Stuck > 0, "Of another version", "%d payments are due that another version of the program has written.", h.Stuck)
 	return list
 }
 
@@ -166,12 +180,12 @@ func (c *console[TTx]) attention(q request, notice string) {
 		}
 	}
 	for rows, f := range map[*[]row]durable.Filter{
-		&content.Unknown: {States: []durable.State{durable.StateNotFound, durable.StateEscalated}}, &content.Refused: {Refused: true},
+		&content.Unknown: {States: []durable.State{durable.StateNeedsPerson}}, &content.Refused: {Refused: true},
 	} {
 		found, failed := c.engine.List(q.Context(), f)
 		*rows, content.More, err = rowsOf(found.Writes), content.More || found.Next != "", errors.Join(err, failed)
 	}
-	content.Unknown = slices.DeleteFunc(content.Unknown, func(r row) bool { return r.State == durable.StateNotFound && r.ReplacedBy != "" })
+	content.Unknown = slices.DeleteFunc(content.Unknown, func(r row) bool { return r.Reason == durable.ReasonDoubleCharged || r.ReplacedBy != "" })
 	for next, more := durable.Cursor(""), true; more && err == nil && len(content.Held) < mostFound; more = next != "" {
 		var waiting []durable.Notification
 		waiting, next, err = c.engine.Notifications(q.Context(), next, 1000)
@@ -200,7 +214,7 @@ func (c *console[TTx]) installation(q request, notice string) {
 		c.fail(q, err)
 		return
 	}
-	content := service{Health: g.Health, Alarms: g.Alarms(), Waiting: g.Waiting(), History: entries(durable.Record{}, events)}
+	content := service{Health: g.Health, Alarms: g.Alarms(), Waiting: g.Waiting(), History: entries(Record{}, events)}
 	if err := c.engine.Ready(q.Context()); err != nil {
 		content.Ready = strings.TrimPrefix(err.Error(), "durable: ")
 	}

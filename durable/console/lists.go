@@ -5,26 +5,26 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
 
-	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 )
 
+// Record is a write as the pages show it.
+type Record = durable.Write
+
 // row is a line of a list.
 type row struct {
-	durable.Record
+	Record
 
 	What, Follows string
 }
 
 func rowOf(w durable.Write) row {
-	r := w.Common()
-	return row{r, what(r), follows(w)}
+	return row{w, what(w), w.Follows}
 }
 
 func rowsOf(writes []durable.Write) (rows []row) {
@@ -38,7 +38,7 @@ func rowsOf(writes []durable.Write) (rows []row) {
 type tab struct {
 	Name, Title string
 	states      []durable.State
-	outcome     quickstream.Outcome
+	reasons     []durable.Reason
 
 	Count   int // of those that are not over
 	Address string
@@ -46,15 +46,15 @@ type tab struct {
 }
 
 func tabs() []tab {
-	settled := []durable.State{durable.StateSettled}
 	return []tab{
 		{Title: "All"},
-		{Name: "person", Title: "For a person", states: []durable.State{durable.StateNotFound, durable.StateEscalated, durable.StateDoubleCharged}},
-		{Name: "open", Title: "Under way", states: []durable.State{durable.StateQueued, durable.StateSending, durable.StateResolving}},
-		{Name: "approved", Title: "Approved", states: settled, outcome: quickstream.OutcomeApproved},
-		{Name: "declined", Title: "Declined", states: settled, outcome: quickstream.OutcomeDeclined},
-		{Name: "rejected", Title: "Rejected", states: settled, outcome: quickstream.OutcomeRejected},
-		{Name: "ended", Title: "Refused or not sent", states: []durable.State{durable.StateRefused, durable.StateNotSent}},
+		{Name: "person", Title: "For a person", states: []durable.State{durable.StateNeedsPerson}},
+		{Name: "open", Title: "Under way", states: []durable.State{durable.StateQueued, durable.StateSending, durable.StatePending, durable.StateUnknown}},
+		{Name: "approved", Title: "Approved", states: []durable.State{durable.StateApproved}},
+		{Name: "declined", Title: "Declined", states: []durable.State{durable.StateDeclined}, reasons: []durable.Reason{durable.ReasonNone}},
+		{Name: "rejected", Title: "Rejected or refused", states: []durable.State{durable.StateDeclined}, reasons: []durable.Reason{durable.ReasonRejected, durable.ReasonRefused}},
+		{Name: "ended", Title: "Not sent", states: []durable.State{durable.StateNotSent}},
+		{Name: "back", Title: "Voided or returned", states: []durable.State{durable.StateVoided, durable.StateReturned}},
 	}
 }
 
@@ -88,7 +88,7 @@ func (e errForm) Error() string { return string(e) }
 func (c *console[TTx]) filter(s search, now time.Time) (f durable.Filter, note string, err error) {
 	for _, t := range tabs() {
 		if t.Name == s.Tab {
-			f.States, f.Outcome = t.states, t.outcome
+			f.States, f.Reasons = t.states, t.reasons
 		}
 	}
 	for text, at := range map[*string]*time.Time{&s.From: &f.From, &s.To: &f.To} {
@@ -197,7 +197,7 @@ func (c *console[TTx]) read(ctx context.Context, l *list, f durable.Filter) erro
 		}
 		return err
 	}
-	w, err := c.engine.Write(ctx, l.Find)
+	w, err := c.engine.Get(ctx, l.Find)
 	if err == nil {
 		l.Rows = rowsOf([]durable.Write{w})
 	}
@@ -209,7 +209,7 @@ func (c *console[TTx]) read(ctx context.Context, l *list, f durable.Filter) erro
 	byOrder.Order, byReceipt.ReceiptNumber = l.Find, l.Find
 	for _, f := range []durable.Filter{byOrder, byReceipt} {
 		page, err := c.engine.List(ctx, f)
-		l.Rows = slices.DeleteFunc(rowsOf(page.Writes), func(r row) bool { return r.Order != l.Find && !isTransaction(r.Record) }) // a token finds nothing
+		l.Rows = rowsOf(page.Writes)
 		if err != nil || len(l.Rows) > 0 {
 			return err
 		}

@@ -28,6 +28,7 @@ type view struct {
 	Below, Others            []row // what follows it, and what else there is of its order
 	Elsewhere                bool  // another payment of its order was taken, or may be
 	Twice                    bool  // it was charged twice, and none is refunded
+	Refused                  bool  // the program of the shop has not taken what is known
 	Raw                      string
 	Offer                    offer
 }
@@ -38,8 +39,10 @@ func (v view) Net() decimal.Decimal { return v.Taken.Sub(v.Back) }
 // Unknown reports whether money may have been taken, or may not.
 func (v view) Unknown() bool {
 	switch v.State {
-	case durable.StateSending, durable.StateResolving, durable.StateNotFound, durable.StateEscalated:
+	case durable.StateSending, durable.StatePending, durable.StateUnknown:
 		return true
+	case durable.StateNeedsPerson:
+		return v.Reason != durable.ReasonDoubleCharged
 	default:
 		return v.State == durable.StateQueued && v.Sends > 0
 	}
@@ -75,8 +78,9 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 	if v.Details, err = c.engine.Details(ctx, id); err != nil {
 		return v, err
 	}
-	v.row = rowOf(v.Write)
+	v.row = rowOf(v.Details.Write)
 	r := v.Record
+	v.Refused = !r.Notified && r.Failures > 0
 	v.Problem = problem(r)
 	v.Method = method(v.Source)
 	v.Timeline = entries(r, v.Events)
@@ -86,7 +90,7 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 		if err != nil {
 			return v, err
 		}
-		v.Timeline = append(v.Timeline, entries(f.Record, events)...)
+		v.Timeline = append(v.Timeline, entries(f, events)...)
 	}
 	slices.SortStableFunc(v.Timeline, func(x, y entry) int { return x.At.Compare(y.At) })
 	var all []durable.Write
@@ -99,11 +103,10 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 		return other.ID == r.ID || slices.ContainsFunc(v.Below, func(f row) bool { return f.ID == other.ID })
 	})
 	v.Elsewhere = slices.ContainsFunc(all, func(w durable.Write) bool {
-		p, isPayment := w.(durable.Payment)
-		return isPayment && p.ID != r.ID && p.Blocks()
+		return w.IsPayment() && w.ID != r.ID && w.State.Blocks() && w.ReplacedBy == ""
 	})
 	v.Meaning = meaning(r, v.Elsewhere)
-	if r.State == durable.StateDoubleCharged && takes(r) {
+	if r.Reason == durable.ReasonDoubleCharged && takes(r) {
 		mended, err := c.mended(ctx, all)
 		if err != nil {
 			return v, err
@@ -112,10 +115,10 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 			v.Meaning = "The customer was charged twice for one order, and one payment was refunded, or is being refunded. Do not refund another one for that."
 		}
 	}
-	if v.Refused > 0 && v.Unknown() {
+	if v.Refused && v.Unknown() {
 		v.Meaning = "It was sent, and what is known of it is not stored yet, because the shop's program refuses it. Do not do it another way."
 	}
-	if v.count(); v.State == durable.StateSettled && v.Paid() && v.Taken.IsPositive() && v.Back.GreaterThanOrEqual(v.Amount) && !v.Left.IsPositive() {
+	if v.count(); v.State == durable.StateApproved && v.Taken.IsPositive() && v.Back.GreaterThanOrEqual(v.Amount) && !v.Left.IsPositive() {
 		v.Meaning = "It was taken, and all of it was refunded. The customer gets the money back. The order stays paid."
 		if v.Net().IsPositive() {
 			v.Meaning = "It was taken, and all of it but the surcharge was refunded. The customer gets the money back. The order stays paid."
@@ -129,17 +132,17 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 // count adds up what was refunded.
 func (v *view) count() {
 	for _, f := range v.FollowUps {
-		refunds := f.Operation == quickstream.OperationRefund || f.Operation == durable.OperationReverse && what(f.Record) != "Void"
+		refunds := f.Operation == quickstream.OperationRefund || f.Operation == durable.OperationReverse && what(f) != "Void"
 		switch {
-		case !refunds || !f.Blocks():
+		case !refunds || !f.State.Blocks():
 		case f.Approved():
 			v.Back = v.Back.Add(f.Amount)
 		default:
 			v.Pending = v.Pending.Add(f.Amount)
 		}
 	}
-	if v.Approved() && !v.Paid() {
-		v.Back = v.Taken
+	if v.State == durable.StateVoided || v.State == durable.StateReturned {
+		v.Taken, v.Back = v.Amount, v.Amount
 	}
 }
 
@@ -153,18 +156,16 @@ func (c *console[TTx]) offer(v view) offer {
 	r := v.Record
 	o := offer{Write: formPrefix + rand.Text(), Refund: v.Left.IsPositive()}
 	o.Void = o.Refund && v.Back.IsZero() && v.Pending.IsZero()
-	o.LookUp = r.State == durable.StateResolving || r.State == durable.StateNotFound || r.State == durable.StateEscalated || r.State == durable.StateSending
-	o.Notify = v.Refused > 0 || !r.State.InProgress()
+	o.LookUp = r.State == durable.StateUnknown || r.State == durable.StatePending || r.State == durable.StateNeedsPerson || r.State == durable.StateSending
+	o.Notify = v.Refused || !r.State.InProgress()
 	_, sending := errors.AsType[*durable.StillSendingError](v.NotDecidable)
 	switch {
 	case v.NotDecidable == nil && tooEarly(v) != "":
 		o.Why = tooEarly(v)
 	case v.NotDecidable == nil:
-		o.Decide = verdicts(r, follows(v.Write) != "")
+		o.Decide = verdicts(r, !r.IsPayment())
 		o.Receipt = r.ReceiptNumber == "" && r.Operation != quickstream.OperationVoid
-		_, isPayment := v.Write.(durable.Payment)
-		o.Again = r.State == durable.StateNotFound && r.ReplacedBy == "" && isPayment && c.opts.PayAgain != nil
-	case v.Refused > 0: // there is nothing to find out
+		o.Again = r.Reason == durable.ReasonNotFound && r.ReplacedBy == "" && r.IsPayment() && c.opts.PayAgain != nil
 	case sending || errors.Is(v.NotDecidable, durable.ErrLookUpFirst):
 		o.Why, o.LookUp = c.notice(v.NotDecidable), o.LookUp && !(sending && r.State == durable.StateSending)
 	}
@@ -177,7 +178,8 @@ const shownFor = 15 * time.Minute
 // tooEarly says why nothing should be decided yet about a write that is still looked up by itself: the last look-up says
 // nothing.
 func tooEarly(v view) string {
-	if v.State != durable.StateResolving || len(v.Evidence) == 0 {
+	looked := evidence(v.Record)
+	if v.State != durable.StateUnknown || len(looked) == 0 {
 		return ""
 	}
 	var sent time.Time
@@ -186,7 +188,7 @@ func tooEarly(v view) string {
 			sent = event.At
 		}
 	}
-	switch last := v.Evidence[len(v.Evidence)-1]; {
+	switch last := looked[len(looked)-1]; {
 	case last.Result == resolve.LookupFailed:
 		return "The service could not be asked. It is asked again by itself: decide nothing until it answers."
 	case last.Result == resolve.LookupNone && v.Details.At.Sub(sent) < shownFor:
@@ -198,12 +200,12 @@ func tooEarly(v view) string {
 
 // verdicts are what can have become of a write: what the service has shown was sent, and what follows a payment is
 // done or not.
-func verdicts(r durable.Record, followUp bool) []durable.Verdict {
+func verdicts(r Record, followUp bool) []durable.Verdict {
 	all := []durable.Verdict{durable.VerdictApproved, durable.VerdictDeclined}
 	shown := func(look resolve.Lookup) bool {
-		return look.Result == resolve.LookupPending || look.Result == resolve.LookupSettled || slices.ContainsFunc(look.Candidates, func(c resolve.Candidate) bool { return c.Matches })
+		return look.Result == resolve.LookupPending || look.Result == resolve.LookupSettled || len(look.Candidates) > 0
 	}
-	if r.ReceiptNumber == "" && !slices.ContainsFunc(r.Evidence, shown) {
+	if r.ReceiptNumber == "" && !slices.ContainsFunc(evidence(r), shown) {
 		all = append(all, durable.VerdictNotSent)
 	}
 	if (r.Operation == quickstream.OperationPay || r.Operation == quickstream.OperationCollect) && !followUp {
@@ -214,7 +216,7 @@ func verdicts(r durable.Record, followUp bool) []durable.Verdict {
 
 // raw are the stored events, for the merchant's developers. Of what is no transaction it leaves out what was seen,
 // which can name tokens.
-func raw(r durable.Record, events []durable.Event) (string, error) {
+func raw(r Record, events []durable.Event) (string, error) {
 	events = slices.Clone(events)
 	for i := range events {
 		if !isTransaction(r) {
@@ -223,4 +225,19 @@ func raw(r durable.Record, events []durable.Event) (string, error) {
 	}
 	text, err := json.MarshalIndent(events, "", "  ")
 	return string(text), err
+}
+
+// evidence are the look-ups of a write, and seenOf what the last one showed.
+func evidence(r Record) []resolve.Lookup {
+	if r.Case == nil {
+		return nil
+	}
+	return r.Case.Lookups
+}
+
+func seenOf(r Record) resolve.Observation {
+	if r.Case == nil {
+		return resolve.Observation{}
+	}
+	return r.Case.Seen
 }

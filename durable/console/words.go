@@ -55,7 +55,7 @@ func money(amount decimal.Decimal, currency quickstream.Currency) string {
 func words(name any) string { return strings.ReplaceAll(fmt.Sprint(name), "_", " ") }
 
 // what is what a write asks of the service.
-func what(r durable.Record) string {
+func what(r Record) string {
 	names := map[quickstream.Operation]string{
 		quickstream.OperationPay: "Payment", quickstream.OperationCollect: "PayTo payment", quickstream.OperationRefund: "Refund", quickstream.OperationVoid: "Void",
 		quickstream.OperationPreauthorise: "Pre-authorisation", quickstream.OperationCapture: "Capture", durable.OperationReverse: "Refund of all",
@@ -73,12 +73,12 @@ func what(r durable.Record) string {
 }
 
 // isTransaction reports whether a write has a receipt and no token.
-func isTransaction(r durable.Record) bool {
+func isTransaction(r Record) bool {
 	return r.Operation.IsTransaction() || r.Operation == durable.OperationReverse
 }
 
 // receipt is the receipt number of a write. A token is never shown.
-func receipt(r durable.Record) string {
+func receipt(r Record) string {
 	if isTransaction(r) {
 		return r.ReceiptNumber
 	}
@@ -86,9 +86,9 @@ func receipt(r durable.Record) string {
 }
 
 // problem is what went wrong last, as long as the outcome is open. Of what is no transaction it can name tokens.
-func problem(r durable.Record) string {
+func problem(r Record) string {
 	switch {
-	case r.State == durable.StateSettled:
+	case r.State == durable.StateApproved || r.State == durable.StateDeclined:
 		return ""
 	case isTransaction(r) || r.Problem == "":
 		return r.Problem
@@ -97,13 +97,13 @@ func problem(r durable.Record) string {
 }
 
 // takes reports whether a write takes money.
-func takes(r durable.Record) bool {
+func takes(r Record) bool {
 	return r.Operation == quickstream.OperationPay || r.Operation == quickstream.OperationCollect || r.Operation == quickstream.OperationCapture
 }
 
 // meaning is a sentence on where a write is. With elsewhere another payment of its order was taken, or may be: a payment, or
 // the pre-authorisation of a capture.
-func meaning(r durable.Record, elsewhere bool) string {
+func meaning(r Record, elsewhere bool) string {
 	again, blocked, unpaid := "No money was taken, and the order can be paid again.", "The order cannot be paid again until a person decides.", "The order is not paid."
 	if elsewhere {
 		again, blocked, unpaid = "No money was taken by it. What else there is of the order stands below.", "What else there is of the order stands below.", ""
@@ -114,7 +114,7 @@ func meaning(r durable.Record, elsewhere bool) string {
 		"resolving":      "It was sent, and its outcome is not known yet. The service is asked again by itself. Do not do it another way.",
 		"not_found":      "The service shows nothing that may be it. That is no proof that it was not done: ask its support.",
 		"double_charged": "The service has done it twice. Nothing undoes that by itself: ask its support with the evidence below.",
-	}[r.Name()]
+	}[wordOf(r)]
 	switch {
 	case r.State == durable.StateQueued && r.Operation == quickstream.OperationRefund:
 		return "It waits to be sent: a refund is possible once its payment has settled, which can take a day or more. Until then all of the payment can be voided, from its page."
@@ -137,7 +137,23 @@ func meaning(r durable.Record, elsewhere bool) string {
 		"double_charged": "The customer was charged twice for one order. Refund one of the two payments, once: nothing does that by itself.",
 		"voided":         "It was cancelled before settlement. The customer has the money.",
 		"returned":       "The bank has returned the money after it was approved. " + unpaid,
-	}[r.Name()]
+	}[wordOf(r)]
+}
+
+// wordOf is a state in the words of the pages.
+func wordOf(r Record) string {
+	switch {
+	case r.State == durable.StateUnknown || r.State == durable.StatePending:
+		return "resolving"
+	case r.State == durable.StateDeclined && r.Reason == durable.ReasonRefused:
+		return "refused"
+	case r.State != durable.StateNeedsPerson:
+		return string(r.State)
+	case r.Reason == durable.ReasonNotFound || r.Reason == durable.ReasonDoubleCharged:
+		return string(r.Reason)
+	default:
+		return "escalated"
+	}
 }
 
 // found is what a look-up came to.
@@ -169,12 +185,12 @@ type entry struct {
 }
 
 // entries are the lines of a history.
-func entries(r durable.Record, events []durable.Event) (list []entry) {
+func entries(r Record, events []durable.Event) (list []entry) {
 	texts := map[durable.EventKind]string{
 		durable.EventQueued: "accepted, and stored to be sent", durable.EventClaimed: "being sent to the service", durable.EventRefused: "the service refused the request",
 		durable.EventNotExecuted: "the service did not carry it out: it is sent again", durable.EventExpired: "given up before it was sent",
 		durable.EventReturned: "the bank returned the money", durable.EventAnswered: "the answer did not come, or says nothing final: it is looked up",
-		durable.EventLookedUp: "the service was asked", durable.EventAsked: "asked for", durable.EventDecided: "decided", durable.EventNotified: "the shop's program knows",
+		durable.EventLookedUp: "the service was asked", durable.EventAsked: "asked for", durable.EventDecided: "decided", durable.EventCancelled: "cancelled before it was sent",
 		durable.EventReplaced: "another payment was asked for instead",
 	}
 	for _, event := range events {
@@ -182,7 +198,7 @@ func entries(r durable.Record, events []durable.Event) (list []entry) {
 		switch {
 		case event.Kind == durable.EventAnswered && event.Seen.Result == "" && event.Standing.Approved():
 			e.Text = "the service has done it"
-		case event.Kind == durable.EventLookedUp && event.Seen.Result == "" && event.Standing.Reversal == durable.ReversalVoided:
+		case event.Kind == durable.EventLookedUp && event.Seen.Result == "" && event.Standing.State == durable.StateVoided:
 			e.Text = "the money was released"
 		case event.Kind == durable.EventLookedUp && event.Seen.Result == "" && event.Standing.Approved():
 			e.Text += ": it is done"
@@ -192,7 +208,7 @@ func entries(r durable.Record, events []durable.Event) (list []entry) {
 			e.Text = "the service answered: " + seen(event.Seen)
 		case event.Kind == durable.EventLookedUp && event.Seen.Result != "":
 			e.Text = "the service was asked: " + seen(event.Seen)
-		case event.Standing.State != "" && (event.Kind == durable.EventDecided || event.Kind == durable.EventNotified):
+		case event.Standing.State != "" && event.Kind == durable.EventDecided:
 			e.Text += ": " + event.Standing.Text()
 		}
 		if event.Note != "" {
@@ -205,12 +221,11 @@ func entries(r durable.Record, events []durable.Event) (list []entry) {
 
 // follows is the id of what a follow-up follows.
 func follows(w durable.Write) string {
-	f, _ := w.(durable.FollowUp)
-	return f.Follows
+	return w.Follows
 }
 
 // consequence says of a decision what follows from it, before it is made; elsewhere is as of [meaning].
-func consequence(v durable.Verdict, r durable.Record, elsewhere bool) string {
+func consequence(v durable.Verdict, r Record, elsewhere bool) string {
 	again := "The order can be paid again at once. If this is wrong, the customer pays twice."
 	if elsewhere {
 		again = "What else there is of the order stays. If this is wrong, the customer pays twice."

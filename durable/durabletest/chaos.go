@@ -15,7 +15,7 @@ import (
 // prints its world, and [worlds.Parse] reads it.
 //
 // In no world does the engine charge an order twice. In some it cannot know what became of a payment,
-// which then is not_found or escalated.
+// which then needs a person.
 func Worlds(t *testing.T, n int, test func(t *testing.T, world worlds.World)) {
 	t.Helper()
 	number := 0
@@ -113,7 +113,7 @@ func (k *Kit[TTx]) settle(orders []string) {
 			k.t.Fatal(err)
 		}
 		for _, w := range writes {
-			k.Settled(w.Common().ID)
+			k.Settled(w.ID)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func ExampleNew() {
 	if err := buy(t.Context(), db, kit.Engine(), "ORDER-1", kit.Token(sandbox.CardAttempted)); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Println(kit.Settled("ORDER-1/1").Common().Text())
+	fmt.Println(kit.Settled("ORDER-1/1").Text())
 	fmt.Println(stateOf(t.Context(), db, "ORDER-1"))
 	kit.Judge("ORDER-1") // the test fails if it was charged twice
 	// Output:
@@ -82,7 +82,7 @@ func ExampleKit_Token() {
 		if err := buy(t.Context(), db, kit.Engine(), order, kit.Token(number)); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Println(kit.Settled(order + "/1").Common().Text())
+		fmt.Println(kit.Settled(order + "/1").Text())
 	}
 	// Output: declined
 }
@@ -117,7 +117,7 @@ func ExampleKit_Kill() {
 		t.Fatal(err)
 	}
 	kit.Kill()
-	fmt.Println(kit.Settled("ORDER-1/1").Common().Text())
+	fmt.Println(kit.Settled("ORDER-1/1").Text())
 	kit.Judge("ORDER-1")
 	// Output: approved
 }
@@ -164,6 +164,6 @@ func ExampleNewIn() {
 	if err := buy(t.Context(), db, kit.Engine(), "ORDER-1", kit.Token(sandbox.CardAttempted)); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Println(kit.Settled("ORDER-1/1").Common().Text())
+	fmt.Println(kit.Settled("ORDER-1/1").Text())
 	// Output: approved
 }

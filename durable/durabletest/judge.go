@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
@@ -13,7 +12,7 @@ import (
 //
 //   - if an order was charged more than once;
 //   - if a payment is paid and was not charged, or was charged and is not paid. In another world than
-//     the default one a payment that was charged may be not_found or escalated;
+//     the default one a payment that was charged may need a person;
 //   - if something was charged that belongs to no payment of these orders;
 //   - if more was refunded than was charged.
 //
@@ -56,16 +55,15 @@ func (k *Kit[TTx]) judge(order string, charged map[string]sandbox.Ledger) (wrong
 		k.t.Fatal(err)
 	}
 	times := 0
-	for _, w := range writes {
-		p, isPayment := w.(durable.Payment)
-		if !isPayment {
+	for _, p := range writes {
+		if !p.IsPayment() {
 			continue
 		}
 		reference := strings.ToUpper(p.Reference)
 		entries := charged[reference]
 		delete(charged, reference)
 		times += len(entries)
-		unknown := p.State.Open() && !p.Paid() && k.World.String() != worlds.World{}.String()
+		unknown := p.State.Blocks() && !p.Paid() && k.World.String() != worlds.World{}.String()
 		if p.Paid() != (len(entries) > 0) && !unknown {
 			wrong = append(wrong, fmt.Sprintf("was charged %d times by %s, which is %s", len(entries), p.ID, p.Text()))
 		}
@@ -81,11 +79,11 @@ func (k *Kit[TTx]) history(order string) string {
 	var b strings.Builder
 	writes, err := k.Engine().Writes(k.t.Context(), order)
 	for _, w := range writes {
-		events, failed := k.Engine().Events(k.t.Context(), w.Common().ID)
+		events, failed := k.Engine().Events(k.t.Context(), w.ID)
 		if err = failed; err != nil {
 			break
 		}
-		fmt.Fprintf(&b, "\n  %s is %s", w.Common().ID, w.Common().Text())
+		fmt.Fprintf(&b, "\n  %s is %s", w.ID, w.Text())
 		for _, e := range events {
 			fmt.Fprintf(&b, "\n    %s %s", e.At.Format("2006-01-02 15:04:05"), e.Kind)
 		}

@@ -8,7 +8,7 @@
 //
 // # Time
 //
-// The engine, the sandbox and the client have one clock, which goes on as real time does.
+// The database, the sandbox and the client have one clock, which goes on as real time does.
 // [Kit.Advance] moves it, and [Kit.Settled] moves it to what the engine waits for, so that days of
 // look-ups take no time. It is never moved past a request or a write of the client that is under way.
 //
@@ -24,13 +24,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
@@ -46,7 +49,7 @@ type Kit[TTx any] struct {
 	World worlds.World
 
 	t     testing.TB
-	db    durable.Database[TTx]
+	db    *driven[TTx]
 	clock *sandbox.Clock
 	opts  durable.Options[TTx]
 
@@ -54,8 +57,31 @@ type Kit[TTx any] struct {
 	engine *durable.Engine[TTx]
 }
 
+// driven is a database whose engine's work the kit does too, so that it waits for no queue.
+type driven[TTx any] struct {
+	durable.Database[TTx]
+	mu    sync.Mutex
+	tasks database.Tasks
+}
+
+// Step implements [database.Probe].
+func (*driven[TTx]) Step(string) {}
+
+// Drive implements [database.Driver].
+func (d *driven[TTx]) Drive(tasks database.Tasks) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.tasks = tasks
+}
+
+func (d *driven[TTx]) work() database.Tasks {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.tasks
+}
+
 // New makes the tables of the engine and starts it. Everything ends with the test. Of the options
-// Installation, ServiceRetries, Clock, SweepEvery and Logger have values for tests, and only OnOutcome
+// Installation, ServiceRetries, LongestPay and Logger have values for tests, and only OnOutcome
 // is required. The client has short time limits and pauses. The sandbox has no TokenQuota.
 func New[TTx any](t testing.TB, db durable.Database[TTx], opts durable.Options[TTx], box ...sandbox.Option) *Kit[TTx] {
 	t.Helper()
@@ -66,7 +92,8 @@ func New[TTx any](t testing.TB, db durable.Database[TTx], opts durable.Options[T
 // idempotency keys for five minutes at least: how long the real one does is not published.
 func NewIn[TTx any](t testing.TB, world worlds.World, db durable.Database[TTx], opts durable.Options[TTx], box ...sandbox.Option) *Kit[TTx] {
 	t.Helper()
-	k := &Kit[TTx]{World: world, t: t, db: db, clock: sandbox.NewRunningClock(time.Now()), opts: opts}
+	k := &Kit[TTx]{World: world, t: t, db: &driven[TTx]{Database: db}, clock: sandbox.NewRunningClock(time.Now()), opts: opts}
+	db.SetNow(k.now)
 	assume := sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
 		a.TokenQuota, a.KeyLifetime = 0, max(a.KeyLifetime, sandbox.DefaultAssumptions().KeyLifetime)
 	})
@@ -80,10 +107,9 @@ func NewIn[TTx any](t testing.TB, world worlds.World, db durable.Database[TTx], 
 	retries := resolve.ServiceRetriesOff()
 	k.opts.Installation = cmp.Or(opts.Installation, "durabletest")
 	k.opts.ServiceRetries = cmp.Or(opts.ServiceRetries, &retries)
-	k.opts.SweepEvery = cmp.Or(opts.SweepEvery, 10*time.Millisecond)
-	k.opts.Clock = k.clock.Now
+	k.opts.LongestPay = cmp.Or(opts.LongestPay, 20*time.Second)
 	if k.opts.Logger == nil {
-		k.opts.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+		k.opts.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	}
 	if err := durable.MigrateUp(t.Context(), db); err != nil {
 		t.Fatal(err)
@@ -91,6 +117,15 @@ func NewIn[TTx any](t testing.TB, world worlds.World, db durable.Database[TTx], 
 	k.start()
 	t.Cleanup(func() { k.stop(20 * time.Second) })
 	return k
+}
+
+// now is the database's clock, ahead of its own as the kit's is of this machine's.
+func (k *Kit[TTx]) now(expression string) string {
+	ahead := time.Until(k.clock.Now()).Microseconds()
+	if strings.HasPrefix(expression, "clock_timestamp") {
+		return fmt.Sprintf("(%s + interval '%d microseconds')", expression, ahead)
+	}
+	return fmt.Sprintf("(%s + %d)", expression, ahead)
 }
 
 // Engine returns the engine that works now: [Kit.Kill] starts another one.
@@ -131,49 +166,12 @@ func (k *Kit[TTx]) Kill() {
 	k.start()
 }
 
-// Now returns the time of the engine and the sandbox.
+// Now returns the time of the database and the sandbox.
 func (k *Kit[TTx]) Now() time.Time { return k.clock.Now() }
 
-// Advance moves the time forward by d, for the engine, the sandbox and the client. See
+// Advance moves the time forward by d, for the database, the sandbox and the client. See
 // [sandbox.Clock.Advance].
-func (k *Kit[TTx]) Advance(d time.Duration) {
-	k.t.Helper()
-	if err := k.age(d); err != nil {
-		k.t.Fatal(err)
-	}
-	k.clock.Advance(d)
-}
-
-// age makes writes older that were not sent yet: how long they may wait goes by the database's own
-// clock, which does not move.
-func (k *Kit[TTx]) age(d time.Duration) error {
-	ctx := k.t.Context()
-	tx, err := k.db.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	rows, err := tx.Query(ctx, "SELECT id, database_at FROM quickstream.write WHERE state = 'queued'")
-	if err != nil {
-		return errors.Join(err, tx.Rollback(ctx))
-	}
-	written := map[string]time.Time{}
-	for rows.Next() {
-		var id string
-		var at time.Time
-		err = errors.Join(err, rows.Scan(&id, &at))
-		written[id] = at
-	}
-	err = errors.Join(err, rows.Err())
-	rows.Close()
-	for id, at := range written {
-		_, failed := tx.Exec(ctx, "UPDATE quickstream.write SET database_at = $1 WHERE id = $2", at.Add(-d), id)
-		err = errors.Join(err, failed)
-	}
-	if err != nil {
-		return errors.Join(err, tx.Rollback(ctx))
-	}
-	return tx.Commit(ctx)
-}
+func (k *Kit[TTx]) Advance(d time.Duration) { k.clock.Advance(d) }
 
 // Tx runs f in a transaction, which commits if f returns nil.
 func (k *Kit[TTx]) Tx(f func(tx TTx) error) error {
@@ -205,32 +203,80 @@ const (
 	claiming = 250 * time.Millisecond // how long a claim may take to become a request, in real time
 )
 
-// Settled waits until the write is no longer in progress, and returns it. While the engine waits for a
-// time, the clock moves to it. The test fails if that takes two months, or two minutes of real time. A
-// payment that stays not_found or escalated is returned as such.
+// Settled waits until the write is no longer in progress and OnOutcome has taken it, and returns it. While the engine
+// waits for a time, the clock moves to it. The test fails if that takes two months, or two minutes of real time. A
+// payment that stays not_found is returned as such.
 func (k *Kit[TTx]) Settled(id string) durable.Write {
+	k.t.Helper()
+	return k.Until(id, func(w durable.Write) bool { return !w.State.InProgress() && w.Notified })
+}
+
+// Until waits as [Kit.Settled] does until a write is as it is wanted.
+func (k *Kit[TTx]) Until(id string, wanted func(w durable.Write) bool) durable.Write {
 	k.t.Helper()
 	begun, deadline := k.Now(), time.Now().Add(patience)
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
-	for since := time.Now(); ; {
-		w, err := k.Engine().Write(k.t.Context(), id)
+	for since, last := time.Now(), durable.State(""); ; {
+		w, err := k.Engine().Get(k.t.Context(), id)
 		if err != nil {
 			k.t.Fatal(err)
 		}
-		r := w.Common()
-		if !r.State.InProgress() {
+		if wanted(w) {
 			return w
 		}
 		if time.Now().After(deadline) || k.Now().Sub(begun) > mostDays {
-			k.t.Fatalf("durabletest: %s is %s after %s: %s", id, r.Text(), k.Now().Sub(begun).Round(time.Second), r.Problem)
+			k.t.Fatalf("durabletest: %s is %s after %s: %s", id, w.Text(), k.Now().Sub(begun).Round(time.Second), w.Problem)
 		}
-		if r.State != durable.StateSending {
-			since = time.Now()
+		if w.State != last {
+			since, last = time.Now(), w.State
 		}
-		if wait := r.Due.Sub(k.Now()); wait > 0 && (r.State != durable.StateSending || time.Since(since) > claiming) {
-			k.Advance(wait)
+		if wait := w.Due.Sub(k.Now()); wait > 0 && (w.Notified || w.State.InProgress()) && (w.State != durable.StateSending && w.State != durable.StateQueued || time.Since(since) > claiming) {
+			k.Advance(wait + time.Millisecond)
+		} else if w.State == durable.StateQueued && time.Since(since) > claiming {
+			if h, err := k.Engine().Health(k.t.Context()); err == nil && !h.Restoring.IsZero() && h.Read { // it waits for the look-up lag
+				k.Advance(time.Minute)
+			}
 		}
+		k.Work(w)
 		<-ticker.C
+	}
+}
+
+// Work does what is due of a write once, beside the engine's own workers.
+func (k *Kit[TTx]) Work(w durable.Write) {
+	if w.Due.After(k.Now()) && w.Notified {
+		return
+	}
+	ctx, tasks := k.t.Context(), k.db.work()
+	var err error
+	switch {
+	case !w.Notified:
+		_ = tasks.Notify(ctx, w.ID) // the merchant's hook may fail
+	case w.Due.IsZero():
+	case w.State == durable.StateQueued:
+		err = tasks.Send(ctx, w.ID)
+	default:
+		err = tasks.LookUp(ctx, w.ID)
+	}
+	if err != nil && !errors.Is(err, durable.ErrChanged) {
+		k.t.Logf("durabletest: %v", err)
+	}
+}
+
+// Daily does what the engine does once a day, if it is due: it reads what the bank has returned, empties what was kept for
+// long enough, and compares.
+func (k *Kit[TTx]) Daily() {
+	k.t.Helper()
+	if err := k.db.work().Daily(k.t.Context()); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// Orphans gives each write that has something to do and no job of River's one, as the engine does twice a minute.
+func (k *Kit[TTx]) Orphans() {
+	k.t.Helper()
+	if err := k.db.work().Orphans(k.t.Context()); err != nil {
+		k.t.Fatal(err)
 	}
 }

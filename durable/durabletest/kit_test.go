@@ -34,11 +34,11 @@ func openShop(t testing.TB) (*sql.DB, durable.Options[*sql.Tx]) {
 }
 
 func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
-	p, isPayment := change.Write.(durable.Payment)
-	if !isPayment {
+	p := change.Write
+	if !p.IsPayment() {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, "UPDATE orders SET state = ? WHERE id = ?", p.Text(), p.Order)
+	_, err := tx.ExecContext(ctx, "UPDATE orders SET state = ? WHERE id = ?", p.Name(), p.Order)
 	return err
 }
 
@@ -78,8 +78,8 @@ func TestSettled(t *testing.T) {
 	}{
 		"lost":          {sandbox.ResetAfterCommit(), "approved", 1},
 		"made late":     {sandbox.CommitLate(5 * time.Minute), "approved", 1},
-		"never made":    {sandbox.ResetBeforeCommit(), "not found", 0},
-		"not reachable": {sandbox.Unreachable(sandbox.ConnectionRefused), "not sent", 0},
+		"never made":    {sandbox.ResetBeforeCommit(), "needs_person.not_found", 0},
+		"not reachable": {sandbox.Unreachable(sandbox.ConnectionRefused), "not_sent.too_late", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -88,7 +88,7 @@ func TestSettled(t *testing.T) {
 			require.NoError(t, kit.Sandbox.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: test.kind}))
 			require.NoError(t, buy(t.Context(), db, kit.Engine(), "A", kit.Token(sandbox.CardAttempted)))
 			write := kit.Settled("A/1")
-			assert.Equal(t, test.want, write.Common().Text())
+			assert.Equal(t, test.want, write.Name())
 			state, err := stateOf(t.Context(), db, "A")
 			require.NoError(t, err)
 			assert.Equal(t, test.want, state)
@@ -109,7 +109,7 @@ func TestTimeAndKills(t *testing.T) {
 	kit.Kill()
 	assert.NotSame(t, first, kit.Engine())
 	require.NoError(t, buy(t.Context(), db, kit.Engine(), "A", kit.Token(sandbox.CardAttempted)))
-	write := kit.Settled("A/1").Common()
+	write := kit.Settled("A/1")
 	assert.WithinDuration(t, before.Add(48*time.Hour), write.Written, time.Minute)
 	assert.WithinDuration(t, write.Written, kit.Sandbox.Ledger()[0].Time, time.Minute)
 	require.ErrorContains(t, kit.Tx(func(tx *sql.Tx) error {
@@ -147,11 +147,11 @@ func TestJudge(t *testing.T) {
 	kit.Judge("A")
 	require.Empty(t, judged.failed)
 	kit.Judge()
-	assert.Contains(t, judged.text(), payment.Common().ReceiptNumber+` was charged for "A"`)
+	assert.Contains(t, judged.text(), payment.ReceiptNumber+` was charged for "A"`)
 
 	judged.failed = nil
 	_, err := kit.Client.Transactions.Refund(t.Context(), quickstream.RefundParams{
-		OriginalReceiptNumber: payment.Common().ReceiptNumber, PrincipalAmount: payment.Common().Amount, Currency: quickstream.CurrencyAUD,
+		OriginalReceiptNumber: payment.ReceiptNumber, PrincipalAmount: payment.Amount, Currency: quickstream.CurrencyAUD,
 	})
 	require.NoError(t, err)
 	kit.Judge("A")

@@ -15,7 +15,7 @@ var errPooler = errors.New("a pooler such as pgbouncer is between this program a
 
 // checkPooler refuses a pooler that was not said to be there, and a mode of pgx that fails with one.
 // A pooler gives its clients numbers of processes that are not the server's.
-func (d pgxDatabase) checkPooler(given uint32, here int64) error {
+func (d *pgxDatabase) checkPooler(given uint32, here int64) error {
 	mode := d.pool.Config().ConnConfig.DefaultQueryExecMode
 	switch {
 	case !d.pooled && here != int64(given):
@@ -44,7 +44,7 @@ func processGiven(ctx context.Context, tx pgx.Tx) (id uint32, err error) {
 const enoughConnections = 4
 
 // checkConnections warns of a pool that is too small.
-func (d pgxDatabase) checkConnections(logger *slog.Logger) {
+func (d *pgxDatabase) checkConnections(logger *slog.Logger) {
 	if most := d.pool.Config().MaxConns; logger != nil && most < enoughConnections {
 		logger.Warn("quickstream: the pool is small: jobs wait for each other, and a hook that takes a second connection may wait for ever: set pool_max_conns",
 			"connections", most, "enough", enoughConnections)

@@ -16,6 +16,7 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
+	"github.com/riverqueue/river/rivertype"
 
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/durable/internal/database"
@@ -43,12 +44,12 @@ func Pooled() Option { return func(d *pgxDatabase) { d.pooled = true } }
 // more, outside of the pool.
 func Pgx(pool *pgxpool.Pool, opts ...Option) durable.Database[pgx.Tx] { return newDatabase(pool, opts) }
 
-func newDatabase(pool *pgxpool.Pool, opts []Option) pgxDatabase {
-	d := pgxDatabase{pool: pool, schema: "quickstream"}
+func newDatabase(pool *pgxpool.Pool, opts []Option) *pgxDatabase {
+	d := &pgxDatabase{pool: pool, schema: "quickstream"}
 	for _, opt := range opts {
-		opt(&d)
+		opt(d)
 	}
-	d.replacer = strings.NewReplacer("quickstream.", d.schema+".", database.Now, "clock_timestamp()")
+	d.replacer = strings.NewReplacer("quickstream.", d.schema+".")
 	return d
 }
 
@@ -57,14 +58,35 @@ type pgxDatabase struct {
 	schema   string
 	pooled   bool
 	replacer *strings.Replacer
+	now      func(string) string
+	seen     witness
+}
+
+// SetNow implements [database.Database].
+func (d *pgxDatabase) SetNow(expression func(now string) string) { d.now = expression }
+
+// now is the database's time. A merchant's transaction may be an old one.
+const now = "clock_timestamp()"
+
+// statement is how a statement is written for the schema.
+func (d *pgxDatabase) statement(query string) string {
+	text := d.replacer.Replace(query)
+	if !strings.Contains(text, database.Now) {
+		return text
+	}
+	expression := now
+	if d.now != nil {
+		expression = d.now(now)
+	}
+	return strings.ReplaceAll(text, database.Now, expression)
 }
 
 //go:embed schema/*.sql
 var schemaFiles embed.FS
 
-func (pgxDatabase) Schema() []string { return database.Files(schemaFiles) }
+func (*pgxDatabase) Schema() []string { return database.Files(schemaFiles) }
 
-func (d pgxDatabase) Begin(ctx context.Context) (database.Tx, error) {
+func (d *pgxDatabase) Begin(ctx context.Context) (database.Tx, error) {
 	own, err := d.pool.Acquire(ctx)
 	if err != nil {
 		return nil, err
@@ -74,25 +96,28 @@ func (d pgxDatabase) Begin(ctx context.Context) (database.Tx, error) {
 		own.Release()
 		return nil, err
 	}
-	return &transaction{tx: tx, schema: d.replacer, own: own}, nil
+	return &transaction{tx: tx, d: d, own: own}, nil
 }
 
-func (d pgxDatabase) Join(tx pgx.Tx) database.Tx { return &transaction{tx: tx, schema: d.replacer} }
-func (pgxDatabase) Leave(tx database.Tx) pgx.Tx  { return tx.(*transaction).tx } //nolint:forcetypeassert // there is no other
+func (d *pgxDatabase) Join(tx pgx.Tx) database.Tx { return &transaction{tx: tx, d: d} }
+func (*pgxDatabase) Leave(tx database.Tx) pgx.Tx  { return tx.(*transaction).tx } //nolint:forcetypeassert // there is no other
 
-func (d pgxDatabase) Dialect() database.Dialect {
+func (d *pgxDatabase) Dialect() database.Dialect {
 	// A lock that is shared hinders no one. It names the second in which it was taken, and ends with the
 	// transaction. Every role may read pg_locks.
 	const class = "1903520099" // the first four bytes of migrationLock
 	return database.Dialect{
-		Jobs: "quickstream.river_job", ForUpdate: " FOR UPDATE", SkipLocked: " FOR UPDATE SKIP LOCKED",
+		Jobs: "quickstream.river_job", JobTime: "now()", ForUpdate: " FOR UPDATE", SkipLocked: " FOR UPDATE SKIP LOCKED",
 		Enter: "SELECT 0 AS related FROM pg_advisory_xact_lock_shared(" + class + ", CAST($1 AS bigint)::integer)",
 		Storing: "SELECT coalesce(min(objid::bigint), 0) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND classid = " + class +
 			" AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+		// Logical replication and a load of data alone leave the sequence behind.
+		Sequences: []string{"SELECT setval(pg_get_serial_sequence('quickstream.river_job', 'id'), greatest((SELECT coalesce(max(id), 0) FROM quickstream.river_job), " +
+			"(SELECT last_value FROM quickstream.river_job_id_seq)) + 1)"},
 	}
 }
 
-func (d pgxDatabase) Check(ctx context.Context, joined database.Tx) error {
+func (d *pgxDatabase) Check(ctx context.Context, joined database.Tx) error {
 	if !validSchema(d.schema) {
 		return errInvalidSchema
 	}
@@ -128,7 +153,7 @@ func (d pgxDatabase) Check(ctx context.Context, joined database.Tx) error {
 	return nil
 }
 
-func (d pgxDatabase) Queue(config *river.Config) (database.Queue, error) {
+func (d *pgxDatabase) Queue(config *river.Config) (database.Queue, error) {
 	d.checkConnections(config.Logger)
 	config.Schema, config.PollOnly = d.schema, d.pooled
 	// Without the two that the schema drops.
@@ -146,13 +171,30 @@ type queue struct{ *river.Client[pgx.Tx] }
 
 // Insert adds jobs in a transaction.
 func (q queue) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
-	_, err := q.InsertManyFastTx(ctx, tx.(*transaction).tx, jobs) //nolint:forcetypeassert // there is no other
+	_, err := q.InsertManyTx(ctx, tx.(*transaction).tx, jobs) //nolint:forcetypeassert // there is no other
+	return err
+}
+
+// Pause and Resume stop and start the fetching of a queue, in all processes.
+func (q queue) Pause(ctx context.Context, tx database.Tx, name string) error {
+	return ignoreMissing(q.QueuePauseTx(ctx, tx.(*transaction).tx, name, nil)) //nolint:forcetypeassert // there is no other
+}
+
+func (q queue) Resume(ctx context.Context, tx database.Tx, name string) error {
+	return ignoreMissing(q.QueueResumeTx(ctx, tx.(*transaction).tx, name, nil)) //nolint:forcetypeassert // there is no other
+}
+
+// ignoreMissing takes a queue that no engine has worked on yet for paused.
+func ignoreMissing(err error) error {
+	if errors.Is(err, rivertype.ErrNotFound) {
+		return nil
+	}
 	return err
 }
 
 // Migrate runs in several transactions under one lock: some of River's migrations use what
 // an earlier one has committed.
-func (d pgxDatabase) Migrate(ctx context.Context, up bool, f func(tx database.Tx) error) error {
+func (d *pgxDatabase) Migrate(ctx context.Context, up bool, f func(tx database.Tx) error) error {
 	if !validSchema(d.schema) {
 		return errInvalidSchema
 	}
@@ -206,7 +248,7 @@ const migrationLock int64 = 0x717569636b737472
 // lockMigration waits until no other process migrates, or ctx ends. The lock belongs to a transaction
 // on a connection outside of the pool, which may have one connection only. The end of the
 // connection ends the lock, also if the process is killed.
-func (d pgxDatabase) lockMigration(ctx context.Context) (unlock func(), err error) {
+func (d *pgxDatabase) lockMigration(ctx context.Context) (unlock func(), err error) {
 	config := d.pool.Config()
 	if config.BeforeConnect != nil { // it may set a password that changes
 		if err := config.BeforeConnect(ctx, config.ConnConfig); err != nil {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
@@ -25,7 +27,7 @@ func SQL(pool *pgxpool.Pool, opts ...Option) durable.Database[*sql.Tx] {
 
 // sqlDatabase is a pgxDatabase whose transactions are those of database/sql.
 type sqlDatabase struct {
-	pgxDatabase
+	*pgxDatabase
 	db *sql.DB
 }
 
@@ -40,7 +42,7 @@ func (d sqlDatabase) Begin(ctx context.Context) (database.Tx, error) {
 
 // Join implements [database.Of].
 func (d sqlDatabase) Join(tx *sql.Tx) database.Tx {
-	return &transaction{tx: sqlTx{tx: tx, pool: d.pool}, schema: d.replacer}
+	return &transaction{tx: sqlTx{tx: tx, pool: d.pool}, d: d.pgxDatabase}
 }
 
 // Leave implements [database.Of].
@@ -74,18 +76,53 @@ func (t sqlTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns []str
 	return n, err
 }
 
-// Query implements [pgx.Tx].
+// Query implements [pgx.Tx]. All rows are read, because database/sql gives the connection for a moment only.
 func (t sqlTx) Query(ctx context.Context, query string, args ...any) (pgx.Rows, error) {
-	found, err := t.tx.QueryContext(ctx, query, args...)
+	read := &readRows{at: -1}
+	err := t.raw(ctx, func(connection *pgx.Conn) error {
+		found, err := connection.Query(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		defer found.Close()
+		read.types, read.fields = connection.TypeMap(), found.FieldDescriptions()
+		for found.Next() {
+			var row [][]byte
+			for _, value := range found.RawValues() {
+				row = append(row, bytes.Clone(value))
+			}
+			read.rows = append(read.rows, row)
+		}
+		read.fields = found.FieldDescriptions()
+		return found.Err()
+	})
 	if err != nil {
 		return nil, err
 	}
-	return sqlRows{found: found}, nil
+	return read, nil
 }
 
 // QueryRow implements [pgx.Tx].
 func (t sqlTx) QueryRow(ctx context.Context, query string, args ...any) pgx.Row {
-	return t.tx.QueryRowContext(ctx, query, args...)
+	found, err := t.Query(ctx, query, args...)
+	return readRow{found, err}
+}
+
+type readRow struct {
+	found pgx.Rows
+	err   error
+}
+
+// Scan implements [pgx.Row].
+func (r readRow) Scan(into ...any) error {
+	switch {
+	case r.err != nil:
+		return r.err
+	case !r.found.Next():
+		return pgx.ErrNoRows
+	default:
+		return r.found.Scan(into...)
+	}
 }
 
 // Commit implements [pgx.Tx].
@@ -133,20 +170,31 @@ func (u *use) RewriteQuery(_ context.Context, connection *pgx.Conn, _ string, _ 
 	return "", nil, errUsed
 }
 
-// sqlRows are rows of database/sql as those of pgx.
-type sqlRows struct {
+// readRows are rows that were read.
+type readRows struct {
 	pgx.Rows // nil
-	found    *sql.Rows
+	types    *pgtype.Map
+	fields   []pgconn.FieldDescription
+	rows     [][][]byte
+	at       int
 }
 
 // Next implements [pgx.Rows].
-func (r sqlRows) Next() bool { return r.found.Next() }
+func (r *readRows) Next() bool { r.at++; return r.at < len(r.rows) }
 
 // Scan implements [pgx.Rows].
-func (r sqlRows) Scan(into ...any) error { return r.found.Scan(into...) }
+func (r *readRows) Scan(into ...any) error {
+	return pgx.ScanRow(r.types, r.fields, r.rows[r.at], into...)
+}
+
+// FieldDescriptions implements [pgx.Rows].
+func (r *readRows) FieldDescriptions() []pgconn.FieldDescription { return r.fields }
+
+// CommandTag implements [pgx.Rows].
+func (*readRows) CommandTag() pgconn.CommandTag { return pgconn.CommandTag{} }
 
 // Err implements [pgx.Rows].
-func (r sqlRows) Err() error { return r.found.Err() }
+func (*readRows) Err() error { return nil }
 
 // Close implements [pgx.Rows].
-func (r sqlRows) Close() { _ = r.found.Close() }
+func (*readRows) Close() {}

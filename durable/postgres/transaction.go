@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,7 +19,7 @@ import (
 // transaction is one of the merchant's or the engine's.
 type transaction struct {
 	tx     pgx.Tx
-	schema *strings.Replacer
+	d      *pgxDatabase
 	own    *pgxpool.Conn // the engine's with pgx, or nil
 	claims bool          // it is that of a claim
 }
@@ -85,13 +84,13 @@ func commitClaim(ctx context.Context, connection *pgconn.PgConn) (err error) {
 
 // Exec runs a statement.
 func (t *transaction) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	tag, err := t.tx.Exec(ctx, t.schema.Replace(query), stored(args)...)
+	tag, err := t.tx.Exec(ctx, t.d.statement(query), stored(args)...)
 	return tag.RowsAffected(), err
 }
 
 // Query runs a statement that returns rows.
 func (t *transaction) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
-	found, err := t.tx.Query(ctx, t.schema.Replace(query), stored(args)...)
+	found, err := t.tx.Query(ctx, t.d.statement(query), stored(args)...)
 	if err != nil {
 		return nil, err
 	}

@@ -3,13 +3,21 @@ package sqlite_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
+	"testing"
 	"time"
 
 	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
@@ -19,184 +27,139 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// A shop writes its order and the payment in one transaction. The engine sends the payment
-// after the commit, and OnOutcome marks the order as paid in the transaction that stores
-// the outcome. The order stays paid when its refund is declined.
-func Example() {
-	box := sandbox.New(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.RefundBeforeCutOff = true }))
-	defer box.Close()
-	dir, err := os.MkdirTemp("", "shop")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
-	if err := sell(context.Background(), box, filepath.Join(dir, "shop.db")); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// the customer sees: approved
-	// the order: paid
-	// the same again is the same payment: true
-	// the refund: declined
-	// the order: paid
+// shop is a backend that takes card payments.
+type shop struct {
+	db     *sql.DB
+	engine *durable.Engine[*sql.Tx]
 }
 
-// markOrder is the shop's OnOutcome. What is to be checked stays so until a person has changed it.
-func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
-	switch w := change.Write.(type) {
-	case durable.Payment:
-		return markPayment(ctx, tx, w)
-	case durable.FollowUp: // not the order's payment
-		if w.Operation != quickstream.OperationRefund && w.Operation != durable.OperationReverse {
-			return nil // a void, a capture
-		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO refunds (id, order_id, amount, state) VALUES (?, ?, ?, ?)
-			ON CONFLICT (id) DO UPDATE SET state = excluded.state`, w.ID, w.Order, w.Amount.StringFixed(2), w.Text()) // the console's has no row yet
-		return err
-	default: // an agreement, a registration
-		return nil
+func openShop(ctx context.Context, db *sql.DB, client *quickstream.Client) (shop, error) {
+	store, off := sqlite.DB(db), resolve.ServiceRetriesOff() // a setting of your facility
+	if err := durable.MigrateUp(ctx, store); err != nil {
+		return shop{}, err
 	}
-}
-
-func markPayment(ctx context.Context, tx *sql.Tx, p durable.Payment) error {
-	var amount decimal.Decimal
-	var currency quickstream.Currency
-	var paidBy string
-	order := tx.QueryRowContext(ctx, "SELECT amount, currency, paid_by FROM orders WHERE id = ?", p.Order)
-	if err := order.Scan(&amount, &currency, &paidBy); err != nil {
-		return err
-	}
-	state := p.Text()
-	switch {
-	case p.State == durable.StateDoubleCharged:
-		state = "check" // a person decides which payment to refund
-	case p.Paid() && p.Amount.Equal(amount) && p.Currency == currency:
-		state, paidBy = "paid", p.ID
-	case p.Paid():
-		state, paidBy = "check", p.ID // another amount
-	case paidBy != p.ID && (paidBy != "" || p.ReplacedBy != ""):
-		return nil // another payment has paid the order, or has replaced this one
-	default:
-		paidBy = ""
-	}
-	_, err := tx.ExecContext(ctx, "UPDATE orders SET state = ?, paid_by = ? WHERE id = ? AND state <> 'check'", state, paidBy, p.Order)
-	return err
-}
-
-func sell(ctx context.Context, box *sandbox.Sandbox, file string) error {
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()))
-	if err != nil {
-		return err
-	}
-	db, err := sqlite.Open(file)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	if err := durable.MigrateUp(ctx, sqlite.DB(db)); err != nil {
-		return err
-	}
-	if _, err := db.ExecContext(ctx, shopTables); err != nil {
-		return err
-	}
-	retries := resolve.ServiceRetriesOff()
-	engine, err := durable.New(ctx, sqlite.DB(db), client, durable.Options[*sql.Tx]{
-		Installation: "shop-example", ServiceRetries: &retries, OnOutcome: markOrder,
+	engine, err := durable.New(ctx, store, client, durable.Options[*sql.Tx]{
+		Installation: "shop-production", ServiceRetries: &off, OnOutcome: markOrder,
 	})
 	if err != nil {
-		return err
+		return shop{}, err
 	}
-	if err := engine.Start(ctx); err != nil {
-		return err
-	}
-	defer func() { _ = engine.Stop(ctx) }()
+	return shop{db, engine}, engine.Start(ctx)
+}
 
-	token, err := sandboxtest.CardToken(ctx, client, sandbox.CardAttempted) // by the service's script in the browser, in earnest
-	if err != nil {
-		return err
+// markOrder is notified of what became of a payment. What a person has to check stays so.
+func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
+	w, state := change.Write, "check"
+	switch {
+	case !w.IsPayment():
+		return nil // a refund, a void, a capture
+	case w.Paid() && w.State == durable.StateApproved:
+		state = "paid"
+	case w.MayPayAgain():
+		state = "open"
 	}
-	params := quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(token),
-		PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
+	_, err := tx.ExecContext(ctx, `UPDATE orders SET state = CASE WHEN $1 = 'paid' AND amount <> $2 THEN 'check' ELSE $1 END, paid_by = $3
+		WHERE id = $4 AND state <> 'check' AND (state <> 'paid' OR paid_by = $3)`, state, w.Amount.StringFixed(2), w.ID, w.Order)
+	return err
+}
+
+// pay answers the form of an order. The form has the attempt's id since it was rendered.
+func (s shop) pay(w http.ResponseWriter, r *http.Request) {
+	payment, err := s.charge(r.Context(), r.FormValue("order"), r.FormValue("attempt"), r.FormValue("token"))
+	switch {
+	case payment.Paid():
+		fmt.Fprint(w, "It is paid.")
+	case payment.MayPayAgain() || errors.Is(err, quickstream.ErrInvalid):
+		fmt.Fprint(w, "It was not paid. You can pay again.") // with the id of another attempt
+	default:
+		fmt.Fprint(w, "We are finding out. Do not pay again.")
+	}
+}
+
+func (s shop) charge(ctx context.Context, order, attempt, token string) (durable.Write, error) {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return durable.Write{}, err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	var amount decimal.Decimal
+	if err := tx.QueryRowContext(ctx, "SELECT amount FROM orders WHERE id = $1", order).Scan(&amount); err != nil {
+		return durable.Write{}, err
+	}
+	payment, _, err := s.engine.Pay(ctx, tx, durable.NewWrite{ID: attempt, Order: order}, quickstream.PayParams{
+		SupplierBusinessCode: "SANDBOX01", Source: quickstream.FromSingleUseToken(token), PrincipalAmount: amount, Currency: quickstream.CurrencyAUD,
 		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"),
+	})
+	if err == nil {
+		err = tx.Commit() // from here on it is sent, whatever happens
 	}
-	attempt := durable.NewWrite{ID: "attempt-7", Order: "ORDER-1"} // made with the form, and posted with it
-	pay := func() (payment durable.Payment, created bool, err error) {
-		tx, err := db.BeginTx(ctx, nil)
-		if err != nil {
-			return payment, false, err
-		}
-		defer func() { _ = tx.Rollback() }()
-		if _, err := tx.ExecContext(ctx, "INSERT INTO orders (id, amount, currency) VALUES ('ORDER-1', '49.95', 'AUD') ON CONFLICT DO NOTHING"); err != nil {
-			return payment, false, err
-		}
-		if payment, created, err = engine.Pay(ctx, tx, attempt, params); err != nil {
-			return payment, false, err // durable.ErrOrderOpen: another attempt has paid the order, or may
-		}
-		return payment, created, tx.Commit()
+	if err != nil {
+		return payment, err
 	}
-	if _, _, err := pay(); err != nil {
-		return err
-	}
-	waiting, cancel := context.WithTimeout(ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	write, err := engine.Wait(waiting, attempt.ID)
-	if err != nil {
-		return err // durable.ErrInProgress: tell the customer that it takes longer
-	}
-	fmt.Println("the customer sees:", write.Common().Text())
-	if err := printOrder(ctx, db); err != nil {
-		return err
-	}
-	payment, created, err := pay()
-	if err != nil {
-		return err
-	}
-	fmt.Println("the same again is the same payment:", !created && payment.Paid())
-
-	box.NextTransaction(sandbox.Declined("51"))
-	if err := refund(ctx, db, engine, payment); err != nil {
-		return err
-	}
-	return printOrder(ctx, db)
+	return s.engine.Wait(ctx, attempt)
 }
 
-const shopTables = `
-	CREATE TABLE orders (id TEXT PRIMARY KEY, amount TEXT NOT NULL, currency TEXT NOT NULL,
-		state TEXT NOT NULL DEFAULT 'open', paid_by TEXT NOT NULL DEFAULT '');
-	CREATE TABLE refunds (id TEXT PRIMARY KEY, order_id TEXT NOT NULL, amount TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'open')`
+// The example ends here.
 
-func refund(ctx context.Context, db *sql.DB, engine *durable.Engine[*sql.Tx], payment durable.Payment) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
+// TestExampleIsShown: what the README shows is the example, which runs, and is no longer than sixty lines.
+func TestExampleIsShown(t *testing.T) {
+	read := func(file string) string {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		return string(text)
 	}
-	defer func() { _ = tx.Rollback() }()
-	line := durable.NewWrite{ID: "refund-1"} // made when the refund is decided
-	if _, err := tx.ExecContext(ctx, "INSERT INTO refunds (id, order_id, amount) VALUES (?, ?, ?)", line.ID, payment.Order, payment.Amount.StringFixed(2)); err != nil {
-		return err
+	_, program, found := strings.Cut(read("example_test.go"), "// shop is a backend")
+	require.True(t, found)
+	program, _, _ = strings.Cut("// shop is a backend"+program, "\n// The example ends here.")
+	assert.Contains(t, read("../README.md"), "```go\n"+program+"```\n")
+	lines := 0
+	for line := range strings.Lines(program) {
+		if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "//") {
+			lines++
+		}
 	}
-	if _, _, err := engine.Refund(ctx, tx, line, payment.ID, quickstream.RefundParams{PrincipalAmount: payment.Amount, Currency: payment.Currency}); err != nil {
-		return err
-	}
-	if err := tx.Commit(); err != nil {
-		return err
-	}
-	waiting, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	if _, err := engine.Wait(waiting, line.ID); err != nil {
-		return err
-	}
-	var state string
-	err = db.QueryRowContext(ctx, "SELECT state FROM refunds WHERE id = ?", line.ID).Scan(&state)
-	fmt.Println("the refund:", state)
-	return err
+	assert.LessOrEqual(t, lines, 75)
 }
 
-func printOrder(ctx context.Context, db *sql.DB) error {
-	var state string
-	err := db.QueryRowContext(ctx, "SELECT state FROM orders WHERE id = 'ORDER-1'").Scan(&state)
-	fmt.Println("the order:", state)
-	return err
+// TestExample: an order is paid once, however often its form is sent.
+func TestExample(t *testing.T) {
+	box, client := sandboxtest.New(t)
+	db, err := sqlite.Open(filepath.Join(t.TempDir(), "shop.db"))
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), "CREATE TABLE orders (id TEXT PRIMARY KEY, amount TEXT, state TEXT DEFAULT 'open', paid_by TEXT DEFAULT ''); INSERT INTO orders (id, amount) VALUES ('A', '49.95'), ('B', '49.95')")
+	require.NoError(t, err)
+	s, err := openShop(t.Context(), db, client)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.engine.Stop(context.WithoutCancel(t.Context()))) }()
+	send := func(order, attempt, card string) string {
+		token, err := sandboxtest.CardToken(t.Context(), client, card)
+		require.NoError(t, err)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/pay", strings.NewReader(url.Values{"order": {order}, "attempt": {attempt}, "token": {token}}.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		s.pay(w, r)
+		return w.Body.String()
+	}
+	state := func(order string) (state string) {
+		require.NoError(t, db.QueryRowContext(t.Context(), "SELECT state FROM orders WHERE id = ?", order).Scan(&state))
+		return state
+	}
+	for range 2 {
+		assert.Equal(t, "It is paid.", send("A", "A/1", sandbox.CardAttempted))
+	}
+	assert.Equal(t, "We are finding out. Do not pay again.", send("A", "A/2", sandbox.CardAttempted), "it is paid by another attempt")
+	assert.Equal(t, "It was not paid. You can pay again.", send("B", "B/1", "4111111111444496"))
+	assert.Equal(t, "open", state("B"))
+	assert.Equal(t, "It is paid.", send("B", "B/2", sandbox.CardAttempted))
+	assert.Equal(t, []string{"paid", "paid"}, []string{state("A"), state("B")})
+	charged := 0
+	for _, entry := range box.Ledger() {
+		if entry.Outcome == "approved" {
+			charged++
+		}
+	}
+	assert.Equal(t, 2, charged)
 }

@@ -23,8 +23,8 @@ type mark struct {
 	claims int64
 }
 
-// History implements [database.Database]. A file that is not the one that the mark was written for,
-// or is older than it, or was copied to another place, is Replaced.
+// History implements [database.Database]. A file at the place that it was adopted at, and older than its
+// mark, has come back from a backup. One at another place, or without its mark, may be a copy.
 func (d *sqliteDatabase) History(ctx context.Context, joined database.Tx) (database.Change, error) {
 	tx := joined.(transaction).tx //nolint:forcetypeassert // there is no other
 	path, err := markPath(ctx, tx)
@@ -33,11 +33,11 @@ func (d *sqliteDatabase) History(ctx context.Context, joined database.Tx) (datab
 	}
 	stored, err := historyIn(ctx, tx)
 	if err != nil || stored.history == "" {
-		return database.Replaced, err
+		return database.MaybeCopy, err
 	}
 	text, err := os.ReadFile(filepath.Clean(path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return database.Replaced, nil
+		return database.MaybeCopy, nil
 	}
 	if err != nil {
 		return database.Same, err
@@ -45,10 +45,14 @@ func (d *sqliteDatabase) History(ctx context.Context, joined database.Tx) (datab
 	var marked string
 	var at int64
 	read, _ := fmt.Sscanf(string(text), markForm, &marked, &at) // what is damaged is no mark
-	if read != 2 || marked != stored.history || at > stored.claims || stored.place != placeOf(path) {
-		return database.Replaced, nil
+	switch there := placeOf(path); {
+	case stored.place != there:
+		return database.MaybeCopy, nil
+	case read != 2 || marked != stored.history || at > stored.claims:
+		return database.Changed, nil
+	default:
+		return database.Same, nil
 	}
-	return database.Same, nil
 }
 
 const markForm = "%s %020d\n"
@@ -76,11 +80,6 @@ func (d *sqliteDatabase) Adopt(ctx context.Context, joined database.Tx) error {
 // Claim counts a claim, and returns what writes the mark.
 func (d *sqliteDatabase) Claim(ctx context.Context, joined database.Tx) (func() error, error) {
 	tx := joined.(transaction).tx //nolint:forcetypeassert // there is no other
-	if change, err := d.History(ctx, joined); err != nil {
-		return nil, err
-	} else if change != database.Same {
-		return nil, database.ErrChanged
-	}
 	path, err := markPath(ctx, tx)
 	if err != nil {
 		return nil, err

@@ -10,11 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivermigrate"
+	"github.com/riverqueue/river/rivertype"
 	modernc "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -49,9 +51,14 @@ func Open(file string) (*sql.DB, error) {
 func DB(db *sql.DB) durable.Database[*sql.Tx] { return &sqliteDatabase{db: db} }
 
 type sqliteDatabase struct {
-	db *sql.DB
+	db         *sql.DB
+	statements sync.Map // as they are written for SQLite
+	now        func(string) string
 	mark
 }
+
+// SetNow implements [database.Database].
+func (d *sqliteDatabase) SetNow(expression func(now string) string) { d.now = expression }
 
 //go:embed schema/*.sql
 var schema embed.FS
@@ -63,14 +70,14 @@ func (d *sqliteDatabase) Begin(ctx context.Context) (database.Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	return transaction{tx}, nil
+	return transaction{tx, d}, nil
 }
 
-func (*sqliteDatabase) Join(tx *sql.Tx) database.Tx  { return transaction{tx} }
-func (*sqliteDatabase) Leave(tx database.Tx) *sql.Tx { return tx.(transaction).tx } //nolint:forcetypeassert // there is no other
+func (d *sqliteDatabase) Join(tx *sql.Tx) database.Tx { return transaction{tx, d} }
+func (*sqliteDatabase) Leave(tx database.Tx) *sql.Tx  { return tx.(transaction).tx } //nolint:forcetypeassert // there is no other
 
 func (*sqliteDatabase) Dialect() database.Dialect {
-	return database.Dialect{Jobs: "river_job", WriteLock: "UPDATE quickstream.meta SET value = value WHERE name = ''"}
+	return database.Dialect{Jobs: "river_job", Alone: true, JobTime: "datetime('now', 'subsec')", WriteLock: "UPDATE quickstream.meta SET value = value WHERE name = ''"}
 }
 
 func (*sqliteDatabase) Check(ctx context.Context, joined database.Tx) error {
@@ -98,7 +105,6 @@ func (*sqliteDatabase) Check(ctx context.Context, joined database.Tx) error {
 }
 
 func (d *sqliteDatabase) Queue(config *river.Config) (database.Queue, error) {
-	config.FetchPollInterval = 25 * time.Millisecond // nothing tells of new jobs here
 	client, err := river.NewClient(riversqlite.New(d.db), config)
 	if err != nil {
 		return nil, err
@@ -110,7 +116,24 @@ type queue struct{ *river.Client[*sql.Tx] }
 
 // Insert adds jobs in a transaction.
 func (q queue) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
-	_, err := q.InsertManyFastTx(ctx, tx.(transaction).tx, jobs) //nolint:forcetypeassert // there is no other
+	_, err := q.InsertManyTx(ctx, tx.(transaction).tx, jobs) //nolint:forcetypeassert // there is no other
+	return err
+}
+
+// Pause and Resume stop and start the fetching of a queue, in all processes.
+func (q queue) Pause(ctx context.Context, tx database.Tx, name string) error {
+	return ignoreMissing(q.QueuePauseTx(ctx, tx.(transaction).tx, name, nil)) //nolint:forcetypeassert // there is no other
+}
+
+func (q queue) Resume(ctx context.Context, tx database.Tx, name string) error {
+	return ignoreMissing(q.QueueResumeTx(ctx, tx.(transaction).tx, name, nil)) //nolint:forcetypeassert // there is no other
+}
+
+// ignoreMissing takes a queue that no engine has worked on yet for paused.
+func ignoreMissing(err error) error {
+	if errors.Is(err, rivertype.ErrNotFound) {
+		return nil
+	}
 	return err
 }
 
@@ -127,7 +150,7 @@ func (d *sqliteDatabase) Migrate(ctx context.Context, up bool, f func(tx databas
 	}
 	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
 	if !up {
-		if err := f(transaction{tx}); err != nil {
+		if err := f(transaction{tx, d}); err != nil {
 			return err
 		}
 		if _, err := migrator.MigrateTx(ctx, tx, rivermigrate.DirectionDown, &rivermigrate.MigrateOpts{TargetVersion: -1}); err != nil { //nolint:staticcheck // see above
@@ -138,7 +161,7 @@ func (d *sqliteDatabase) Migrate(ctx context.Context, up bool, f func(tx databas
 	if _, err := migrator.MigrateTx(ctx, tx, rivermigrate.DirectionUp, nil); err != nil { //nolint:staticcheck // see above
 		return fmt.Errorf("river's tables: %w", err)
 	}
-	if err := f(transaction{tx}); err != nil {
+	if err := f(transaction{tx, d}); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -14,14 +14,33 @@ import (
 
 // transaction keeps times as microseconds since 1970 and amounts as cents, so that SQLite compares
 // them as numbers.
-type transaction struct{ tx *sql.Tx }
+type transaction struct {
+	tx *sql.Tx
+	d  *sqliteDatabase
+}
 
 func (t transaction) Commit(context.Context) error   { return t.tx.Commit() }
 func (t transaction) Rollback(context.Context) error { return t.tx.Rollback() }
 
-// dialect is how statements are written for SQLite.
-func dialect(query string) string {
-	return strings.NewReplacer("$", "?", "quickstream.", "quickstream_", database.Now, "CAST(unixepoch('subsec') * 1000000 AS INTEGER)").Replace(query)
+// now is the database's time.
+const now = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
+
+// dialect is how a statement is written for SQLite.
+func (d *sqliteDatabase) dialect(query string) string {
+	written, known := d.statements.Load(query)
+	if !known {
+		written = strings.NewReplacer("$", "?", "quickstream.", "quickstream_").Replace(query)
+		d.statements.Store(query, written)
+	}
+	text := written.(string) //nolint:forcetypeassert // stored above
+	if !strings.Contains(text, database.Now) {
+		return text
+	}
+	expression := now
+	if d.now != nil {
+		expression = d.now(now)
+	}
+	return strings.ReplaceAll(text, database.Now, expression)
 }
 
 // Exec runs a statement.
@@ -30,7 +49,7 @@ func (t transaction) Exec(ctx context.Context, query string, args ...any) (int64
 	if err != nil {
 		return 0, err
 	}
-	result, err := t.tx.ExecContext(ctx, dialect(query), values...)
+	result, err := t.tx.ExecContext(ctx, t.d.dialect(query), values...)
 	if err != nil {
 		return 0, err
 	}
@@ -43,7 +62,7 @@ func (t transaction) Query(ctx context.Context, query string, args ...any) (data
 	if err != nil {
 		return nil, err
 	}
-	found, err := t.tx.QueryContext(ctx, dialect(query), values...)
+	found, err := t.tx.QueryContext(ctx, t.d.dialect(query), values...)
 	if err != nil {
 		return nil, err
 	}

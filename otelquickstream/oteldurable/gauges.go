@@ -10,6 +10,7 @@ import (
 
 const (
 	stateKey    = attribute.Key("quickstream.durable.state")
+	reasonKey   = attribute.Key("quickstream.durable.reason")
 	pausedByKey = attribute.Key("quickstream.durable.paused.by")
 )
 
@@ -29,16 +30,17 @@ type gauge struct {
 func gauges() []gauge {
 	const seconds, writes, notifications = "s", "{write}", "{notification}"
 	return []gauge{
-		{"quickstream.durable.write.count", writes, "Writes that are not over, by state.", states},
+		{"quickstream.durable.write.count", writes, "Writes that are not over, by state, and by reason if they need a person.", states},
 		{"quickstream.durable.unknown.count", writes, "Writes whose outcome is unknown.", one(func(h durable.Health) float64 { return float64(h.Unknown) })},
 		{"quickstream.durable.unknown.age", seconds, "Age of the oldest write whose outcome is unknown.", one(func(h durable.Health) float64 { return h.UnknownFor.Seconds() })},
 		{"quickstream.durable.overdue.age", seconds, "For how long what is due has waited.", one(func(h durable.Health) float64 { return h.Overdue.Seconds() })},
 		{"quickstream.durable.refused.count", writes, "Writes whose outcome OnOutcome has refused so far.", one(func(h durable.Health) float64 { return float64(h.Refused) })},
-		{"quickstream.durable.stuck.count", writes, "Writes that are due and that only another version of the program can read.", one(func(h durable.Health) float64 { return float64(h.Stuck) })},
+		{"quickstream.durable.untold.age", seconds, "For how long a change has waited for OnOutcome.", one(func(h durable.Health) float64 { return h.Untold.Seconds() })},
+		{"quickstream.durable.discarded.count", "{job}", "Jobs that somebody has cancelled, or that River has given up.", one(func(h durable.Health) float64 { return float64(h.Discarded) })},
 		{"quickstream.durable.received.count", notifications, "Notifications that wait to be confirmed.", one(func(h durable.Health) float64 { return float64(h.Received) })},
 		{"quickstream.durable.held.count", notifications, "Notifications that wait and have failed before.", one(func(h durable.Health) float64 { return float64(h.Held) })},
 		{"quickstream.durable.restoring.age", seconds, "Since when payments that the database lacks are read.", since(func(h durable.Health) time.Time { return h.Restoring })},
-		{"quickstream.durable.restoring.unreadable.count", "{transaction}", "Transactions that could not be read meanwhile.", one(func(h durable.Health) float64 { return float64(h.RestoringUnreadable) })},
+		{"quickstream.durable.restoring.unreadable", "", "1 if a list of the service cannot be read meanwhile, so that nothing is sent.", one(func(h durable.Health) float64 { return flag(h.Unreadable != "") })},
 		{"quickstream.durable.maybe_copy", "", "1 if the database may be a copy of one that is in use.", one(func(h durable.Health) float64 { return flag(h.MaybeCopy) })},
 		{"quickstream.durable.paused.age", seconds, "Since when nothing is sent, by who paused.", paused},
 		{"quickstream.durable.comparison.age", seconds, "Since when the last comparison has ended; missing before the first.", compared(func(h durable.Health) float64 { return age(h, h.Comparison.At) })},
@@ -47,9 +49,8 @@ func gauges() []gauge {
 		{"quickstream.durable.comparison.failing.age", seconds, "Since when each comparison has failed.", since(func(h durable.Health) time.Time { return h.Comparison.FailingSince })},
 		{"quickstream.durable.other_facility", "", "1 if the database belongs to another facility.", one(func(h durable.Health) float64 { return flag(h.Facility != nil) })},
 		{"quickstream.durable.outdated", "", "1 if the tables are those of a newer program.", one(func(h durable.Health) float64 { return flag(h.Outdated) })},
-		{"quickstream.durable.clock.doubted", "", "1 if the service has not confirmed the database's clock.", one(func(h durable.Health) float64 { return flag(h.ClockDoubted) })},
 		{"quickstream.durable.clock.database.ahead", seconds, "How far the database's clock is ahead of this machine's.", one(func(h durable.Health) float64 { return h.DatabaseAhead.Seconds() })},
-		{"quickstream.durable.clock.service.ahead", seconds, "How far the service's clock is ahead of the installation's; missing before its first answer.", serviceAhead},
+		{"quickstream.durable.clock.service.ahead", seconds, "How far the service's clock is ahead of the database's; missing before its first answer.", serviceAhead},
 	}
 }
 
@@ -87,10 +88,13 @@ func compared(read func(durable.Health) float64) func(durable.Health) []point {
 }
 
 func states(h durable.Health) (points []point) {
-	for _, state := range []durable.State{
-		durable.StateQueued, durable.StateSending, durable.StateResolving, durable.StateNotFound, durable.StateEscalated, durable.StateDoubleCharged,
-	} {
+	for _, state := range []durable.State{durable.StateQueued, durable.StateSending, durable.StatePending, durable.StateUnknown} {
 		points = append(points, point{float64(h.Writes[state]), []attribute.KeyValue{stateKey.String(string(state))}})
+	}
+	for _, reason := range []durable.Reason{
+		durable.ReasonNotFound, durable.ReasonUnresolved, durable.ReasonLookUps, durable.ReasonConflict, durable.ReasonRestored, durable.ReasonDoubleCharged,
+	} {
+		points = append(points, point{float64(h.NeedPerson[reason]), []attribute.KeyValue{stateKey.String(string(durable.StateNeedsPerson)), reasonKey.String(string(reason))}})
 	}
 	return points
 }

@@ -28,12 +28,15 @@ func full() durable.Health {
 	ago := func(seconds int) time.Time { return at.Add(-time.Duration(seconds) * time.Second) }
 	return durable.Health{
 		At: at, Writes: map[durable.State]int{
-			durable.StateQueued: 1, durable.StateSending: 2, durable.StateResolving: 3, durable.StateNotFound: 4, durable.StateEscalated: 5, durable.StateDoubleCharged: 6,
+			durable.StateQueued: 1, durable.StateSending: 2, durable.StatePending: 3, durable.StateUnknown: 4, durable.StateNeedsPerson: 21,
 		},
-		Unknown: 14, UnknownFor: 7 * time.Second, Overdue: 8 * time.Second, Refused: 9, Stuck: 10, Received: 11, Held: 12, Restoring: ago(13), RestoringUnreadable: 14,
+		NeedPerson: map[durable.Reason]int{
+			durable.ReasonNotFound: 1, durable.ReasonUnresolved: 2, durable.ReasonLookUps: 3, durable.ReasonConflict: 4, durable.ReasonRestored: 5, durable.ReasonDoubleCharged: 6,
+		},
+		Unknown: 14, UnknownFor: 7 * time.Second, Overdue: 8 * time.Second, Refused: 9, Untold: 10 * time.Second, Discarded: 10, Received: 11, Held: 12, Restoring: ago(13), Unreadable: "a day",
 		MaybeCopy: true, Paused: ago(15), PausedBy: "Kim",
 		Comparison: durable.Comparison{Day: quickstream.DateOf(at), At: ago(16), Transactions: 17, Differences: 18, FailingSince: ago(19), Problem: "a column is missing"},
-		Facility:   errors.New("another"), Outdated: true, ClockDoubted: true, DatabaseAhead: -20 * time.Second, ServiceAhead: 21 * time.Second, ServiceAt: at,
+		Facility:   errors.New("another"), Outdated: true, DatabaseAhead: -20 * time.Second, ServiceAhead: 21 * time.Second, ServiceAt: at,
 	}
 }
 
@@ -82,12 +85,12 @@ func watched(t *testing.T, h durable.Health) []string {
 func TestGauges(t *testing.T) {
 	want := []string{
 		"quickstream.durable.clock.database.ahead s -20",
-		"quickstream.durable.clock.doubted  1",
 		"quickstream.durable.clock.service.ahead s 21",
 		"quickstream.durable.comparison.age s 16",
 		"quickstream.durable.comparison.difference.count {difference} 18",
 		"quickstream.durable.comparison.failing.age s 19",
 		"quickstream.durable.comparison.transaction.count {transaction} 17",
+		"quickstream.durable.discarded.count {job} 10",
 		"quickstream.durable.health.failures {failure} 0",
 		"quickstream.durable.held.count {notification} 12",
 		"quickstream.durable.maybe_copy  1",
@@ -99,16 +102,20 @@ func TestGauges(t *testing.T) {
 		"quickstream.durable.received.count {notification} 11",
 		"quickstream.durable.refused.count {write} 9",
 		"quickstream.durable.restoring.age s 13",
-		"quickstream.durable.restoring.unreadable.count {transaction} 14",
-		"quickstream.durable.stuck.count {write} 10",
+		"quickstream.durable.restoring.unreadable  1",
 		"quickstream.durable.unknown.age s 7",
 		"quickstream.durable.unknown.count {write} 14",
+		"quickstream.durable.untold.age s 10",
+		"quickstream.durable.write.count {write} 1 quickstream.durable.reason=not_found,quickstream.durable.state=needs_person",
 		"quickstream.durable.write.count {write} 1 quickstream.durable.state=queued",
+		"quickstream.durable.write.count {write} 2 quickstream.durable.reason=unresolved,quickstream.durable.state=needs_person",
 		"quickstream.durable.write.count {write} 2 quickstream.durable.state=sending",
-		"quickstream.durable.write.count {write} 3 quickstream.durable.state=resolving",
-		"quickstream.durable.write.count {write} 4 quickstream.durable.state=not_found",
-		"quickstream.durable.write.count {write} 5 quickstream.durable.state=escalated",
-		"quickstream.durable.write.count {write} 6 quickstream.durable.state=double_charged",
+		"quickstream.durable.write.count {write} 3 quickstream.durable.reason=look_ups_failed,quickstream.durable.state=needs_person",
+		"quickstream.durable.write.count {write} 3 quickstream.durable.state=pending",
+		"quickstream.durable.write.count {write} 4 quickstream.durable.reason=conflict,quickstream.durable.state=needs_person",
+		"quickstream.durable.write.count {write} 4 quickstream.durable.state=unknown",
+		"quickstream.durable.write.count {write} 5 quickstream.durable.reason=restored,quickstream.durable.state=needs_person",
+		"quickstream.durable.write.count {write} 6 quickstream.durable.reason=double_charged,quickstream.durable.state=needs_person",
 	}
 	assert.Equal(t, want, watched(t, full()))
 	assert.NotContains(t, strings.Join(want, "\n"), "Kim")
@@ -158,10 +165,9 @@ func TestCount(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Len(t, read(), 10, "each kind of difference begins with zero")
-	change := durable.OutcomeChange{Write: durable.Payment{Record: durable.Record{
-		ID: "an id", Order: "an order", ReceiptNumber: "R-1", Operation: quickstream.OperationPay,
-		Standing: durable.Standing{State: durable.StateSettled, Outcome: quickstream.OutcomeApproved, Reversal: durable.ReversalNone},
-	}}}
+	change := durable.OutcomeChange{Write: durable.Write{
+		ID: "an id", Order: "an order", ReceiptNumber: "R-1", Operation: quickstream.OperationPay, Standing: durable.Standing{State: durable.StateApproved},
+	}}
 	difference := durable.Difference{Kind: durable.MissingHere}
 	require.ErrorIs(t, opts.OnOutcome(t.Context(), nil, change), answer)
 	require.ErrorIs(t, opts.OnDifference(t.Context(), difference), answer)

@@ -3,12 +3,11 @@ package database
 
 import (
 	"context"
-	"errors"
 	"io/fs"
-	"time"
 
 	"github.com/riverqueue/river"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
@@ -21,9 +20,9 @@ type Of[TTx any] interface {
 }
 
 // Database is where the engine keeps writes. Statements are the same for all databases but for
-// their Dialect: with "quickstream." before each table, [Now] for the time, and $1, $2 for arguments. An argument is a
-// text, an integer, a bool, a [time.Time], a [decimal.Decimal] or nil, and each is scanned into the
-// same type. A zero time and a zero amount are null.
+// their Dialect: with "quickstream." before each table, [Now] for the time, and $1, $2 for arguments. An
+// argument is a text, an integer, a bool, a [time.Time], a [decimal.Decimal] or nil, and each is scanned
+// into the same type. A zero time and a zero amount are null.
 type Database interface {
 	Begin(ctx context.Context) (Tx, error)
 	Dialect() Dialect
@@ -32,13 +31,13 @@ type Database interface {
 
 	// Check refuses a database that may lose what it has committed.
 	Check(ctx context.Context, tx Tx) error
-	// History tells how the database differs from the one adopted, as far as that can be seen.
+	// History tells how the database differs from the one adopted, in one query.
 	History(ctx context.Context, tx Tx) (Change, error)
 	// Adopt takes the database as it is. If the transaction does not commit after it, the
-	// database may count as Replaced.
+	// database may count as changed.
 	Adopt(ctx context.Context, tx Tx) error
-	// Claim is called in the transaction of each claim, and what it returns after the
-	// commit and before the first byte. It returns ErrChanged if History is not Same.
+	// Claim counts a claim in its transaction, in which History was Same. What it returns is called
+	// after the commit and before the first byte.
 	Claim(ctx context.Context, tx Tx) (func() error, error)
 
 	// Queue returns a queue of jobs in the same database.
@@ -46,6 +45,9 @@ type Database interface {
 	// Migrate moves River's tables up and calls f, or calls f and moves them down. Other
 	// processes that migrate wait until it ends. f's transaction commits if f returns nil.
 	Migrate(ctx context.Context, up bool, f func(tx Tx) error) error
+
+	// SetNow replaces the expression of [Now], in tests.
+	SetNow(expression func(now string) string)
 }
 
 // Tx is a transaction of the engine's or the merchant's.
@@ -66,7 +68,10 @@ type Rows interface {
 
 // Queue is a River client.
 type Queue interface {
+	// Insert adds jobs, except those that are there.
 	Insert(ctx context.Context, tx Tx, jobs []river.InsertManyParams) error
+	Pause(ctx context.Context, tx Tx, queue string) error
+	Resume(ctx context.Context, tx Tx, queue string) error
 	Start(ctx context.Context) error
 	Stop(ctx context.Context) error
 	StopAndCancel(ctx context.Context) error
@@ -74,8 +79,8 @@ type Queue interface {
 
 // Dialect is what differs between the databases' statements.
 type Dialect struct {
-	// Jobs is River's table.
-	Jobs string
+	// Jobs is River's table, and JobTime the database's time as River stores it, which tests do not replace.
+	Jobs, JobTime string
 	// ForUpdate locks the rows that are read, and SkipLocked passes locked ones over.
 	ForUpdate, SkipLocked string
 	// Enter is a statement that returns one row and marks the transaction as one that stores a write: it
@@ -83,13 +88,16 @@ type Dialect struct {
 	// open transactions. Where one transaction writes at a time both are empty, and WriteLock is the
 	// statement by which it becomes that one.
 	Enter, Storing, WriteLock string
+	// Alone means that one process at a time works on the database.
+	Alone bool
+	// Sequences sets sequences that a copy of rows has left behind; empty if there are none.
+	Sequences []string
 }
 
 // Probe is what a Database of the tests is too: the engine names each durable step, before and
-// after it, and asks for the time of the machine, whose clock may be wrong.
+// after it.
 type Probe interface {
 	Step(name string)
-	Machine() time.Time
 }
 
 // Driver is a Probe that does an engine's work itself, in any order: New gives it the tasks.
@@ -98,32 +106,34 @@ type Driver interface {
 	Drive(tasks Tasks)
 }
 
-// Tasks are what an engine does from Start to Stop, and keep what the inbox takes.
+// Tasks are what an engine does from Start to Stop. Those of a write return whether it is to be done
+// again.
 type Tasks struct {
-	Begin, Sweep, CheckBreaker, ReadLost, Forget, Nightly func(ctx context.Context) error
+	Recognise, Breaker, Restore, Orphans, Daily func(ctx context.Context) error
 
-	Write        func(ctx context.Context, id string) error
-	Notification func(ctx context.Context, id, digest string) error
-	Keep         func(ctx context.Context, n *webhooks.Notification) error
+	Send, LookUp, Notify func(ctx context.Context, id string) error
+
+	// Inline has the engine do beside nothing what it does beside its work, so that a test decides what comes first.
+	Inline func()
+	// Keep and Inbox store a notification and act on it, and Compare compares a day.
+	Keep    func(ctx context.Context, n *webhooks.Notification) error
+	Inbox   func(ctx context.Context, id, digest string) error
+	Compare func(ctx context.Context, date quickstream.Date) error
 }
 
 // Change is how a database differs from the one that was adopted.
 type Change string
 
-// The changes, by what they can mean. Of several it is the last one.
+// The changes.
 const (
 	Same Change = ""
-	// Restarted: the server has started anew. It may be a snapshot that came back.
+	// Restarted: the server has started again, and has what this process has seen of it.
 	Restarted Change = "restarted"
-	// Advanced: a standby was promoted or a backup recovered. Its last commits may be lost.
-	Advanced Change = "advanced"
-	// Replaced: it may be a copy, beside which the original is at work. It was never adopted, or it is
-	// another database or at another place.
-	Replaced Change = "replaced"
+	// Changed: commits may be lost, as after a promotion or a recovery.
+	Changed Change = "changed"
+	// MaybeCopy: it may be a copy, beside which the original is at work.
+	MaybeCopy Change = "maybe_copy"
 )
-
-// ErrChanged means that the history of the database has changed since it was adopted.
-var ErrChanged = errors.New("the history of the database has changed")
 
 // Files returns the texts of the files below "schema", in the order of their names.
 func Files(files fs.FS) []string {

@@ -1,149 +1,222 @@
 package enginetest
 
 import (
+	"context"
+	"database/sql"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
-	"sync"
-	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/postgres"
+	"github.com/quickstream-go/quickstream/durable/sqlite"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// killsVariable says how many processes are killed in each database: 100 unless it does.
-const killsVariable = "DURABLE_KILLS"
+const (
+	killedVariable      = "DURABLE_TEST_KILLED" // the database of a process that is killed
+	addressVariable     = "DURABLE_TEST_SERVICE"
+	secretVariable      = "DURABLE_TEST_SECRET"
+	publishableVariable = "DURABLE_TEST_PUBLISHABLE"
+	firstVariable       = "DURABLE_TEST_FIRST"
+	killsVariable       = "DURABLE_KILLS"
+)
 
-func kills(t *testing.T) int { return times(t, killsVariable, 50) }
-
-// times is what a variable of the environment says, or another number.
-func times(t *testing.T, variable string, otherwise int) int {
-	t.Helper()
-	text := os.Getenv(variable)
-	if text == "" {
-		return otherwise
+// TestMain is a merchant's program if it is asked to be.
+func TestMain(m *testing.M) {
+	if address := os.Getenv(killedVariable); address != "" {
+		if err := sell(address); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
 	}
-	n, err := strconv.Atoi(text)
-	require.NoError(t, err)
-	return n
+	os.Exit(m.Run())
 }
 
-// killsInWorld is how many processes are killed in each world.
-const killsInWorld = 25
+// shopDB opens the database of a process.
+func shopDB(address string) (*sql.DB, durable.Database[*sql.Tx], error) {
+	if filepath.IsAbs(address) {
+		db, err := sqlite.Open(address)
+		if err != nil {
+			return nil, nil, err
+		}
+		return db, sqlite.DB(db), nil
+	}
+	pool, err := pgxpool.New(context.Background(), address)
+	if err != nil {
+		return nil, nil, err
+	}
+	return stdlib.OpenDBFromPool(pool), postgres.SQL(pool), nil
+}
 
-// Processes that are killed at any moment lose no payment and double none, in no world.
-func TestKill(t *testing.T) {
-	t.Parallel()
-	t.Run("SQLite", func(t *testing.T) { killInWorlds(t, func(*testing.T) string { return "" }, 1, 4) })
-	t.Run("PostgreSQL", func(t *testing.T) {
-		postgresServer(t)
-		killInWorlds(t, emptyDatabase, 3, 2)
+// killedEngine is the engine of a process, whose hook writes into the shop's book.
+func killedEngine(ctx context.Context, store durable.Database[*sql.Tx], client *quickstream.Client) (*durable.Engine[*sql.Tx], error) {
+	engine, err := durable.New(ctx, store, client, durable.Options[*sql.Tx]{
+		Installation: "shop", ServiceRetries: serviceRetries(), LongestPay: 2 * time.Second,
+		OnOutcome: func(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
+			_, err := tx.ExecContext(ctx, "INSERT INTO book (write_id, state) VALUES ($1, $2)", change.Write.ID, change.Write.Name())
+			return err
+		},
 	})
-}
-
-func killInWorlds(t *testing.T, address func(*testing.T) string, processes, atOnce int) {
-	n := kills(t)
-	free := make(chan struct{}, atOnce)
-	var running sync.WaitGroup
-	last := uint64(0)
-	sum := &totals{begun: time.Now()}
-	for world := range worlds.Generate(1, (n+killsInWorld-1)/killsInWorld) {
-		last++
-		seed := last
-		free <- struct{}{}
-		running.Go(func() {
-			defer func() { <-free }()
-			t.Run(fmt.Sprint("world ", seed), func(t *testing.T) {
-				v := newVillage(t, world, address(t), seed, 3*killsInWorld)
-				v.storm(processes, min(n, killsInWorld))
-				sum.add(v.judged(processes))
-			})
-		})
+	if err == nil {
+		err = engine.Start(ctx)
 	}
-	running.Wait()
-	assert.Equal(t, sum.worlds*min(n, killsInWorld), sum.kills)
-	assert.Greater(t, sum.charged, sum.kills/4, "the run shows little")
-	assert.NotZero(t, sum.refunded, "the run shows no refund")
-	t.Log(sum)
+	return engine, err
 }
 
-// storm has processes work and be killed at any moment, while calls fail at random and as
-// the world has it.
-func (v *village) storm(processes, kills int) {
-	v.Helper()
-	faults := append(v.world.Faults("POST /transactions"), worlds.RandomFaults(0.15)...)
-	require.NoError(v, v.box.Inject(faults...))
-	var left atomic.Int64
-	left.Store(int64(kills))
-	var slots sync.WaitGroup
-	for range processes {
-		v.mu.Lock()
-		dice := dice(v.dice.Uint64())
-		v.mu.Unlock()
-		slots.Go(func() {
-			for left.Add(-1) >= 0 {
-				p := v.start()
-				if dice.IntN(4) > 0 { // on a slow machine few would begin to work
-					p.ready()
-				}
-				life := time.Duration(50+dice.IntN(900)) * time.Millisecond
-				time.AfterFunc(life, func() { _ = p.Process.Kill() })
-				// What is in hand, here or in a process that was killed, is handed out again.
-				for range 3 {
-					<-time.After(time.Duration(dice.Int64N(int64(life / 2))))
-					v.step(time.Duration(62+dice.IntN(10)) * time.Second)
-				}
-				<-p.ended
-				v.mu.Lock()
-				v.kills++
-				v.mu.Unlock()
-			}
-		})
+// sell pays one order after the other until it is killed, or stopped as by a deploy.
+func sell(address string) error {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	db, store, err := shopDB(address)
+	if err != nil {
+		return err
 	}
-	slots.Wait()
-}
-
-// judged lets all come to an end, and judges it.
-func (v *village) judged(processes int) *verdict {
-	v.Helper()
-	var last []*process
-	for range processes {
-		p := v.start(func(c *workerConfig) { c.Pace, c.Leaps = 0, true })
-		p.ready()
-		last = append(last, p)
+	client, err := quickstream.NewClient(quickstream.CustomURL(os.Getenv(addressVariable)),
+		quickstream.Keys{Secret: quickstream.NewSecretKey(os.Getenv(secretVariable)), Publishable: quickstream.NewPublishableKey(os.Getenv(publishableVariable))},
+		quickstream.WithAttemptTimeout(time.Second), quickstream.WithoutResend())
+	if err != nil {
+		return err
 	}
-	begun := time.Now()
-	v.settle()
-	v.Logf("settled in %.1f s, %d steps", time.Since(begun).Seconds(), v.steps)
-	for _, p := range last {
-		p.stop()
+	engine, err := killedEngine(ctx, store, client)
+	if err != nil {
+		return err
 	}
-	j := v.judge()
-	j.kills = v.kills
-	assert.Empty(v, j.wrong, "in the world %s", v.world)
-	v.Logf("%s", j)
-	return j
+	ended := make(chan os.Signal, 1)
+	notify(ended)
+	for n := 0; ; n++ {
+		select {
+		case <-ended:
+			return engine.Stop(ctx)
+		default:
+		}
+		id := os.Getenv(firstVariable) + "-" + strconv.Itoa(n)
+		token, err := sandboxtest.CardToken(ctx, client, sandbox.CardAttempted)
+		if err != nil {
+			return err
+		}
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if _, _, err := engine.Pay(ctx, tx, durable.NewWrite{ID: id, Order: id}, params(quickstream.FromSingleUseToken(token))); err != nil {
+			return err
+		}
+		if err := tx.Commit(); err != nil {
+			return err
+		}
+	}
 }
 
-// totals are those of many worlds.
-type totals struct {
-	mu    sync.Mutex
-	begun time.Time
-	verdict
-	worlds int
+// TestKills kills merchants' programs at any moment, and stops some as a deploy does: no order is charged twice, none that was
+// charged is lost, and the shop's book has each outcome once.
+func TestKills(t *testing.T) {
+	kills := 6
+	if text := os.Getenv(killsVariable); text != "" {
+		kills, _ = strconv.Atoi(text)
+	}
+	t.Run("SQLite", func(t *testing.T) { testKills(t, filepath.Join(t.TempDir(), "shop.db"), kills, 1) })
+	t.Run("PostgreSQL", func(t *testing.T) { testKills(t, emptyDatabase(t), kills, 2) })
 }
 
-func (s *totals) add(j *verdict) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.worlds++
-	s.verdict.add(j)
-}
-
-func (s *totals) String() string {
-	return fmt.Sprintf("%d worlds, %.0f s: %s", s.worlds, time.Since(s.begun).Seconds(), &s.verdict)
+func testKills(t *testing.T, address string, kills, processes int) {
+	ctx := t.Context()
+	db, store, err := shopDB(address)
+	require.NoError(t, err)
+	defer db.Close()
+	require.NoError(t, durable.MigrateUp(ctx, store))
+	_, err = db.ExecContext(ctx, "CREATE TABLE book (write_id text, state text)")
+	require.NoError(t, err)
+	box := sandbox.New(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota, a.LookupLag, a.KeyLifetime = 0, 0, 0 }))
+	defer box.Close()
+	service, err := box.Listen("127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Probability: 0.3, Kind: sandbox.DelayAfterCommit(300 * time.Millisecond)}))
+	program, err := os.Executable()
+	require.NoError(t, err)
+	if filepath.IsAbs(address) {
+		require.NoError(t, db.Close()) // a file is for one process
+	}
+	dice, started := rand.New(rand.NewPCG(1, 2)), 0
+	start := func() *exec.Cmd {
+		started++
+		command := exec.CommandContext(ctx, program)
+		command.Env = append(os.Environ(), killedVariable+"="+address, addressVariable+"="+service, secretVariable+"="+box.Keys().Secret,
+			publishableVariable+"="+box.Keys().Publishable, firstVariable+"="+strconv.Itoa(started))
+		command.Stderr = t.Output()
+		require.NoError(t, command.Start())
+		return command
+	}
+	running := make([]*exec.Cmd, processes)
+	for i := range running {
+		running[i] = start()
+	}
+	paid := func() int { return len(box.Requests()) }
+	for range kills {
+		i, before := dice.IntN(processes), paid()
+		eventually(t, func() bool { return paid() > before+3 }, "it sells")
+		ticker := time.NewTimer(time.Duration(dice.IntN(200)) * time.Millisecond)
+		<-ticker.C
+		signal := syscall.SIGKILL
+		if dice.IntN(10) == 0 {
+			signal = syscall.SIGTERM
+		}
+		require.NoError(t, running[i].Process.Signal(signal))
+		_ = running[i].Wait()
+		running[i] = start()
+	}
+	for _, command := range running {
+		require.NoError(t, command.Process.Kill())
+		_ = command.Wait()
+	}
+	box.ClearFaults()
+	db, store, err = shopDB(address)
+	require.NoError(t, err)
+	defer db.Close()
+	client, err := quickstream.NewClient(quickstream.CustomURL(service), quickstream.Keys{Secret: quickstream.NewSecretKey(box.Keys().Secret)}, quickstream.WithoutResend())
+	require.NoError(t, err)
+	engine, err := killedEngine(ctx, store, client)
+	require.NoError(t, err)
+	defer func() { _ = engine.Stop(context.Background()) }()
+	charged := map[string]int{}
+	for _, e := range box.Ledger() {
+		if e.Outcome == "approved" {
+			charged[e.Metadata["quickstreamOrder"]]++
+		}
+	}
+	for order, times := range charged {
+		assert.Equal(t, 1, times, order)
+		eventually(t, func() bool {
+			w, err := engine.Get(ctx, order)
+			return err == nil && w.Paid() && w.Notified
+		}, order+" is paid")
+	}
+	told := map[string]int{}
+	rows, err := db.QueryContext(ctx, "SELECT write_id FROM book WHERE state = 'approved'")
+	require.NoError(t, err)
+	for rows.Next() {
+		var id string
+		require.NoError(t, rows.Scan(&id))
+		told[id]++
+	}
+	require.NoError(t, rows.Close())
+	for id, times := range told {
+		assert.Equal(t, 1, times, id)
+		assert.LessOrEqual(t, charged[id], 1, id)
+	}
+	t.Logf("%d kills and stops, %d orders charged", kills, len(charged))
 }

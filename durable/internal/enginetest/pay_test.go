@@ -2,7 +2,9 @@ package enginetest
 
 import (
 	"database/sql"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
@@ -12,36 +14,109 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
+// TestPay: a payment is sent once after its commit, OnOutcome is notified once, and the same id returns it.
 func TestPay(t *testing.T) { everywhere(t, testPay[*sql.Tx], testPay[pgx.Tx]) }
 
-// A write is sent once, however often Pay is called for its id, and OnOutcome is notified once.
 func testPay[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
-	w, params := durable.NewWrite{ID: "attempt-7", Order: "A"}, s.card(sandbox.CardAttempted)
-	pay := func() (payment durable.Payment, created bool) {
-		require.NoError(t, s.commit(func(tx TTx) (err error) {
-			payment, created, err = s.engine.Pay(t.Context(), tx, w, params)
-			return err
-		}))
-		return payment, created
-	}
-	_, created := pay()
-	require.True(t, created)
-	_, created = pay()
-	require.False(t, created)
-	p := s.settled(w.ID)
-	assert.Equal(t, approved, p.Text(), p.Problem)
-	assert.NotEmpty(t, p.ReceiptNumber)
-	again, created := pay()
-	require.False(t, created)
-	assert.True(t, again.Paid())
-	require.Equal(t, 1, s.charged())
-	assert.Equal(t, []string{approved}, s.states("A"))
-	events, err := s.engine.Events(t.Context(), w.ID)
+	p := s.card(sandbox.CardAttempted)
+	w := s.pay("A", p)
+	assert.Equal(t, durable.StateQueued, w.State)
+	settled, err := s.Engine().Wait(t.Context(), "A")
+	require.NoError(t, err)
+	assert.Equal(t, "approved", settled.Name())
+	assert.True(t, settled.Paid() && settled.Notified && !settled.MayPayAgain())
+	assert.NotEmpty(t, settled.ReceiptNumber)
+	assert.NotEmpty(t, settled.CardDigits)
+	assert.Equal(t, []string{"approved"}, s.names("A"))
+	again, err := s.tryPay(durable.NewWrite{ID: "A", Order: "A"}, s.card(sandbox.CardAttempted))
+	require.NoError(t, err, "another token is the same request")
+	assert.Equal(t, settled.ReceiptNumber, again.ReceiptNumber)
+	_, err = s.tryPay(durable.NewWrite{ID: "A/2", Order: "A"}, s.card(sandbox.CardAttempted))
+	isErr(t, err, durable.ErrOrderOpen)
+	p.PrincipalAmount = p.PrincipalAmount.Add(p.PrincipalAmount)
+	_, err = s.tryPay(durable.NewWrite{ID: "A", Order: "A"}, p)
+	isErr(t, err, durable.ErrIDReused)
+	assert.Equal(t, 1, s.charged("A"))
+	events, err := s.Engine().Events(t.Context(), "A")
 	require.NoError(t, err)
 	var kinds []durable.EventKind
-	for _, event := range events {
-		kinds = append(kinds, event.Kind)
+	for _, e := range events {
+		kinds = append(kinds, e.Kind)
 	}
-	assert.Equal(t, []durable.EventKind{durable.EventQueued, durable.EventClaimed, durable.EventAnswered, durable.EventNotified}, kinds)
+	assert.Equal(t, []durable.EventKind{durable.EventQueued, durable.EventClaimed, durable.EventAnswered}, kinds)
+	s.Judge("A")
+}
+
+// TestRolledBack: nothing of a transaction that fails is sent.
+func TestRolledBack(t *testing.T) { everywhere(t, testRolledBack[*sql.Tx], testRolledBack[pgx.Tx]) }
+
+func testRolledBack[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	failed := errors.New("the order cannot be stored")
+	err := s.Tx(func(tx TTx) error {
+		_, _, err := s.Engine().Pay(t.Context(), tx, durable.NewWrite{ID: "A", Order: "A"}, s.card(sandbox.CardAttempted))
+		return errors.Join(err, failed)
+	})
+	isErr(t, err, failed)
+	_, err = s.Engine().Get(t.Context(), "A")
+	isErr(t, err, durable.ErrNoWrite)
+	s.pay("B", s.card(sandbox.CardAttempted))
+	s.Settled("B")
+	s.Judge("B")
+}
+
+// TestDeclined: a declined payment frees its order, and another one can be made under a new id.
+func TestDeclined(t *testing.T) { everywhere(t, testDeclined[*sql.Tx], testDeclined[pgx.Tx]) }
+
+func testDeclined[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.pay("A", s.card("4111111111444496"))
+	w := s.Settled("A")
+	assert.Equal(t, "declined", w.Name())
+	assert.True(t, w.MayPayAgain() && !w.Paid())
+	_, err := s.tryPay(durable.NewWrite{ID: "A/2", Order: "A"}, s.card(sandbox.CardAttempted))
+	require.NoError(t, err)
+	assert.True(t, s.Settled("A/2").Paid())
+	s.Judge("A")
+}
+
+// TestAnswers: what each answer makes of a payment, and how often it is charged.
+func TestAnswers(t *testing.T) { everywhere(t, testAnswers[*sql.Tx], testAnswers[pgx.Tx]) }
+
+func testAnswers[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	tests := []struct {
+		order   string
+		kind    sandbox.FaultKind
+		times   int
+		want    string
+		charged int
+	}{
+		{"lost", sandbox.ResetAfterCommit(), 1, "approved", 1},
+		{"never made", sandbox.ResetBeforeCommit(), 1, "approved", 1}, // sent again within the call
+		{"refused", sandbox.Status(422, sandbox.ServiceError), 1, "declined.refused", 0},
+		{"unauthorised", sandbox.Status(401, sandbox.ServiceError), 1, "approved", 1},
+		{"too many", sandbox.Status(429, sandbox.ServiceError), 1, "approved", 1},
+		{"away", sandbox.Status(503, sandbox.ServiceError), 1, "not_sent.too_late", 0}, // its key is spent, and its token does not live until the next one
+		{"no connection", sandbox.Unreachable(sandbox.ConnectionRefused), 3, "approved", 1},
+		{"late", sandbox.CommitLate(5 * time.Minute), 1, "approved", 1},
+		{"proxy's page", sandbox.Status(403, sandbox.HTML), 1, "needs_person.not_found", 0},
+	}
+	for _, test := range tests {
+		s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: test.kind, Times: test.times})
+		s.pay(test.order, s.card(sandbox.CardAttempted))
+		assert.Equal(t, test.want, s.Settled(test.order).Name(), test.order+s.history(test.order))
+		assert.Equal(t, test.charged, s.charged(test.order), test.order)
+		s.Sandbox.ClearFaults()
+		s.eventually(func() bool { return s.health().Paused.IsZero() || s.nudge() }, test.order+": the pause has ended")
+	}
+}
+
+// nudge pays another order, by which a pause can end.
+func (s *shop[TTx]) nudge() bool {
+	order := "nudge " + time.Now().Format(time.RFC3339Nano)
+	s.pay(order, s.card(sandbox.CardAttempted))
+	s.Advance(time.Minute)
+	return false
 }

@@ -1,26 +1,23 @@
 -- Times are microseconds since 1970, and amounts are cents.
 -- What the merchant writes. A write that retention has emptied keeps its id, its order and its
--- amounts: see "Personal data" in durable/README.md.
+-- amounts: see "Personal data" in durable/README.md. All times are the database's.
 CREATE TABLE quickstream_write (
 	id text PRIMARY KEY,
 	order_id text NOT NULL,
-	kind text NOT NULL, -- payment, follow_up or other
 	operation text NOT NULL,
-	follows text NOT NULL, -- the write that it follows, or the agreement that it changes
+	follows text NOT NULL, -- the payment that it follows; '' for a payment
 	written_at integer NOT NULL,
-	database_at integer NOT NULL, -- written_at by the database's clock
 	business text NOT NULL,
 	source text NOT NULL, -- digest of a stored account or agreement
 	token text NOT NULL, -- digest of a single-use token
 	request text NOT NULL, -- digest of the whole request, if it was made with options
+	customer text NOT NULL, -- digest of the customer's reference
+	title text NOT NULL,
 	reference text NOT NULL,
-	intent_id text NOT NULL,
-	end_to_end_id text NOT NULL,
 	amount integer,
 	currency text NOT NULL,
 	state text NOT NULL,
-	outcome text NOT NULL,
-	reversal text NOT NULL,
+	reason text NOT NULL,
 	version bigint NOT NULL,
 	claim text NOT NULL,
 	sends integer NOT NULL,
@@ -29,30 +26,37 @@ CREATE TABLE quickstream_write (
 	last_sent_at integer,
 	key_sent_at integer, -- first under this key
 	permit text NOT NULL, -- the answer that permits another send, or ''
+	suspect bigint NOT NULL, -- it was queued before the history of the database changed: 1
+	give_up text NOT NULL, -- the reason why it is not to be sent any more
 	next_at integer, -- when there is something to do; null if there is nothing
-	due_at integer, -- when that is enqueued, again if its job was lost
+	looked_at integer, -- the last look-up, if that did not fail
 	changed_at integer NOT NULL,
+	changes bigint NOT NULL, -- of state, of which OnOutcome is notified
+	notified bigint NOT NULL, -- the last of them that it has taken
+	told_state text NOT NULL,
+	told_reason text NOT NULL,
 	replaced_by text NOT NULL,
 	receipt text NOT NULL,
+	digits text NOT NULL, -- the last of the card
 	total integer,
 	settles_on text NOT NULL,
-	lookups text NOT NULL, -- the case of package resolve, without the intent
-	pending text NOT NULL, -- what OnOutcome has refused
 	failures bigint NOT NULL,
 	problem text NOT NULL,
 	decision text NOT NULL,
+	lookups text NOT NULL, -- the case of package resolve, without the intent
 	intent text NOT NULL
 );
 
 -- One order, one payment: all others of the order have their ids here.
 CREATE UNIQUE INDEX quickstream_write_order ON quickstream_write (order_id, (
-	CASE WHEN kind = 'payment' AND replaced_by = '' AND NOT (state IN ('refused', 'not_sent')
-		OR state = 'settled' AND (outcome IN ('declined', 'rejected') OR reversal IN ('voided', 'returned'))) THEN '' ELSE id END));
+	CASE WHEN follows = '' AND replaced_by = '' AND state NOT IN ('declined', 'not_sent', 'voided', 'returned') THEN '' ELSE id END));
 
 -- A single-use token is sent by one write.
 CREATE UNIQUE INDEX quickstream_write_token ON quickstream_write (token) WHERE token <> '' AND state <> 'not_sent';
 
-CREATE INDEX quickstream_write_due ON quickstream_write (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX quickstream_write_next ON quickstream_write (next_at) WHERE next_at IS NOT NULL;
+
+CREATE INDEX quickstream_write_notify ON quickstream_write (changed_at) WHERE changes > notified;
 
 CREATE INDEX quickstream_write_follows ON quickstream_write (follows) WHERE follows <> '';
 
@@ -60,35 +64,33 @@ CREATE INDEX quickstream_write_receipts ON quickstream_write (receipt) WHERE rec
 
 CREATE INDEX quickstream_write_references ON quickstream_write (reference) WHERE reference <> '';
 
-CREATE INDEX quickstream_write_intents ON quickstream_write (intent_id) WHERE intent_id <> '';
-
-CREATE INDEX quickstream_write_ends ON quickstream_write (end_to_end_id) WHERE end_to_end_id <> '';
-
 CREATE INDEX quickstream_write_settles ON quickstream_write (settles_on, receipt) WHERE settles_on <> '';
 
--- What happened to a write. Rows are only added.
+CREATE INDEX quickstream_write_customer ON quickstream_write (customer) WHERE customer <> '';
+
+CREATE INDEX quickstream_write_states ON quickstream_write (state, written_at);
+
+-- What happened to a write. Rows are only added; numbers are those of the write, so that no sequence is lost.
 CREATE TABLE quickstream_event (
-	number integer PRIMARY KEY AUTOINCREMENT,
 	write_id text NOT NULL,
+	number bigint NOT NULL,
 	at integer NOT NULL,
 	kind text NOT NULL,
 	by text NOT NULL,
 	note text NOT NULL,
 	state text NOT NULL,
-	outcome text NOT NULL,
-	reversal text NOT NULL,
-	detail text NOT NULL
-);
+	reason text NOT NULL,
+	detail text NOT NULL,
+	PRIMARY KEY (write_id, number)
+) WITHOUT ROWID;
 
-CREATE INDEX quickstream_event_write ON quickstream_event (write_id, number);
+CREATE INDEX quickstream_event_by ON quickstream_event (by, at) WHERE by <> '';
 
 CREATE TABLE quickstream_notification (
 	id text NOT NULL,
 	digest text NOT NULL,
 	raw text NOT NULL,
 	state text NOT NULL,
-	next_at integer,
-	due_at integer,
 	received_at integer NOT NULL,
 	changed_at integer NOT NULL,
 	failures bigint NOT NULL,
@@ -97,8 +99,7 @@ CREATE TABLE quickstream_notification (
 	PRIMARY KEY (id, digest)
 );
 
-CREATE INDEX quickstream_notification_due ON quickstream_notification (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX quickstream_notification_received ON quickstream_notification (received_at, id, digest) WHERE state = 'received';
 
--- What a comparison has seen, in a table of its own: writes are wide, and all of a day's would be
--- written again every night.
+-- What a comparison has seen, in a table of its own: writes are wide.
 CREATE TABLE quickstream_compared (run text NOT NULL, id text NOT NULL, PRIMARY KEY (run, id));

@@ -2,12 +2,10 @@ package explore
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/riverqueue/river"
 
@@ -20,8 +18,6 @@ import (
 type watched[TTx comparable] struct {
 	durable.Database[TTx]
 	fine   bool
-	now    func() time.Time
-	server func() time.Time                    // the database's clock
 	past   *database.Change                    // how its history has changed
 	change func(query string) string           // of a mutant
 	forget func(query string, args []any) bool // a mutant that does not commit what a statement has done
@@ -42,26 +38,16 @@ type transaction[TTx comparable] struct {
 	forgotten bool
 }
 
-func watch[TTx comparable](db durable.Database[TTx], now func() time.Time) *watched[TTx] {
-	return &watched[TTx]{Database: db, now: now, mu: new(sync.Mutex), open: map[TTx]*transaction[TTx]{}}
+func watch[TTx comparable](db durable.Database[TTx]) *watched[TTx] {
+	return &watched[TTx]{Database: db, mu: new(sync.Mutex), open: map[TTx]*transaction[TTx]{}}
 }
 
 // Step does nothing: a step of a schedule begins with what goes out of the process.
 func (*watched[TTx]) Step(string)                  {}
-func (d *watched[TTx]) Machine() time.Time         { return d.now() }
 func (d *watched[TTx]) Drive(tasks database.Tasks) { d.tasks = tasks }
 
 // Check lets a file be on a disk that may lose it.
 func (*watched[TTx]) Check(context.Context, database.Tx) error { return nil }
-
-// timed has the time of the scene in a statement.
-func (d *watched[TTx]) timed(query string) string {
-	literal := fmt.Sprintf("CAST(%d AS bigint)", d.server().UnixMicro())
-	if d.Dialect().ForUpdate != "" {
-		literal = fmt.Sprintf("to_timestamp(%d.%06d)", d.server().Unix(), d.server().Nanosecond()/1000)
-	}
-	return strings.ReplaceAll(query, database.Now, literal)
-}
 
 func (d *watched[TTx]) Begin(ctx context.Context) (database.Tx, error) {
 	t := turnOf(ctx)
@@ -101,6 +87,14 @@ type watchedQueue[TTx comparable] struct{ database.Queue }
 
 func (q watchedQueue[TTx]) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
 	return q.Queue.Insert(ctx, inner[TTx](tx), jobs)
+}
+
+func (q watchedQueue[TTx]) Pause(ctx context.Context, tx database.Tx, name string) error {
+	return q.Queue.Pause(ctx, inner[TTx](tx), name)
+}
+
+func (q watchedQueue[TTx]) Resume(ctx context.Context, tx database.Tx, name string) error {
+	return q.Queue.Resume(ctx, inner[TTx](tx), name)
 }
 
 func (t *transaction[TTx]) ended() {
@@ -151,9 +145,6 @@ func (t *transaction[TTx]) Rollback(ctx context.Context) error {
 // Claim is the engine's count of claims, whose mark is written in a step of its own.
 func (d *watched[TTx]) Claim(ctx context.Context, tx database.Tx) (func() error, error) {
 	t := turnOf(ctx)
-	if *d.past != database.Same {
-		return nil, database.ErrChanged
-	}
 	marked, err := d.Database.Claim(ctx, inner[TTx](tx))
 	if t == nil {
 		return marked, err
@@ -190,7 +181,7 @@ func (d *watched[TTx]) Adopt(ctx context.Context, tx database.Tx) error {
 func (t *transaction[TTx]) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	query = t.d.mutated(query)
 	t.step(query)
-	n, err := t.Tx.Exec(ctx, t.d.timed(query), args...)
+	n, err := t.Tx.Exec(ctx, query, args...)
 	t.touched(query, n > 0 || err != nil)
 	if n > 0 && t.d.forget != nil && t.d.forget(query, args) {
 		t.forgotten = true
@@ -201,7 +192,7 @@ func (t *transaction[TTx]) Exec(ctx context.Context, query string, args ...any) 
 func (t *transaction[TTx]) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
 	query = t.d.mutated(query)
 	t.step(query)
-	rows, err := t.Tx.Query(ctx, t.d.timed(query), args...)
+	rows, err := t.Tx.Query(ctx, query, args...)
 	t.touched(query, !strings.HasPrefix(query, "SELECT") || t.d.fine && strings.Contains(query, " FOR UPDATE"))
 	return rows, err
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,8 +24,7 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
-// settlement is when everything settles: a long time after everything else, so that what comes
-// at a cut-off does not come in the middle.
+// settlement is when everything settles.
 var settlement = quickstream.DateOf(time.Now().AddDate(0, 0, 2)).String()
 
 // ids is where ids come from: each actor has its own, so that they do not depend on the schedule.
@@ -49,30 +49,24 @@ func (r *ids) Read(p []byte) (int, error) {
 type scene[TTx comparable] struct {
 	testing.TB
 	scenario[TTx]
-	db          durable.Database[TTx]
-	mutant      mutant
-	client      *quickstream.Client
-	service     *service
-	saved       *service
-	clock       time.Time
-	leap        time.Duration   // of the database's clock
-	past        database.Change // of its history
-	begun       time.Time
-	happens     int
-	run         *run
-	random      *ids
-	names       map[string]string // of payments and receipts that the setting has made
-	said        map[string]bool   // orders that a person said something of
-	decided     map[string]int    // payments that a person has decided, and when
-	refuse      int               // so many calls of OnOutcome fail
-	fresh       func() durable.Database[TTx]
-	put         func()
-	process     func(tx TTx) uint32 // of the server, that works for a transaction
-	servers     map[int]uint32      // by actor
-	mu          sync.Mutex
-	others      string  // the rows that nobody has to do with
-	wrong       []error // what actors have seen
-	differences int     // that the shop was told of
+	db      durable.Database[TTx]
+	mutant  mutant
+	client  *quickstream.Client
+	service *service
+	saved   *service
+	clock   time.Time
+	past    database.Change // of the database's history
+	begun   time.Time
+	happens int
+	run     *run
+	random  *ids
+	refuse  int // so many calls of OnOutcome fail
+	fresh   func() durable.Database[TTx]
+	put     func()
+	process func(tx TTx) uint32 // of the server, that works for a transaction
+	servers map[int]uint32      // by actor
+	mu      sync.Mutex
+	wrong   []error // what actors have seen
 }
 
 // engine is one process.
@@ -82,34 +76,30 @@ type engine[TTx comparable] struct {
 	db    *watched[TTx]
 }
 
-func (s *scene[TTx]) now() time.Time { return s.clock }
+// now is the time of the scene, in a statement.
+func (s *scene[TTx]) now(expression string) string {
+	if strings.HasPrefix(expression, "clock_timestamp") {
+		return fmt.Sprintf("to_timestamp(%d.%06d)", s.clock.Unix(), s.clock.Nanosecond()/1000)
+	}
+	return fmt.Sprintf("CAST(%d AS bigint)", s.clock.UnixMicro())
+}
 
 // boot starts a process.
 func (s *scene[TTx]) boot() (*engine[TTx], error) {
-	db := watch(s.fresh(), s.now)
+	db := watch(s.fresh())
+	db.SetNow(s.now)
 	db.opened, db.past = s.opened, &s.past
-	db.server = func() time.Time { return s.clock.Add(s.leap) }
 	db.fine, db.change, db.forget, db.seen = s.fine, s.mutant.change, s.mutant.forget, s.mutant.seen
 	off := resolve.ServiceRetriesOff()
-	opts := durable.Options[TTx]{
-		Installation: "shop",
-		CompareAt:    &resolve.TimeOfDay{}, OnDifference: func(context.Context, durable.Difference) error {
-			s.differences++
-			return nil
-		},
-		ServiceRetries: &off, Clock: s.now, Keep: durable.Keep{Payments: 90 * 24 * time.Hour, FollowUps: 90 * 24 * time.Hour}, Logger: slog.New(slog.DiscardHandler),
-		OnEvent: func(ctx context.Context, tx TTx, n *webhooks.Notification) error {
-			_, err := db.Join(tx).Exec(ctx, "INSERT INTO told (payment, before, after) VALUES ($1, '', 'event')", n.ID)
-			return err
-		},
+	e, err := durable.New(context.Background(), db, s.client, durable.Options[TTx]{
+		Installation: "shop", ServiceRetries: &off, Logger: slog.New(slog.DiscardHandler),
 		OnOutcome: func(ctx context.Context, tx TTx, change durable.OutcomeChange) error {
 			return s.told(ctx, db, tx, change)
 		},
+	})
+	if err == nil {
+		db.tasks.Inline()
 	}
-	if s.saved != nil { // as an engine at work does every minute
-		s.do("UPDATE quickstream.meta SET value = $1 WHERE name = 'clock'", fmt.Sprint(s.clock.UnixMicro(), 0))
-	}
-	e, err := durable.New(context.Background(), db, s.client, opts)
 	return &engine[TTx]{e, db.tasks, db}, err
 }
 
@@ -117,18 +107,21 @@ var errBusy = errors.New("the shop's tables are locked")
 
 // told is the shop's OnOutcome: it writes down what it was told, and the state of the order.
 func (s *scene[TTx]) told(ctx context.Context, db *watched[TTx], tx TTx, change durable.OutcomeChange) error {
+	if t := turnOf(ctx); s.refuses > 0 && t != nil { // who is refused depends on who came first
+		t.Writes("hook")
+	}
 	if s.refuse > 0 {
 		s.refuse--
 		return errBusy
 	}
-	w, joined := change.Write.Common(), db.Join(tx)
-	if _, err := joined.Exec(ctx, "INSERT INTO told (payment, before, after) VALUES ($1, $2, $3)", w.ID, change.Before.Text(), w.Text()); err != nil {
+	w, joined := change.Write, db.Join(tx)
+	if _, err := joined.Exec(ctx, "INSERT INTO told (payment, before, after) VALUES ($1, $2, $3)", w.ID, change.Before.Name(), w.Name()); err != nil {
 		return err
 	}
-	if _, isPayment := change.Write.(durable.Payment); !isPayment {
+	if !w.IsPayment() {
 		return nil
 	}
-	_, err := joined.Exec(ctx, "UPDATE orders SET state = $1 WHERE id = $2", w.Text(), w.Order)
+	_, err := joined.Exec(ctx, "UPDATE orders SET state = $1 WHERE id = $2", w.Name(), w.Order)
 	return err
 }
 
@@ -151,21 +144,15 @@ func (e *engine[TTx]) commit(ctx context.Context, f func(tx TTx) error) error {
 	return tx.Commit(ctx)
 }
 
-// pay asks for a payment of an order in a transaction of the shop's, under the id of one attempt, and
-// returns the id of the payment that the order has.
-func (e *engine[TTx]) pay(ctx context.Context, attempt, order string) (id string, err error) {
-	err = e.commit(ctx, func(tx TTx) error {
+// pay asks for a payment of an order in a transaction of the shop's, under the id of one attempt.
+func (e *engine[TTx]) pay(ctx context.Context, attempt, order string) error {
+	return e.commit(ctx, func(tx TTx) error {
 		if _, err := e.db.Join(tx).Exec(ctx, "INSERT INTO orders (id, state) VALUES ($1, '') ON CONFLICT DO NOTHING", order); err != nil {
 			return err
 		}
-		payment, _, err := e.Pay(ctx, tx, durable.NewWrite{ID: attempt, Order: order}, token(attempt))
-		id = payment.ID
-		if open := (*durable.OrderOpenError)(nil); errors.As(err, &open) {
-			id, err = open.Payment.ID, nil
-		}
+		_, _, err := e.Pay(ctx, tx, durable.NewWrite{ID: attempt, Order: order}, token(attempt))
 		return err
 	})
-	return id, err
 }
 
 // token returns the parameters of a payment of 12.34 by a token of an attempt.
@@ -181,13 +168,10 @@ func (s *scene[TTx]) Begin() []Actor {
 	s.run = nil
 	s.put()
 	s.clock, s.happens, s.refuse = s.begun, 0, s.refuses
-	if s.leap, s.past = 0, database.Same; s.copied {
-		s.past = database.Replaced
-	}
+	s.past = s.scenario.past
 	s.service = s.saved.copied()
 	s.service.script = s.script
-	s.wrong, s.differences = nil, 0
-	s.said, s.decided = map[string]bool{"O-1": s.scenario.said}, map[string]int{}
+	s.wrong = nil
 	s.random.drawn = map[int]uint64{}
 	var actors []Actor
 	for _, a := range s.actors {
@@ -230,7 +214,7 @@ func (s *scene[TTx]) happened() int {
 
 // newScene makes the world of a scenario on an empty database with tables.
 func newScene[TTx comparable](t testing.TB, sc scenario[TTx], m mutant, db durable.Database[TTx], fresh func() durable.Database[TTx], mark func() func(), tables string) *scene[TTx] {
-	s := &scene[TTx]{TB: t, scenario: sc, db: db, mutant: m, fresh: fresh, names: map[string]string{}, said: map[string]bool{}, servers: map[int]uint32{}, clock: time.Now().Truncate(time.Second)}
+	s := &scene[TTx]{TB: t, scenario: sc, db: db, mutant: m, fresh: fresh, servers: map[int]uint32{}, clock: time.Now().Truncate(time.Second)}
 	s.random = &ids{drawn: map[int]uint64{}, actor: func() int {
 		switch {
 		case s.saved == nil: // the setting
@@ -241,6 +225,7 @@ func newScene[TTx comparable](t testing.TB, sc scenario[TTx], m mutant, db durab
 		return s.run.current.Number()
 	}}
 	rand.Reader = s.random
+	db.SetNow(s.now)
 	s.service = newService(s.happened)
 	client, err := quickstream.NewClient(quickstream.CustomURL("https://service.invalid/rest/v1"), quickstream.Keys{Secret: quickstream.NewSecretKey("secret")},
 		quickstream.WithHTTPClient(&http.Client{Transport: wire{func() *service { return s.service }}}), quickstream.WithoutResend(), quickstream.WithRetryWait(time.Millisecond, time.Millisecond))
@@ -253,7 +238,6 @@ func newScene[TTx comparable](t testing.TB, sc scenario[TTx], m mutant, db durab
 		require.NoError(t, err)
 		sc.setting(context.Background(), s, e)
 	}
-	s.bystanders()
 	s.mutant = m
 	s.saved, s.begun = s.service, s.clock
 	for _, table := range kept {
@@ -270,7 +254,6 @@ func newScene[TTx comparable](t testing.TB, sc scenario[TTx], m mutant, db durab
 			s.exec(tx, "DELETE FROM "+db.Dialect().Jobs)
 		})
 	}
-	s.others = s.rowsOfOthers()
 	return s
 }
 
@@ -316,20 +299,43 @@ func (s *scene[TTx]) each(f func(scan func(...any) error) error, query string, a
 	})
 }
 
-// texts reads one column of texts.
-func (s *scene[TTx]) texts(query string, args ...any) (found []string) {
-	s.each(func(scan func(...any) error) error {
-		var text string
-		err := scan(&text)
-		found = append(found, text)
-		return err
-	}, query, args...)
+// texts reads one column of texts in a transaction of its own, which is a step of an actor.
+func (e *engine[TTx]) texts(ctx context.Context, query string, args ...any) (found []string) {
+	_ = e.commit(ctx, func(tx TTx) error {
+		rows, err := e.db.Join(tx).Query(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var text string
+			if err := rows.Scan(&text); err != nil {
+				return err
+			}
+			found = append(found, text)
+		}
+		return rows.Err()
+	})
 	return found
 }
 
+// work works on what is due: it sends, looks up and notifies.
+func (s *scene[TTx]) work(ctx context.Context, e *engine[TTx]) (failed error) {
+	for _, id := range e.texts(ctx, "SELECT id FROM quickstream.write WHERE next_at <= $1 AND state = 'queued' ORDER BY id", s.clock) {
+		failed = errors.Join(failed, e.tasks.Send(ctx, id))
+	}
+	for _, id := range e.texts(ctx, "SELECT id FROM quickstream.write WHERE next_at <= $1 AND state <> 'queued' ORDER BY id", s.clock) {
+		failed = errors.Join(failed, e.tasks.LookUp(ctx, id))
+	}
+	for _, id := range e.texts(ctx, "SELECT id FROM quickstream.write WHERE changes > notified ORDER BY id") {
+		failed = errors.Join(failed, e.tasks.Notify(ctx, id))
+	}
+	return failed
+}
+
 // notification is an event about a transaction.
-func notification(id, kind, receipt string) *webhooks.Notification {
-	n, err := webhooks.Parse(fmt.Appendf(nil, `{"id":%q,"timestamp":"2026-01-01T00:00:00+1100","eventType":%q,"data":{"receiptNumber":%q}}`, id, kind, receipt))
+func notification(id, receipt string) *webhooks.Notification {
+	n, err := webhooks.Parse(fmt.Appendf(nil, `{"id":%q,"timestamp":"2026-01-01T00:00:00+1100","eventType":"payto.payment.approved","data":{"receiptNumber":%q}}`, id, receipt))
 	if err != nil {
 		panic(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -44,12 +45,13 @@ func keepShop(ctx context.Context, file string) error {
 	engine, err := durable.New(ctx, store, client, durable.Options[*sql.Tx]{
 		Installation:   "shop-example",
 		ServiceRetries: &off,
+		LongestPay:     20 * time.Second,
 		OnOutcome: func(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
-			p, isPayment := change.Write.(durable.Payment)
-			if !isPayment {
+			p := change.Write
+			if !p.IsPayment() {
 				return nil // a refund or another follow-up: it is not the order's payment
 			}
-			state := p.Text()
+			state := p.Name()
 			if p.Paid() && (!p.Amount.Equal(decimal.New(cents, -2)) || p.Currency != quickstream.CurrencyAUD) {
 				state = "check" // by a person: it may be another order's payment
 			}
@@ -79,8 +81,8 @@ func sell(ctx context.Context, db *sql.DB, client *quickstream.Client, engine *d
 		if err != nil {
 			return fmt.Errorf("%s: %w", orderID(i), err)
 		}
-		if payment := write.Common(); !payment.Paid() {
-			return fmt.Errorf("%s is %s", orderID(i), payment.Text())
+		if !write.Paid() {
+			return fmt.Errorf("%s is %s", orderID(i), write.Text())
 		}
 	}
 	return nil

@@ -1,0 +1,192 @@
+package durable
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/quickstream-go/quickstream/durable/internal/database"
+)
+
+// claim is one process's permission to send a write.
+type claim struct {
+	text      string
+	now       gates  // by which it was decided that it is sent
+	alone     string // the turn in which one payment tries whether a pause can end
+	sends     int    // with this one
+	begun     time.Time
+	committed bool
+	err       error
+}
+
+func newClaim(now gates, alone string) *claim {
+	return &claim{text: rand.Text(), now: now, alone: alone, begun: time.Now()}
+}
+
+var (
+	// errClaimed means that a write is not this process's to send.
+	errClaimed  = errors.New("another process has claimed it, or it has changed")
+	errPaid     = errors.New("another payment of the order was found")
+	errStopping = errors.New("the process ends")
+	errHistory  = errors.New("the history of the database has changed")
+	// errGate means that nothing is claimed at present, or that what was looked up does not count any more.
+	errGate     = errors.New("nothing is claimed at present")
+	errOutdated = errors.New("the tables are those of a newer program, and this one may not send: update it")
+)
+
+// gates are what can stop a claim. They are read in one statement.
+type gates struct {
+	facility  error
+	outdated  bool
+	person    personsPause
+	breaker   breaker
+	restoring restoring
+}
+
+func (e *engine) gates(ctx context.Context, tx tx) (g gates, err error) {
+	into := map[string]any{pauseName: &g.person, breakerName: &g.breaker, restoringName: &g.restoring}
+	err = query(ctx, tx, func(scan func(...any) error) error {
+		var name, text string
+		if err := scan(&name, &text); err != nil || text == "" {
+			return err
+		}
+		switch name {
+		case facilityName:
+			g.facility = e.differs(text)
+		case safetyName:
+			needed, err := strconv.Atoi(text)
+			g.outdated = needed > safety
+			return err
+		default:
+			return json.Unmarshal([]byte(text), into[name])
+		}
+		return nil
+	}, "SELECT name, value FROM quickstream.meta WHERE "+sqlIn("name", facilityName, safetyName, pauseName, breakerName, restoringName))
+	return g, err
+}
+
+// err is why nothing is claimed; nil if claims are made.
+func (g gates) err(e *engine, alone string) error {
+	switch {
+	case g.facility != nil:
+		return g.facility
+	case g.outdated:
+		return errOutdated
+	case g.person.By != "", !g.breaker.Since.IsZero() && (alone == "" || g.breaker.Claim != alone), g.restoring.on() && g.restoring.Read.IsZero():
+		return errGate
+	case e.stopping.Load():
+		return errStopping
+	default:
+		return nil
+	}
+}
+
+// claim moves a write from queued to sending, in a transaction of its own. The process that commits
+// that may send it, and no other until its answer permits it. If the commit is not confirmed the row
+// tells whether it has to be queued again.
+func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
+	marked := func() error { return nil }
+	err := within(ctx, e.db, func(tx tx) (err error) {
+		if _, err := e.lock(ctx, tx, r); err != nil {
+			return err
+		}
+		change, err := e.db.History(ctx, tx)
+		if err != nil || change != database.Same {
+			return cmp.Or(err, errHistory)
+		}
+		now, err := e.gates(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if err := now.err(e, c.alone); err != nil {
+			return err
+		}
+		if !now.restoring.Began.Equal(c.now.restoring.Began) {
+			return errGate
+		}
+		if err := e.inLine(ctx, tx, r); err != nil {
+			return err
+		}
+		if marked, err = e.db.Claim(ctx, tx); err != nil {
+			return err
+		}
+		return e.claimRow(ctx, tx, r, c)
+	})
+	e.step("after the claim's commit")
+	if err == nil {
+		c.committed = true
+		return marked()
+	}
+	// A commit that did not come back cleanly may be undone by a promotion: nothing is sent under it.
+	c.committed = e.holds(ctx, r.ID, c.text)
+	return err
+}
+
+// claimRow changes the row.
+func (e *engine) claimRow(ctx context.Context, tx tx, r *row, c *claim) error {
+	before := *r
+	now, err := databaseNow(ctx, tx)
+	if err != nil {
+		return err
+	}
+	before.now = now
+	if before.keyMayBeForgotten() {
+		return errGate
+	}
+	next := before
+	next.Standing, next.claim, next.Sends = standing(StateSending), c.text, r.Sends+1
+	if r.suspect != 0 && r.Sends == 0 {
+		next.Sends++ // the one that is not known here: a decline of this one does not speak for it
+	}
+	c.sends, next.lastSent, next.Due = next.Sends, now, now.Add(e.longestPay+jobMargin)
+	if next.firstSent.IsZero() {
+		next.firstSent = now
+	}
+	if next.keySent.IsZero() {
+		next.keySent = now
+	}
+	if e.carrier != nil {
+		next.intent.Carrier = cmp.Or(e.carrier(ctx), next.intent.Carrier) // of the call, if there was none before
+	}
+	if err := e.save(ctx, tx, &before, &next); errors.Is(err, ErrChanged) {
+		return errClaimed
+	} else if err != nil {
+		return err
+	}
+	err = e.record(ctx, tx, &next, Event{Kind: EventClaimed})
+	e.step("before the claim's commit")
+	return err
+}
+
+// holds reports whether a claim was committed after all. It waits for a commit that is
+// still on its way, and asks more than once: a claim that was committed and is not known
+// to be would have to be looked up for days.
+func (e *engine) holds(ctx context.Context, id, claim string) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobMargin)
+	defer cancel()
+	for try := 1; ; try++ {
+		now, err := e.peek(ctx, "id = $1"+e.dialect.ForUpdate, id)
+		if err == nil {
+			return now != nil && now.State == StateSending && now.claim == claim
+		}
+		if try == 5 || !wait(ctx, pause(time.Second, try)/10) {
+			return false
+		}
+	}
+}
+
+// wait reports whether the time passed before the context ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

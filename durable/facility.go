@@ -1,0 +1,122 @@
+package durable
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// facilityName is the name under which the facility of the installation stands.
+const facilityName = "facility"
+
+// facility is what an installation belongs to: its name, and the address of the service.
+type facility struct {
+	Installation string `json:"installation"`
+	Address      string `json:"address,omitempty"`
+}
+
+var errFacility = errors.New("the database belongs to another installation or facility: nothing is sent")
+
+// FacilityError means that the database belongs to another installation, or to a facility at another
+// address, such as a copy of production that a test system uses. Nothing is sent. If the change is meant,
+// call [Engine.ConfirmFacility].
+type FacilityError struct {
+	// Differs is installation or address.
+	Differs string
+	// Stored and Found are what the database and this program say.
+	Stored, Found string
+}
+
+// Error says what differs.
+func (e *FacilityError) Error() string {
+	return fmt.Sprintf("durable: %v: %s %q, and this program has %q", errFacility, e.Differs, e.Stored, e.Found)
+}
+
+// Unwrap returns the reason why nothing is sent.
+func (e *FacilityError) Unwrap() error { return errFacility }
+
+func (e *engine) here() facility { return facility{e.installation, fmt.Sprint(e.client)} }
+
+func storeFacility(ctx context.Context, tx tx, f facility) error {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return setMeta(ctx, tx, facilityName, string(text))
+}
+
+// nameInstallation refuses a database of another installation, and names one that is new. It writes
+// before it reads: SQLite lets a transaction that has read write only if no other one has written.
+func (e *engine) nameInstallation(ctx context.Context, tx tx) error {
+	named, err := json.Marshal(facility{Installation: e.installation})
+	if err != nil {
+		return err
+	}
+	if err := execute(ctx, tx, "INSERT INTO quickstream.meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", facilityName, string(named)); err != nil {
+		return err
+	}
+	text, err := meta(ctx, tx, facilityName)
+	if err != nil {
+		return err
+	}
+	err = e.differs(text)
+	if other := (*FacilityError)(nil); errors.As(err, &other) && other.Differs == "address" { // it may accept, and not send
+		err = nil
+	}
+	return err
+}
+
+// differs compares this program with what is stored.
+func (e *engine) differs(text string) error {
+	var stored facility
+	if err := json.Unmarshal([]byte(text), &stored); err != nil {
+		return err
+	}
+	switch here := e.here(); {
+	case stored.Installation != here.Installation:
+		return &FacilityError{"installation", stored.Installation, here.Installation}
+	case stored.Address != "" && stored.Address != here.Address:
+		return &FacilityError{"address", stored.Address, here.Address}
+	default:
+		return nil
+	}
+}
+
+// isFacility refuses to work for another facility. The first engine that starts says which it is.
+func (e *engine) isFacility(ctx context.Context, tx tx) error {
+	named, err := json.Marshal(facility{Installation: e.installation})
+	if err != nil {
+		return err
+	}
+	here, err := json.Marshal(e.here())
+	if err != nil {
+		return err
+	}
+	if err := execute(ctx, tx, "UPDATE quickstream.meta SET value = $1 WHERE name = $2 AND value = $3", string(here), facilityName, string(named)); err != nil {
+		return err
+	}
+	text, err := meta(ctx, tx, facilityName)
+	if err != nil {
+		return err
+	}
+	return e.differs(text)
+}
+
+// ConfirmFacility says that the installation has moved to the address of this program's client. by and note
+// are as in [Decision].
+func (e *Engine[TTx]) ConfirmFacility(ctx context.Context, by, note string) error {
+	if err := checkPerson(by, note); err != nil {
+		return err
+	}
+	err := within(ctx, e.db, func(tx tx) error {
+		if err := storeFacility(ctx, tx, e.here()); err != nil {
+			return err
+		}
+		return e.recordInstallation(ctx, tx, Event{Kind: EventFacilityConfirmed, By: by, Note: note})
+	})
+	if err != nil {
+		return fmt.Errorf("durable: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package enginetest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// notFound pays an order whose payment is never made, until a person has to decide.
+func (s *shop[TTx]) notFound(order string) durable.Write {
+	s.T.Helper()
+	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Status(502, sandbox.HTML), Times: 1})
+	s.pay(order, s.card(sandbox.CardAttempted))
+	return s.reaches(order, "needs_person.not_found")
+}
+
+// TestDecide: a decision needs the version that was seen and a look-up of the last minute that succeeded.
+func TestDecide(t *testing.T) { everywhere(t, testDecide[*sql.Tx], testDecide[pgx.Tx]) }
+
+func testDecide[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	ctx := t.Context()
+	w := s.notFound("A")
+	decide := func(version int64) error {
+		return s.Tx(func(tx TTx) error {
+			return s.Engine().Decide(ctx, tx, "A", durable.Decision{Verdict: durable.VerdictNotSent, By: "Kim", Note: "support says so", Version: version})
+		})
+	}
+	again := func(version int64) error {
+		return s.Tx(func(tx TTx) error {
+			_, _, err := s.Engine().PayAgain(ctx, tx, durable.NewWrite{ID: "A/2", Order: "A"}, durable.Replacement{Of: "A", Version: version, By: "Kim", Note: "support says so"}, s.card(sandbox.CardAttempted))
+			return err
+		})
+	}
+	s.Advance(2 * time.Minute)
+	for _, do := range []func(int64) error{decide, again} {
+		isErr(t, do(0), durable.ErrStale)
+		isErr(t, do(w.Version-1), durable.ErrStale)
+		isErr(t, do(s.get("A").Version), durable.ErrLookUpFirst)
+	}
+	s.inject(sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(500, sandbox.ServiceError)})
+	_, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A")
+	require.NoError(t, err)
+	for _, do := range []func(int64) error{decide, again} {
+		isErr(t, do(s.get("A").Version), durable.ErrLookUpFirst)
+	}
+	s.Sandbox.ClearFaults()
+	seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A")
+	require.NoError(t, err)
+	require.Len(t, seen, 1)
+	require.NoError(t, again(seen[0].Version))
+	assert.True(t, s.Settled("A/2").Paid())
+	assert.Equal(t, "A/2", s.get("A").ReplacedBy)
+	events, err := s.Engine().EventsBy(ctx, "Kim")
+	require.NoError(t, err)
+	assert.Len(t, events, 3)
+	s.Judge("A")
+}
+
+// TestFoundAfterPayAgain: if the replaced payment is found after all, two are charged, and the second one is said to be so.
+func TestFoundAfterPayAgain(t *testing.T) {
+	everywhere(t, testFoundAfterPayAgain[*sql.Tx], testFoundAfterPayAgain[pgx.Tx])
+}
+
+func testFoundAfterPayAgain[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	ctx := t.Context()
+	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.CommitLate(9 * 24 * time.Hour), Times: 1})
+	s.pay("A", s.stored())
+	s.reaches("A", "needs_person.not_found")
+	seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A")
+	require.NoError(t, err)
+	require.NoError(t, s.Tx(func(tx TTx) error {
+		_, _, err := s.Engine().PayAgain(ctx, tx, durable.NewWrite{ID: "A/2", Order: "A"}, durable.Replacement{Of: "A", Version: seen[0].Version, By: "Kim", Note: "it will not come"}, s.card(sandbox.CardAttempted))
+		return err
+	}))
+	assert.True(t, s.Settled("A/2").Paid())
+	w := s.reaches("A", "needs_person.double_charged")
+	assert.True(t, w.Paid() && !w.MayPayAgain())
+	assert.Equal(t, 1, s.health().NeedPerson[durable.ReasonDoubleCharged])
+	assert.Equal(t, 2, s.charged("A"))
+}
+
+// TestCancel: what is queued can be cancelled, and what was sent cannot.
+func TestCancel(t *testing.T) { everywhere(t, testCancel[*sql.Tx], testCancel[pgx.Tx]) }
+
+func testCancel[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	ctx := t.Context()
+	require.NoError(t, s.Engine().Pause(ctx, "Kim", "a wrong price"))
+	s.pay("A", s.card(sandbox.CardAttempted))
+	require.Error(t, s.Engine().Cancel(ctx, "A", "", ""))
+	require.NoError(t, s.Engine().Cancel(ctx, "A", "Kim", "a wrong price"))
+	require.NoError(t, s.Engine().Cancel(ctx, "A", "Kim", "once more"))
+	assert.Equal(t, "not_sent.cancelled", s.Settled("A").Name())
+	require.NoError(t, s.Engine().Unpause(ctx, "Kim", "go on"))
+	s.pay("B", s.card(sandbox.CardAttempted))
+	s.Settled("B")
+	isErr(t, s.Engine().Cancel(ctx, "B", "Kim", "too late"), durable.ErrTooLate)
+	isErr(t, s.Engine().Cancel(ctx, "none", "Kim", "none"), durable.ErrNoWrite)
+	assert.Equal(t, 0, s.charged("A"))
+	s.Judge("A", "B")
+}
+
+// TestPause: nothing is sent until a person goes on, of all that waits and comes.
+func TestPause(t *testing.T) { everywhere(t, testPause[*sql.Tx], testPause[pgx.Tx]) }
+
+func testPause[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	ctx := t.Context()
+	require.NoError(t, s.Engine().Pause(ctx, "Kim", "a wrong price"))
+	w := s.pay("A", s.card(sandbox.CardAttempted))
+	s.Work(w)
+	assert.Equal(t, "queued", s.get("A").Name())
+	assert.Equal(t, "Kim", s.health().PausedBy)
+	require.NoError(t, s.Engine().Ready(ctx))
+	require.NoError(t, s.Engine().Unpause(ctx, "Kim", "go on"))
+	settled, err := s.Engine().Wait(ctx, "A")
+	require.NoError(t, err)
+	assert.True(t, settled.Paid())
+	assert.True(t, s.health().Paused.IsZero())
+}
+
+// TestHook: OnOutcome runs once. If it fails nothing of the outcome is lost, and it runs again; NotifyAgain tells once more.
+func TestHook(t *testing.T) { everywhere(t, testHook[*sql.Tx], testHook[pgx.Tx]) }
+
+func testHook[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	ctx := t.Context()
+	s.refuses(errors.New("no such table: 4111111111111111"))
+	s.pay("A", s.card(sandbox.CardAttempted))
+	w, err := s.Engine().Wait(ctx, "A")
+	require.NoError(t, err)
+	assert.True(t, w.Paid() && !w.Notified)
+	assert.Contains(t, w.Problem, "OnOutcome failed")
+	assert.NotContains(t, w.Problem, "4111", "what a hook says is not stored")
+	assert.Equal(t, 1, s.health().Refused)
+	list, err := s.Engine().List(ctx, durable.Filter{Refused: true})
+	require.NoError(t, err)
+	assert.Len(t, list.Writes, 1)
+	s.refuses(nil)
+	s.Settled("A")
+	assert.Equal(t, []string{"approved"}, s.names("A"))
+	assert.Zero(t, s.health().Refused)
+	require.NoError(t, s.Engine().NotifyAgain(ctx, "A", "Kim", "its table was lost"))
+	assert.Equal(t, []string{"approved", "approved"}, s.names("A"))
+	s.mu.Lock()
+	assert.Equal(t, durable.Standing{}, s.changes[0].Before)
+	assert.Equal(t, durable.Standing{State: durable.StateApproved}, s.changes[1].Before)
+	s.mu.Unlock()
+}
+
+// TestPanickingHook: a panic is stored as its type and place.
+func TestPanickingHook(t *testing.T) {
+	t.Parallel()
+	db := onFile(t, t.TempDir()+"/shop.db")
+	failed := false
+	s := open(t, db, func(o *durable.Options[*sql.Tx]) {
+		told := o.OnOutcome
+		o.OnOutcome = func(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
+			if !failed {
+				failed = true
+				panic("4111111111111111")
+			}
+			return told(ctx, tx, change)
+		}
+	})
+	s.pay("A", s.card(sandbox.CardAttempted))
+	s.reaches("A", "approved")
+	s.Settled("A")
+	assert.Equal(t, []string{"approved"}, s.names("A"))
+}
+
+// TestAltered: a request that somebody has edited in the database is not sent: a person has to look.
+func TestAltered(t *testing.T) { everywhere(t, testAltered[*sql.Tx], testAltered[pgx.Tx]) }
+
+func testAltered[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	ctx := t.Context()
+	require.NoError(t, s.Engine().Pause(ctx, "Kim", "somebody edits"))
+	s.pay("A", s.card(sandbox.CardAttempted))
+	require.NoError(t, db.exec(ctx, "UPDATE quickstream.write SET intent = replace(intent, '12.34', '99999.00') WHERE id = 'A'"))
+	require.NoError(t, s.Engine().Unpause(ctx, "Kim", "go on"))
+	assert.Equal(t, "needs_person.altered", s.Settled("A").Name())
+	assert.Empty(t, s.Sandbox.Ledger())
+}

@@ -1,0 +1,205 @@
+package enginetest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/durabletest"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+func (s *shop[TTx]) jobs() string { return s.db.Dialect().Jobs }
+
+// TestJobs: a job that is deleted, cancelled or discarded in River's interface, or that runs although its work is done,
+// changes nothing: the payment comes to its end, and is made once.
+func TestJobs(t *testing.T) { everywhere(t, testJobs[*sql.Tx], testJobs[pgx.Tx]) }
+
+func testJobs[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	ctx := t.Context()
+	for i, statement := range []string{
+		"DELETE FROM %s", "UPDATE %s SET state = 'cancelled', finalized_at = " + db.Dialect().JobTime, "UPDATE %s SET state = 'discarded', finalized_at = " + db.Dialect().JobTime,
+		"UPDATE %s SET state = 'running', attempt = 1, attempted_at = " + db.Dialect().JobTime,
+	} {
+		order := fmt.Sprint("order ", i)
+		require.NoError(t, s.Engine().Pause(ctx, "Kim", "somebody uses River's interface"))
+		s.pay(order, s.stored())
+		s.eventually(func() bool {
+			return db.exec(ctx, fmt.Sprintf(statement+" WHERE kind = 'quickstream.send' AND state <> 'completed' AND args ->> 'id' = '%s'", s.jobs(), order)) == nil
+		}, "the job is changed")
+		require.NoError(t, s.Engine().Unpause(ctx, "Kim", "go on"))
+		s.Advance(time.Minute)
+		if i < 3 {
+			s.Orphans()
+			w, err := s.Engine().Wait(ctx, order)
+			require.NoError(t, err)
+			assert.True(t, w.Paid())
+		}
+		assert.True(t, s.Settled(order).Paid())
+		assert.Equal(t, 1, s.charged(order))
+	}
+	// All jobs of what is done run again.
+	require.NoError(t, db.exec(ctx, "UPDATE "+s.jobs()+" SET state = 'available', finalized_at = NULL WHERE state = 'completed' AND kind IN ('quickstream.send', 'quickstream.notify', 'quickstream.lookup')"))
+	s.pay("last", s.stored())
+	s.Settled("last")
+	for i := range 4 {
+		assert.Equal(t, 1, s.charged(fmt.Sprint("order ", i)))
+		assert.Equal(t, []string{"approved"}, s.names(fmt.Sprint("order ", i)))
+	}
+}
+
+// TestClocks: the database's clock decides. One that is two hours from this machine's, by which River works, changes
+// nothing: a payment is sent, looked up and told at once.
+func TestClocks(t *testing.T) { everywhere(t, testClocks[*sql.Tx], testClocks[pgx.Tx]) }
+
+func testClocks[TTx any](t *testing.T, db store[TTx]) {
+	for _, apart := range []time.Duration{-2 * time.Hour, 2 * time.Hour} {
+		db.SetNow(func(now string) string {
+			if strings.HasPrefix(now, "clock_timestamp") {
+				return fmt.Sprintf("(%s + interval '%d seconds')", now, int(apart.Seconds()))
+			}
+			return fmt.Sprintf("(%s + %d)", now, apart.Microseconds())
+		})
+		box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag = 0 }))
+		told := 0
+		engine, err := durable.New(t.Context(), db.Database, client, durable.Options[TTx]{Installation: "shop", ServiceRetries: serviceRetries(), OnOutcome: func(context.Context, TTx, durable.OutcomeChange) error {
+			told++
+			return nil
+		}})
+		require.NoError(t, err)
+		_ = engine.ConfirmFacility(t.Context(), "Kim", "another sandbox")
+		require.NoError(t, engine.Start(t.Context()))
+		require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.StatusAfterCommit(502, sandbox.HTML), Times: 1}))
+		begun := time.Now()
+		order := fmt.Sprint("order ", apart)
+		token, err := sandboxtest.CardToken(t.Context(), client, sandbox.CardAttempted)
+		require.NoError(t, err)
+		tx, err := db.Begin(t.Context())
+		require.NoError(t, err)
+		_, _, err = engine.Pay(t.Context(), db.Leave(tx), durable.NewWrite{ID: order, Order: order}, params(quickstream.FromSingleUseToken(token)))
+		require.NoError(t, err)
+		require.NoError(t, tx.Commit(t.Context()))
+		w, err := engine.Wait(t.Context(), order)
+		require.NoError(t, err)
+		assert.True(t, w.Paid())
+		assert.Less(t, time.Since(begun), 45*time.Second)
+		assert.WithinDuration(t, time.Now().Add(apart), w.Written, time.Minute)
+		require.NoError(t, engine.Stop(context.WithoutCancel(t.Context())))
+		assert.Equal(t, 1, told)
+		assert.Len(t, box.Ledger().Charged(""), len(box.Ledger().Charged("")))
+	}
+	db.SetNow(func(now string) string { return now })
+}
+
+// hanging is a way to the service on which writes hang.
+type hanging struct {
+	http.RoundTripper
+	mu  sync.Mutex
+	end chan struct{}
+}
+
+func (h *hanging) set(hangs bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.end != nil {
+		close(h.end)
+		h.end = nil
+	}
+	if hangs {
+		h.end = make(chan struct{})
+	}
+}
+
+func (h *hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+	h.mu.Lock()
+	end := h.end
+	h.mu.Unlock()
+	if end != nil {
+		select {
+		case <-end:
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		}
+		return nil, io.ErrUnexpectedEOF // the calls that hung stay lost
+	}
+	return h.RoundTripper.RoundTrip(r)
+}
+
+// TestHang: when a service is back after a hang of all calls, who orders then gets through within ten seconds, and no more
+// outcomes are unknown than calls were wanted, and one for each trial.
+func TestHang(t *testing.T) {
+	t.Parallel()
+	db := onFile(t, t.TempDir()+"/shop.db")
+	box, _ := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota, a.LookupLag = 0, 0 }))
+	way := &hanging{RoundTripper: box.HTTPClient().Transport}
+	client := sandboxtest.Client(t, box, quickstream.WithHTTPClient(&http.Client{Transport: way}), quickstream.WithAttemptTimeout(60*time.Second), quickstream.WithoutResend())
+	browser := sandboxtest.Client(t, box)
+	engine, err := durable.New(t.Context(), db.Database, client, durable.Options[*sql.Tx]{
+		Installation: "shop", ServiceRetries: serviceRetries(), Workers: 3, OnOutcome: func(context.Context, *sql.Tx, durable.OutcomeChange) error { return nil },
+	})
+	require.NoError(t, err)
+	require.NoError(t, engine.Start(t.Context()))
+	defer func() { _ = engine.Stop(context.Background()) }()
+	number := 0
+	order := func() string {
+		number++
+		id := fmt.Sprint("order ", number)
+		token, err := sandboxtest.CardToken(t.Context(), browser, sandbox.CardAttempted)
+		require.NoError(t, err)
+		tx, err := db.Begin(t.Context())
+		require.NoError(t, err)
+		_, _, err = engine.Pay(t.Context(), db.Leave(tx), durable.NewWrite{ID: id, Order: id}, params(quickstream.FromSingleUseToken(token)))
+		require.NoError(t, err)
+		require.NoError(t, tx.Commit(t.Context()))
+		return id
+	}
+	way.set(true)
+	for range 30 {
+		order()
+	}
+	eventually(t, func() bool {
+		h, err := engine.Health(t.Context())
+		return err == nil && !h.Paused.IsZero()
+	}, "it is paused")
+	h, err := engine.Health(t.Context())
+	require.NoError(t, err)
+	assert.LessOrEqual(t, h.Unknown, 3+3, "no more than are wanted, twice at most")
+	way.set(false)
+	begun := time.Now()
+	w, err := engine.Wait(t.Context(), order())
+	require.NoError(t, err)
+	assert.True(t, w.Paid())
+	assert.Less(t, time.Since(begun), 10*time.Second)
+	t.Logf("a new customer got through after %s, with %d unknown", time.Since(begun).Round(10*time.Millisecond), h.Unknown)
+	eventually(t, func() bool {
+		h, err := engine.Health(t.Context())
+		return err == nil && h.Writes[durable.StateQueued] == 0
+	}, "the queue is drained")
+	t.Logf("drained after %s", time.Since(begun).Round(10*time.Millisecond))
+}
+
+// TestChaos: many orders, lost answers and killed engines on both databases: nothing is charged twice or lost, and no correct
+// program meets a deadlock.
+func TestChaos(t *testing.T) { everywhere(t, testChaos[*sql.Tx], testChaos[pgx.Tx]) }
+
+func testChaos[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.Chaos(durabletest.ChaosOptions{Orders: 60, Workers: 8, Kills: 5}, func(_ context.Context, order string) error {
+		_, err := s.tryPay(durable.NewWrite{ID: order, Order: order}, s.card(sandbox.CardAttempted))
+		return err
+	})
+}

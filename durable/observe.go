@@ -1,0 +1,175 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/quickstream-go/quickstream/resolve"
+)
+
+// observe applies what was observed of a write, in a transaction of its own, which is tried up to five times:
+// an observation is worth more than one try.
+func (e *engine) observe(ctx context.Context, r *row, o observed) (err error) {
+	for try := 1; try <= 5; try++ {
+		err = within(ctx, e.db, func(tx tx) error {
+			err := e.apply(ctx, tx, r, o)
+			e.step("before the observation's commit")
+			return err
+		})
+		if err == nil || errors.Is(err, ErrNoWrite) || isVersion(err) || !wait(ctx, pause(time.Second, try)/10) {
+			break
+		}
+	}
+	e.step("after the observation's commit")
+	e.waiting.wake(r.ID)
+	return err
+}
+
+func isVersion(err error) bool {
+	_, is := errors.AsType[*VersionError](err)
+	return is
+}
+
+// rolledBack reports whether the database ended a transaction for the sake of another one: the same again may
+// succeed.
+func rolledBack(err error) bool {
+	var database interface{ SQLState() string }
+	return errors.As(err, &database) && strings.HasPrefix(database.SQLState(), "40")
+}
+
+// apply applies an observation of a write. of is the write as it was read before, whose order is locked first.
+func (e *engine) apply(ctx context.Context, tx tx, of *row, o observed) error {
+	if _, err := e.lock(ctx, tx, of); err != nil { // rows in the order of their ids
+		return err
+	}
+	r, err := e.one(ctx, tx, "id = $1"+e.dialect.ForUpdate, of.ID)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return ErrNoWrite
+	}
+	if o.at.IsZero() {
+		o.at = r.now
+	}
+	next := r.after(o, e.policy)
+	if next.Standing == r.Standing && next.same(r) {
+		return nil
+	}
+	if err := e.change(ctx, tx, r, &next); err != nil {
+		return err
+	}
+	if event, news := o.event(r, &next); news {
+		return e.record(ctx, tx, &next, event)
+	}
+	return nil
+}
+
+// unchangedBy reports whether an observation changes nothing, as almost always.
+func (r *row) unchangedBy(o observed, p resolve.Policy) bool {
+	next := r.after(o, p)
+	return next.Standing == r.Standing && next.same(r)
+}
+
+// same reports whether an observation has changed nothing that is worth a write.
+func (r *row) same(before *row) bool {
+	return r.ReceiptNumber == before.ReceiptNumber && r.SettlesOn == before.SettlesOn && r.Total.Equal(before.Total) && r.Due.Equal(before.Due) &&
+		r.Problem == before.Problem && r.CardDigits == before.CardDigits && r.lookups.Version == 0 && before.lookups.Version == 0 && r.LookedUp.Equal(before.LookedUp)
+}
+
+// change stores what has become of a write, what that means for others, and the jobs that follow from it.
+func (e *engine) change(ctx context.Context, tx tx, r, next *row) error {
+	if err := e.compareWithOrder(ctx, tx, next, r.Standing); err != nil {
+		return err
+	}
+	if err := e.keepToken(ctx, tx, next, r.State); err != nil {
+		return err
+	}
+	if err := e.save(ctx, tx, r, next); err != nil {
+		return err
+	}
+	if err := e.jobsAfter(ctx, tx, r, next); err != nil {
+		return err
+	}
+	return e.propagateVoid(ctx, tx, next)
+}
+
+// jobsAfter inserts the jobs that follow from a change. Those that are there stay.
+func (e *engine) jobsAfter(ctx context.Context, tx tx, r, next *row) error {
+	if next.changes > r.changes {
+		if err := e.enqueue(ctx, tx, notifyQueue, 0, notifyJob{next.ID, next.changes}); err != nil {
+			return err
+		}
+	}
+	var queue string
+	var job river.JobArgs
+	switch {
+	case next.Due.IsZero() || next.State == StateSending:
+		return nil
+	case next.State == StateQueued: // its own job sleeps, unless it was not queued
+		if r.State == StateQueued || r.State == StateSending {
+			return nil
+		}
+		queue, job = sendQueue, sendJob{next.ID}
+	case !r.Due.IsZero() && r.State != StateQueued && r.State != StateSending:
+		return nil // it has one
+	default:
+		queue, job = lookUpQueue, lookUpJob{next.ID}
+	}
+	return e.enqueue(ctx, tx, queue, next.Due.Sub(r.now), job)
+}
+
+// compareWithOrder compares a payment with the others of its order. One that turns out to be
+// approved, or open, while another one counts is no longer the order's payment, and two
+// that are approved are a double charge.
+func (e *engine) compareWithOrder(ctx context.Context, tx tx, r *row, was Standing) error {
+	if !r.IsPayment() || r.State.isFree() || r.Standing == was {
+		return nil
+	}
+	paid, current := false, ""
+	err := e.each(ctx, tx, func(other *row, _ error) {
+		paid = paid || other.Paid()
+		if other.ReplacedBy == "" && other.State.Blocks() {
+			current = other.ID
+		}
+	}, "order_id = $1 AND id <> $2 AND follows = '' ORDER BY id"+e.dialect.ForUpdate, r.Order, r.ID)
+	if r.ReplacedBy == "" {
+		r.ReplacedBy = current
+	}
+	if r.State == StateApproved && paid {
+		r.Standing = standing(StateNeedsPerson, ReasonDoubleCharged)
+	}
+	return err
+}
+
+// keepToken leaves a single-use token to the write that has it since, if one that was not sent turns out to have been.
+func (e *engine) keepToken(ctx context.Context, tx tx, r *row, was State) error {
+	if was != StateNotSent || r.State == StateNotSent || r.token == "" {
+		return nil
+	}
+	others, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE token <> '' AND token = $1 AND state <> 'not_sent' AND id <> $2", r.token, r.ID)
+	if len(others) > 0 {
+		r.token = ""
+	}
+	return err
+}
+
+// propagateVoid makes a payment voided whose void was done.
+func (e *engine) propagateVoid(ctx context.Context, tx tx, r *row) error {
+	if r.IsPayment() || !r.isVoid() || r.State != StateApproved {
+		return nil
+	}
+	payment, err := e.read(ctx, tx, r.Follows)
+	if err != nil || payment == nil || !payment.Approved() || payment.twice() {
+		return err
+	}
+	next := payment.ended(standing(StateVoided))
+	if err := e.change(ctx, tx, payment, &next); err != nil {
+		return err
+	}
+	return e.record(ctx, tx, &next, Event{Kind: EventLookedUp})
+}

@@ -1,0 +1,109 @@
+package durable
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// permit is the kind of answer after which a write may be sent again.
+type permit string
+
+const (
+	permitNone             permit = ""
+	permitNotExecuted      permit = "never_sent"  // no byte of the request reached a connection
+	permitRefused          permit = "refused"     // 401 or 429 in the service's error body
+	permitUnavailable      permit = "unavailable" // 503 in the service's error body
+	permitUnavailableAgain permit = "unavailable_again"
+)
+
+const (
+	// keyKept is how long after its first send a key is taken to be kept: the service does not say.
+	keyKept = time.Minute
+	// lookFirst is the age from which a write is looked up before its first send.
+	lookFirst = 15 * time.Minute
+)
+
+// resendRule is what comes before another send. Any answer without a rule permits none: the write
+// is looked up until its outcome is known.
+type resendRule struct {
+	permit permit
+	answer string        // as in doc.go
+	pause  time.Duration // it doubles with each failure in a row, up to an hour
+	lookUp bool          // right before the send
+	newKey bool          // under the next key, even if the last one may be kept
+}
+
+// resendRules are all of them. A look-up counts only if the last send is older than the look-up lag or
+// the key is kept; without it nothing is sent. A key that is not kept is replaced by the next one.
+func resendRules() []resendRule {
+	return []resendRule{
+		{permit: permitNotExecuted, answer: "none: no byte reached a connection", pause: time.Second},
+		{permit: permitRefused, answer: "401 or 429", pause: 5 * time.Second, lookUp: true},
+		{permit: permitUnavailable, answer: "503", pause: 20 * time.Second, lookUp: true},
+		{permit: permitUnavailableAgain, answer: "503 again", pause: 15 * time.Minute, lookUp: true, newKey: true},
+	}
+}
+
+func (p permit) rule() resendRule {
+	for _, rule := range resendRules() {
+		if rule.permit == p {
+			return rule
+		}
+	}
+	return resendRule{}
+}
+
+// permitOf returns what an error of a write permits.
+func permitOf(err error) permit {
+	api, answered := errors.AsType[*quickstream.APIError](err)
+	switch {
+	case errors.Is(err, quickstream.ErrOutcomeUnknown):
+		return permitNone
+	case errors.Is(err, quickstream.ErrNotSent):
+		return permitNotExecuted
+	case !answered || !isOwn(err):
+		return permitNone
+	}
+	switch api.StatusCode {
+	case http.StatusUnauthorized, http.StatusTooManyRequests:
+		return permitRefused
+	case http.StatusServiceUnavailable:
+		return permitUnavailable
+	default:
+		return permitNone
+	}
+}
+
+// nextSend is how a queued write is to be sent.
+type nextSend struct {
+	wait   time.Duration // 0 for at once
+	lookUp bool
+	newKey bool
+}
+
+// keyMayBeForgotten reports whether the key by which a write is about to be sent again was kept when that was decided, and
+// may not be any more: the look-up since then has taken too long.
+func (r *row) keyMayBeForgotten() bool {
+	return r.permit.rule().lookUp && !r.keySent.IsZero() && r.now.Sub(r.keySent) >= keyKept
+}
+
+// nextSend returns what comes before the next send, by the database's clock. lag is how long a transaction may be
+// missing from look-ups. given is true if the write is about to be given up, which also needs a look-up if it
+// was ever claimed.
+func (r *row) nextSend(lag time.Duration, given bool) nextSend {
+	rule := r.permit.rule()
+	since := func(t time.Time) time.Duration { return max(0, r.now.Sub(t)) }
+	switch {
+	case r.claim == "" || !rule.lookUp && !given:
+		return nextSend{lookUp: r.age() > lookFirst || r.suspect != 0}
+	case !given && !rule.newKey && !r.keySent.IsZero() && since(r.keySent) < keyKept:
+		return nextSend{lookUp: true}
+	case since(r.lastSent) < lag:
+		return nextSend{wait: lag - since(r.lastSent)}
+	default:
+		return nextSend{lookUp: true, newKey: r.Sends > 0}
+	}
+}

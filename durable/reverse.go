@@ -1,0 +1,135 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+)
+
+// OperationReverse is the operation of a write that [Engine.Reverse] has stored. Once it is approved
+// its ReceiptNumber is that of the refund, and empty if it was a void.
+const OperationReverse quickstream.Operation = "Reverse"
+
+func reverseIntent(receipt string, now time.Time) quickstream.Intent {
+	return quickstream.Intent{Version: quickstream.IntentVersion, Operation: OperationReverse, Target: receipt, NotBefore: now}
+}
+
+// Reverse stores a follow-up that reverses all that is left of an approved payment, as Refund does:
+// a void if the transaction can be voided and nothing of it was refunded, and a refund otherwise,
+// as its voidable and refundable say when it is sent. A void that is refused becomes a refund. Of a
+// pre-authorisation that can neither be voided nor refunded it ends not_sent: cancel that, or reverse its capture.
+func (e *Engine[TTx]) Reverse(ctx context.Context, tx TTx, w NewWrite, of string) (write Write, created bool, err error) {
+	return e.follow(ctx, e.typed.Join(tx), w, of, func(w NewWrite, payment *row) (*row, error) {
+		r := e.rowOf(w, reverseIntent(payment.ReceiptNumber, payment.now))
+		r.Currency = payment.Currency
+		if e.carrier != nil {
+			r.intent.Carrier = e.carrier(ctx)
+		}
+		return r, nil
+	})
+}
+
+// errNotNow means that a follow-up is tried again later. gaveUp means that it is not sent any more.
+type (
+	errNotNow string
+	gaveUp    struct {
+		reason Reason
+		why    string
+	}
+)
+
+func (e errNotNow) Error() string { return string(e) }
+func (e *gaveUp) Error() string   { return e.why }
+
+// prepareFollowUp reads what a refund or a reversal follows before it is sent: what was refunded elsewhere, and
+// whether the service takes it now. A reversal gets its void or refund, which is stored.
+func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
+	reverses := r.Operation == OperationReverse && r.intent.Operation == OperationReverse
+	if !r.refunds() || r.isVoid() || r.Operation == OperationReverse && !reverses {
+		return nil
+	}
+	if reverses {
+		err := within(ctx, e.db, func(tx tx) error { return e.inLine(ctx, tx, r) })
+		if err != nil {
+			return err
+		}
+	}
+	left, err := e.checkLeft(ctx, r)
+	switch {
+	case errors.Is(err, errBack):
+		return &gaveUp{ReasonMoneyBack, errBack.Error()}
+	case errors.Is(err, errMade):
+		return err
+	case err != nil:
+		return errNotNow("the refunds of the payment could not be read: " + problemOf(err))
+	case !reverses && left.LessThan(r.Amount), !left.IsPositive():
+		return &gaveUp{ReasonNothing, fmt.Sprintf("refunds made elsewhere leave %s of the payment", left)}
+	}
+	receipt := requestOf(r.intent).OriginalReceiptNumber
+	if reverses {
+		receipt = r.intent.Target
+	}
+	t, err := e.client.Transactions.Get(ctx, receipt)
+	switch {
+	case err != nil:
+		return errNotNow("the transaction could not be read: " + problemOf(err))
+	case t.TransactionType == quickstream.TransactionTypePreauth && !t.Refundable && (!reverses || !t.Voidable): // no waiting makes it refundable
+		return &gaveUp{ReasonImpossible, "a pre-authorisation is not refunded: cancel it, or refund its capture"}
+	case !reverses && t.Voidable && !t.Refundable:
+		return errNotNow("the payment is not settled, and can only be voided now")
+	case !reverses:
+		return nil
+	}
+	chosen := *r
+	chosen.Amount = left
+	all := t.PrincipalAmount != nil && left.Equal(t.PrincipalAmount.Amount) || t.TotalAmount != nil && left.Equal(t.TotalAmount.Amount)
+	switch {
+	case t.Voidable && all:
+		chosen.intent, err = e.client.Transactions.PlanVoid(ctx, r.intent.Target, quickstream.WithIdempotencyKey(e.key(r.ID, r.keyNumber)))
+	case t.Refundable:
+		chosen.intent, err = e.reversingRefund(ctx, &chosen)
+	default:
+		return errNotNow("the transaction can neither be voided nor refunded now")
+	}
+	if err != nil {
+		return &gaveUp{ReasonImpossible, problemOf(err)}
+	}
+	return e.storeChoice(ctx, r, &chosen)
+}
+
+// reversingRefund plans the refund of a reversal, under the reference that follows from its id.
+func (e *engine) reversingRefund(ctx context.Context, r *row) (quickstream.Intent, error) {
+	return e.client.Transactions.Plan(ctx, quickstream.RefundParams{
+		OriginalReceiptNumber: r.intent.Target, PrincipalAmount: r.Amount, Currency: r.Currency,
+	}, quickstream.WithIdempotencyKey(e.key(r.ID, r.keyNumber)), quickstream.WithReference(e.reference(r.ID)))
+}
+
+// storeChoice stores what a reversal is sent as.
+func (e *engine) storeChoice(ctx context.Context, r, chosen *row) error {
+	chosen.Reference = chosen.intent.Reference
+	e.step("before the choice")
+	err := within(ctx, e.db, func(tx tx) error { return e.save(ctx, tx, r, chosen) })
+	e.step("after the choice")
+	if err == nil {
+		*r = *chosen
+	}
+	return err
+}
+
+// chosenAgain queues a reversal again after its void was refused, as when the cut-off has passed
+// since the transaction was read: it becomes a refund.
+func (r row) chosenAgain() row {
+	if r.Operation != OperationReverse || !r.isVoid() || r.State != StateDeclined {
+		return r
+	}
+	r.intent = reverseIntent(r.intent.Target, r.now)
+	r.forgetCase()
+	r.keyNumber, r.keySent = r.keyNumber+1, time.Time{} // it is another request
+	r.Failures++
+	r.Standing, r.Due = standing(StateQueued), r.now.Add(pause(time.Second, r.Failures))
+	r.claim, r.Sends, r.permit = "", 0, permitNone
+	return r
+}
