@@ -2,7 +2,6 @@ package durable
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,14 +32,14 @@ const comparisonName = "comparison"
 
 // CompareNow compares what the service has settled on a date with the database, in both
 // directions: it stores what is missing here, applies what the service says of the others, and notifies OnDifference
-// of what differs. It reads page by page, in constant memory.
+// of what differs. It reads page by page, and remembers the receipts of the day.
 func (e *Engine[TTx]) CompareNow(ctx context.Context, date quickstream.Date) error {
 	return e.counted(ctx, date)
 }
 
 // counted runs a comparison and stores what came of it.
 func (e *engine) counted(ctx context.Context, date quickstream.Date) error {
-	c := &comparison{engine: e, date: date}
+	c := &comparison{engine: e, date: date, receipts: map[string]bool{}}
 	failed := c.compare(ctx)
 	if ctx.Err() != nil { // it was cut off, and says nothing
 		return failed
@@ -88,26 +87,12 @@ type comparison struct {
 	*engine
 	transactions, differences int
 
-	date quickstream.Date
-	run  string
+	date     quickstream.Date
+	receipts map[string]bool // of all that the service has
 }
 
-func runAt(t time.Time) string { return fmt.Sprintf("%020d ", t.UnixMicro()) }
-
 func (c *comparison) compare(ctx context.Context) error {
-	err := within(ctx, c.db, func(tx tx) error {
-		now, err := databaseNow(ctx, tx)
-		// The number of a run begins with the time, so that what runs that were cut off have left can be removed.
-		c.run = runAt(now) + rand.Text()
-		if err == nil {
-			err = execute(ctx, tx, "DELETE FROM quickstream.compared WHERE run < $1", runAt(now.Add(-3*24*time.Hour)))
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	err = c.readDay(ctx, c.date, func() error { return nil }, func(page []*quickstream.Transaction, at time.Time) error { return c.page(ctx, page, at) })
+	err := c.readDay(ctx, c.date, func() error { return nil }, func(page []*quickstream.Transaction, at time.Time) error { return c.page(ctx, page, at) })
 	if errors.Is(err, errUnreadableItem) || errors.Is(err, errUnexpectedlyEmpty) {
 		err = c.differ(ctx, Difference{Kind: Unreadable, Date: c.date, Err: err})
 	}
@@ -166,35 +151,19 @@ func (c *comparison) page(ctx context.Context, page []*quickstream.Transaction, 
 	c.transactions += len(page)
 	var pairs []pair
 	err := within(ctx, c.db, func(tx tx) (err error) {
-		if pairs, err = c.pairs(ctx, tx, page); err == nil {
-			err = c.mark(ctx, tx, pairs)
-		}
+		pairs, err = c.pairs(ctx, tx, page)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	for _, p := range pairs {
+		c.receipts[p.transaction.ReceiptNumber] = true
 		if err := c.pair(ctx, p, at); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// mark notes which writes the service has on the date.
-func (c *comparison) mark(ctx context.Context, tx tx, pairs []pair) error {
-	args, values := []any{c.run}, ""
-	for _, p := range pairs {
-		if p.row != nil {
-			args = append(args, p.row.ID)
-			values += fmt.Sprintf(",($1,$%d)", len(args))
-		}
-	}
-	if values == "" {
-		return nil
-	}
-	return execute(ctx, tx, "INSERT INTO quickstream.compared (run, id) VALUES "+values[1:]+" ON CONFLICT DO NOTHING", args...)
 }
 
 // pair tells what differs, and applies what is new.
@@ -277,38 +246,25 @@ func (c *comparison) refundsOf(ctx context.Context, t *quickstream.Transaction) 
 	return c.differ(ctx, Difference{Kind: RefundsExceed, Date: c.date, Write: payment.shown(), Transaction: t})
 }
 
-// here finds what is approved here and was not among what the service settled. It reads
-// a part at a time, as nobody else can write to a SQLite file meanwhile.
+// here finds what is approved here and was not among what the service settled.
 func (c *comparison) here(ctx context.Context) error {
-	for after := ""; ; {
-		var last *string
-		var missing []pair
-		err := within(ctx, c.db, func(tx tx) error {
-			err := query(ctx, tx, func(scan func(...any) error) error { return scan(&last) }, `SELECT max(receipt) FROM
-				(SELECT receipt FROM quickstream.write WHERE settles_on = $1 AND settles_on <> '' AND receipt > $2 ORDER BY receipt LIMIT 1000) AS part`, c.date.String(), after)
-			if err != nil || last == nil {
-				return err
+	var missing []pair
+	err := within(ctx, c.db, func(tx tx) error {
+		return c.each(ctx, tx, func(r *row, version error) {
+			if !c.receipts[r.ReceiptNumber] {
+				missing = append(missing, pair{row: r, version: version})
 			}
-			return c.each(ctx, tx, func(r *row, version error) { missing = append(missing, pair{row: r, version: version}) },
-				`settles_on = $1 AND settles_on <> '' AND receipt > $2 AND receipt <= $3 AND `+sqlApproved()+` AND
-				NOT EXISTS (SELECT 1 FROM quickstream.compared c WHERE c.run = $4 AND c.id = quickstream.write.id) ORDER BY receipt`,
-				c.date.String(), after, *last, c.run)
-		})
-		if err != nil {
+		}, "settles_on = $1 AND settles_on <> '' AND receipt <> '' AND "+sqlApproved()+" ORDER BY receipt", c.date.String())
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range missing {
+		if err := c.missingThere(ctx, p); err != nil {
 			return err
 		}
-		if last == nil {
-			return within(ctx, c.db, func(tx tx) error {
-				return execute(ctx, tx, "DELETE FROM quickstream.compared WHERE run = $1", c.run)
-			})
-		}
-		for _, p := range missing {
-			if err := c.missingThere(ctx, p); err != nil {
-				return err
-			}
-		}
-		after = *last
 	}
+	return nil
 }
 
 // missingThere asks the service about a payment that was not where it should be: a list

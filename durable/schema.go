@@ -92,7 +92,7 @@ func setSequences(ctx context.Context, db database.Database, tx tx) error {
 func MigrateDown[TTx any](ctx context.Context, db Database[TTx]) error {
 	err := db.Migrate(ctx, false, func(tx tx) error {
 		// In the order of the work: a transaction whose engine has stopped may be on its way yet.
-		for _, table := range []string{"meta", "write", "event", "notification", "compared"} {
+		for _, table := range []string{"meta", "write", "event", "notification"} {
 			if err := execute(ctx, tx, "DROP TABLE IF EXISTS quickstream."+table); err != nil {
 				return err
 			}

@@ -104,6 +104,3 @@ CREATE TABLE quickstream.notification (
 );
 
 CREATE INDEX quickstream_notification_received ON quickstream.notification (received_at, id, digest) WHERE state = 'received';
-
--- What a comparison has seen, in a table of its own: writes are wide.
-CREATE TABLE quickstream.compared (run text NOT NULL, id text NOT NULL, PRIMARY KEY (run, id));

@@ -100,6 +100,3 @@ CREATE TABLE quickstream_notification (
 );
 
 CREATE INDEX quickstream_notification_received ON quickstream_notification (received_at, id, digest) WHERE state = 'received';
-
--- What a comparison has seen, in a table of its own: writes are wide.
-CREATE TABLE quickstream_compared (run text NOT NULL, id text NOT NULL, PRIMARY KEY (run, id));

@@ -76,7 +76,7 @@ func onPostgres(t testing.TB, server string, sc scenario[pgx.Tx], m mutant) wait
 	t.Cleanup(pool.Close)
 	db := postgres.Pgx(pool)
 	require.NoError(t, durable.MigrateUp(ctx, db))
-	for _, table := range []string{"write", "event", "notification", "meta", "compared", "river_job"} { // it locks tables
+	for _, table := range []string{"write", "event", "notification", "meta", "river_job"} { // it locks tables
 		_, err := pool.Exec(ctx, "ALTER TABLE quickstream."+table+" SET (autovacuum_enabled = false)")
 		require.NoError(t, err)
 	}

@@ -258,7 +258,7 @@ func newScene[TTx comparable](t testing.TB, sc scenario[TTx], m mutant, db durab
 }
 
 // kept are the tables that are put back.
-var kept = []string{"write", "event", "notification", "compared", "meta", "orders", "told", "history"}
+var kept = []string{"write", "event", "notification", "meta", "orders", "told", "history"}
 
 func (s *scene[TTx]) table(name string) string {
 	switch name {

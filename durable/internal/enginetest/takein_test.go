@@ -1,0 +1,169 @@
+package enginetest
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// TestTakeIn: a payment of the portal is taken in once. Its refund and another payment, made there under the same reference,
+// are not taken for it: it is not charged twice, and what was refunded counts.
+func TestTakeIn(t *testing.T) { everywhere(t, testTakeIn[*sql.Tx], testTakeIn[pgx.Tx]) }
+
+func testTakeIn[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	ctx := t.Context()
+	portal := clientOf(t, s.Sandbox, quickstream.WithIntentMetadata(""))
+	params := s.stored()
+	params.PaymentReferenceNumber = "INV-7"
+	paid, err := portal.Transactions.Pay(ctx, params)
+	require.NoError(t, err)
+	for range 2 {
+		p, created, err := s.Engine().TakeIn(ctx, durable.NewWrite{ID: "portal", Order: "A"}, paid.ReceiptNumber)
+		require.NoError(t, err)
+		assert.Equal(t, "approved", p.Name())
+		assert.Equal(t, p.Version == 2, created || p.Version > 1)
+	}
+	_, _, err = s.Engine().TakeIn(ctx, durable.NewWrite{ID: "another", Order: "B"}, paid.ReceiptNumber)
+	isErr(t, err, durable.ErrIDReused)
+	_, err = s.tryPay(durable.NewWrite{ID: "A/2", Order: "A"}, s.stored())
+	isErr(t, err, durable.ErrOrderOpen)
+	s.Advance(48 * time.Hour)
+	another, err := portal.Transactions.Pay(ctx, params)
+	require.NoError(t, err)
+	refund, err := portal.Transactions.Refund(ctx, quickstream.RefundParams{
+		OriginalReceiptNumber: paid.ReceiptNumber, PrincipalAmount: decimal.New(300, -2), Currency: quickstream.CurrencyAUD, PaymentReferenceNumber: "INV-7",
+	})
+	require.NoError(t, err)
+	_, _, err = s.Engine().TakeIn(ctx, durable.NewWrite{ID: "refund", Order: "C"}, refund.ReceiptNumber)
+	isErr(t, err, durable.ErrNotAllowed)
+	for _, date := range []quickstream.Date{another.SettlementDate, refund.SettlementDate} {
+		require.NoError(t, s.Engine().CompareNow(ctx, date))
+	}
+	s.Settled("portal")
+	assert.Equal(t, []string{"approved"}, s.names("portal"))
+	_, err = s.refund("portal/refund", "portal", 1000)
+	require.NoError(t, err)
+	w := s.Settled("portal/refund")
+	assert.Equal(t, "not_sent.nothing", w.Name())
+	assert.Contains(t, w.Problem, "leave 9.34 of the payment")
+	assert.Len(t, s.Sandbox.Ledger(), 3)
+}
+
+// TestErase: erasing a customer leaves no text of theirs in any table, and leaves amounts and receipts, other customers, and
+// what is not over.
+func TestErase(t *testing.T) { everywhere(t, testErase[*sql.Tx], testErase[pgx.Tx]) }
+
+func testErase[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.listen()
+	ctx := t.Context()
+	const canary = "CUSTOMER-CANARY"
+	for order, reference := range map[string]string{"erased": canary, "kept": "C-2"} {
+		params := s.card(sandbox.CardAttempted)
+		params.CustomerReferenceNumber = reference
+		s.pay(order, params)
+		s.Settled(order)
+	}
+	before := s.get("erased")
+	byAgreement := s.mandate()
+	byAgreement.CustomerReferenceNumber = canary
+	s.Sandbox.NextTransaction(sandbox.Pending().ThenAfter(time.Hour, sandbox.Approved()))
+	s.pay("open", byAgreement)
+	require.Contains(t, s.tablesWith(canary), "write")
+	done, err := s.Engine().Erase(ctx, canary, "Kim", "as asked")
+	require.NoError(t, err)
+	assert.Equal(t, 1, done.Writes)
+	assert.Positive(t, done.Left, "the open payment")
+	assert.Empty(t, s.details("erased").CustomerReferenceNumber)
+	assert.Equal(t, canary, s.details("open").CustomerReferenceNumber)
+	after := s.get("erased")
+	assert.Equal(t, []string{"12.34", before.ReceiptNumber, "approved"}, []string{after.Amount.String(), after.ReceiptNumber, after.Name()})
+
+	receipt := s.Settled("open").ReceiptNumber
+	s.received()
+	require.Contains(t, s.tablesWith(receipt), "notification")
+	for done.Left != 0 {
+		s.Advance(24 * time.Hour) // until its money cannot come back
+		s.Work(s.get("open"))
+		done, err = s.Engine().Erase(ctx, canary, "Kim", "as asked")
+		require.NoError(t, err)
+		require.Less(t, s.Now().Sub(after.Changed), 40*24*time.Hour)
+	}
+	assert.Empty(t, s.tablesWith(canary))
+	assert.NotContains(t, s.tablesWith(receipt), "notification")
+	assert.Equal(t, "C-2", s.details("kept").CustomerReferenceNumber)
+	_, err = s.Engine().Erase(ctx, "", "Kim", "as asked")
+	require.Error(t, err)
+}
+
+// TestKept: nothing is emptied that is younger than eight days, or is not over.
+func TestKept(t *testing.T) { everywhere(t, testKept[*sql.Tx], testKept[pgx.Tx]) }
+
+func testKept[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db, func(o *durable.Options[TTx]) { o.Keep = durable.Keep{Payments: time.Hour, FollowUps: time.Hour} })
+	s.paid("A")
+	s.Advance(7 * 24 * time.Hour)
+	s.Daily()
+	assert.NotEmpty(t, s.get("A").Reference)
+	s.Advance(25 * time.Hour)
+	s.Daily()
+	w := s.get("A")
+	assert.Empty(t, w.Reference)
+	assert.True(t, w.Paid())
+	_, err := s.tryPay(durable.NewWrite{ID: "A/2", Order: "A"}, s.stored())
+	isErr(t, err, durable.ErrOrderOpen)
+	assert.Equal(t, 1, s.charged("A"))
+}
+
+func (s *shop[TTx]) details(id string) durable.Details {
+	s.T.Helper()
+	d, err := s.Engine().Details(s.T.Context(), id)
+	require.NoError(s.T, err)
+	return d
+}
+
+// rows are the rows that a statement returns, as text.
+func (s *shop[TTx]) rows(statement string, args ...any) (rows []string) {
+	s.T.Helper()
+	require.NoError(s.T, s.Tx(func(tx TTx) error {
+		found, err := s.db.Join(tx).Query(s.T.Context(), statement, args...)
+		if err != nil {
+			return err
+		}
+		defer found.Close()
+		for found.Next() {
+			text := ""
+			if err := found.Scan(&text); err != nil {
+				return err
+			}
+			rows = append(rows, text)
+		}
+		return found.Err()
+	}))
+	return rows
+}
+
+// tablesWith are the tables that hold a text in any column.
+func (s *shop[TTx]) tablesWith(text string) (tables []string) {
+	s.T.Helper()
+	for table, columns := range map[string]string{
+		"write": "title, reference, customer, intent, lookups, problem, decision, receipt", "event": "note, by, detail", "notification": "raw, problem", "meta": "value",
+	} {
+		all := strings.ReplaceAll(columns, ", ", " || ' ' || ")
+		if len(s.rows("SELECT 'x' FROM quickstream."+table+" WHERE "+all+" LIKE $1", "%"+text+"%")) > 0 {
+			tables = append(tables, table)
+		}
+	}
+	return tables
+}
