@@ -170,12 +170,12 @@ func (e *engine) checkBreaker(ctx context.Context) error {
 	case err != nil:
 		return err
 	case g.breaker.Since.IsZero():
-		if e.gate.hung() >= e.workers {
+		if e.gate.hanging(false) >= e.workers {
 			e.open(ctx, "every call has taken longer than five seconds")
 		}
 		return nil
 	}
-	e.gate.forgive()
+	e.gate.hanging(true)
 	if g.person.By != "" || g.breaker.Until.After(now) {
 		return nil
 	}
@@ -244,85 +244,49 @@ func answers(err error) bool {
 
 // gate admits as many calls as are wanted. One that hangs gives its place back: the next customer does not wait for it.
 type gate struct {
+	places chan struct{}
 	mu     sync.Mutex
-	places int
-	calls  map[int]gateCall
-	next   int
-	freed  chan struct{}
-}
-
-type gateCall struct {
-	begun    time.Time
-	forgiven bool // it was counted as hanging
+	hung   map[*time.Timer]bool // calls that hang, and were not counted in an earlier pause
 }
 
 func newGate(places int) *gate {
-	return &gate{places: places, calls: map[int]gateCall{}, freed: make(chan struct{})}
+	return &gate{places: make(chan struct{}, places), hung: map[*time.Timer]bool{}}
 }
 
 // enter waits for a place for some seconds.
 func (g *gate) enter(ctx context.Context) (release func(), admitted bool) {
-	deadline := time.Now().Add(hangAfter)
-	for {
+	ctx, cancel := context.WithTimeout(ctx, hangAfter)
+	defer cancel()
+	select {
+	case <-ctx.Done():
+		return nil, false
+	case g.places <- struct{}{}:
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var timer *time.Timer
+	timer = time.AfterFunc(hangAfter, func() {
+		<-g.places
 		g.mu.Lock()
-		now, young, next := time.Now(), 0, deadline
-		for _, c := range g.calls {
-			if old := c.begun.Add(hangAfter); old.After(now) {
-				young++
-				if old.Before(next) {
-					next = old
-				}
-			}
+		defer g.mu.Unlock()
+		g.hung[timer] = true
+	})
+	return func() {
+		if timer.Stop() {
+			<-g.places
 		}
-		if young < g.places {
-			number := g.next
-			g.next++
-			g.calls[number] = gateCall{begun: now}
-			g.mu.Unlock()
-			return func() { g.leave(number) }, true
-		}
-		freed := g.freed
-		g.mu.Unlock()
-		if !now.Before(deadline) {
-			return nil, false
-		}
-		timer := time.NewTimer(time.Until(next))
-		select {
-		case <-freed:
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, false
-		}
-		timer.Stop()
-	}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		delete(g.hung, timer)
+	}, true
 }
 
-func (g *gate) leave(number int) {
+// hanging is how many calls hang. forget has them not counted any more.
+func (g *gate) hanging(forget bool) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.calls, number)
-	close(g.freed)
-	g.freed = make(chan struct{})
-}
-
-// hung is how many calls hang that were not counted in an earlier pause.
-func (g *gate) hung() (n int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, c := range g.calls {
-		if !c.forgiven && time.Since(c.begun) > hangAfter {
-			n++
-		}
+	if forget {
+		clear(g.hung)
 	}
-	return n
-}
-
-func (g *gate) forgive() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for number, c := range g.calls {
-		c.forgiven = true
-		g.calls[number] = c
-	}
+	return len(g.hung)
 }

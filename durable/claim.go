@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/quickstream-go/quickstream/durable/internal/database"
@@ -34,14 +33,12 @@ var (
 	errStopping = errors.New("the process ends")
 	errHistory  = errors.New("the history of the database has changed")
 	// errGate means that nothing is claimed at present, or that what was looked up does not count any more.
-	errGate     = errors.New("nothing is claimed at present")
-	errOutdated = errors.New("the tables are those of a newer program, and this one may not send: update it")
+	errGate = errors.New("nothing is claimed at present")
 )
 
 // gates are what can stop a claim. They are read in one statement.
 type gates struct {
 	facility  error
-	outdated  bool
 	person    personsPause
 	breaker   breaker
 	restoring restoring
@@ -57,15 +54,11 @@ func (e *engine) gates(ctx context.Context, tx tx) (g gates, err error) {
 		switch name {
 		case facilityName:
 			g.facility = e.differs(text)
-		case safetyName:
-			needed, err := strconv.Atoi(text)
-			g.outdated = needed > safety
-			return err
 		default:
 			return json.Unmarshal([]byte(text), into[name])
 		}
 		return nil
-	}, "SELECT name, value FROM quickstream.meta WHERE "+sqlIn("name", facilityName, safetyName, pauseName, breakerName, restoringName))
+	}, "SELECT name, value FROM quickstream.meta WHERE "+sqlIn("name", facilityName, pauseName, breakerName, restoringName))
 	return g, err
 }
 
@@ -74,8 +67,6 @@ func (g gates) err(e *engine, alone string) error {
 	switch {
 	case g.facility != nil:
 		return g.facility
-	case g.outdated:
-		return errOutdated
 	case g.person.By != "", !g.breaker.Since.IsZero() && (alone == "" || g.breaker.Claim != alone), g.restoring.on() && g.restoring.Read.IsZero():
 		return errGate
 	case e.stopping.Load():

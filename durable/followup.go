@@ -12,8 +12,7 @@ import (
 
 // Refund stores a refund of a part or all of an approved payment, as Pay does. of is the id of the
 // payment or capture, whose receipt the params get. Several refunds can wait. They are sent one
-// after the other. One of unknown outcome holds those of the same amount, a reversal, and those that would exceed
-// the payment if each of its sends was executed. Refunds made elsewhere are read before one is sent. A refund of a
+// after the other, and one of unknown outcome holds the others. Refunds made elsewhere are read before one is sent. A refund of a
 // payment that is not settled waits until it is, for up to a week.
 //
 // The error matches [ErrTooMuch] if refunds would exceed the payment, and [ErrNotAllowed] if it is
@@ -162,42 +161,9 @@ func (e *engine) refunded(ctx context.Context, tx tx, r *row, all decimal.Decima
 	return sum, err
 }
 
-// mayExceed holds a refund as long as the refunds would exceed the payment if each send of those whose outcome is not
-// final was executed.
-func (e *engine) mayExceed(ctx context.Context, tx tx, r *row) error {
-	payment, err := e.one(ctx, tx, "id = $1", r.Follows)
-	if err != nil || payment == nil {
-		return err
-	}
-	sum := r.Amount
-	err = e.each(ctx, tx, func(other *row, _ error) {
-		if other.refunds() {
-			sum = sum.Add(other.Amount.Mul(decimal.NewFromInt(int64(other.mayHaveRun()))))
-		}
-	}, "follows <> '' AND follows = $1 AND id <> $2 AND "+sqlBlocks(), r.Follows, r.ID)
-	if err == nil && sum.GreaterThan(e.mostRefunded(payment)) {
-		err = errLine
-	}
-	return err
-}
-
-// mayHaveRun is how often the service may have executed a write that blocks, as far as it is known.
-func (r *row) mayHaveRun() int {
-	switch {
-	case r.State == StateQueued:
-		return r.Sends
-	case r.State.isUnknown():
-		return max(r.Sends, 1)
-	case !r.lookups.NextLook.IsZero() && r.Sends > 1: // approved, and looked up once more
-		return r.Sends
-	default:
-		return 1
-	}
-}
-
 // inLine refuses a payment beside another one of its order that was or may have been sent, and a
-// follow-up whose turn it is not: they are sent one after the other, and one of unknown outcome holds
-// all but refunds of another amount. A reversal of all that is left waits for every other.
+// follow-up whose turn it is not: they are sent one after the other, and one that may have been sent and has no outcome,
+// or may have been executed twice, holds all others.
 func (e *engine) inLine(ctx context.Context, tx tx, r *row) error {
 	if r.IsPayment() {
 		other, err := e.one(ctx, tx, "order_id = $1 AND id <> $2 AND follows = '' AND ("+sqlApproved()+" OR "+sqlIn("state", StateSending, StatePending, StateUnknown)+
@@ -218,31 +184,17 @@ func (e *engine) inLine(ctx context.Context, tx tx, r *row) error {
 	if err != nil {
 		return err
 	}
-	var first error
-	var earlier []*row
-	held := map[string]bool{} // amounts of refunds of unknown outcome, whose equals wait for them
-	apart := func(other *row) bool {
-		return r.Operation == quickstream.OperationRefund && other.Operation == quickstream.OperationRefund && !r.Amount.Equal(other.Amount)
+	unsent := 1
+	if r.maySent() {
+		unsent = 0
 	}
-	err = e.each(ctx, tx, func(other *row, unreadable error) {
-		switch {
-		case unreadable != nil || other.State == StateSending || other.State != StateQueued && !apart(other):
-			first = errLine
-		case other.State != StateQueued:
-			held[other.Amount.StringFixed(2)] = true
-		case other.Written.Before(r.Written) || other.Written.Equal(r.Written) && other.ID < r.ID:
-			earlier = append(earlier, other)
-		}
-	}, "follows <> '' AND follows = $1 AND id <> $2 AND (state = 'queued' OR "+sqlUnknown()+")", r.Follows, r.ID)
-	for _, other := range earlier { // a refund that was sent goes first: an earlier one may wait for it, see mayExceed
-		if !apart(other) || r.claim == "" && other.claim == "" && !held[other.Amount.StringFixed(2)] {
-			first = errLine
-		}
+	first, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE follows <> '' AND follows = $1 AND id <> $2 AND ("+sqlUnknown()+
+		" AND reason <> '"+string(ReasonDoubleCharged)+"' OR state = 'approved' AND sends > 1 AND next_at IS NOT NULL OR state = 'queued' AND "+
+		"(CASE WHEN claim <> '' OR sends > 0 OR suspect <> 0 THEN 0 ELSE 1 END, written_at, id) < ($3, $4, $2)) LIMIT 1", r.Follows, r.ID, unsent, r.Written)
+	if err == nil && len(first) > 0 {
+		err = errLine
 	}
-	if err == nil && first == nil && r.refunds() {
-		first = e.mayExceed(ctx, tx, r)
-	}
-	return errors.Join(err, first)
+	return err
 }
 
 // elsewhere is the sum of the approved refunds of a receipt that the refunds of the engine do not account for: those

@@ -53,9 +53,6 @@ type Health struct {
 	Comparison Comparison
 	// Facility is why nothing is sent if the database belongs to another facility; nil if it does not.
 	Facility error
-	// Outdated means that the tables are those of a newer program, beside which this one may accept and read
-	// and sends nothing.
-	Outdated bool
 	// DatabaseAhead is how far the database's clock is ahead of this machine's, which counts for nothing.
 	DatabaseAhead time.Duration
 	// ServiceAhead is how far the service's clock is ahead of the database's, to the second,
@@ -88,7 +85,7 @@ func (e *engine) health(ctx context.Context) (h Health, err error) {
 		if err != nil {
 			return err
 		}
-		h.Facility, h.Outdated = g.facility, g.outdated
+		h.Facility = g.facility
 		h.Restoring, h.Read, h.Unreadable = g.restoring.Began, !g.restoring.Read.IsZero(), g.restoring.Unreadable
 		h.MaybeCopy = g.restoring.MaybeCopy && !g.restoring.Confirmed
 		if h.Paused, h.PausedFor = g.breaker.Since, g.breaker.Reason; g.person.By != "" {

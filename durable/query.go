@@ -13,7 +13,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Filter says which writes a list has. The zero value has all, the newest first.
+// Filter says which writes a list has. The zero value has all.
 type Filter struct {
 	// States are those of the list; all if it is empty.
 	States []State
@@ -28,11 +28,6 @@ type Filter struct {
 	Refused bool
 	// From and To limit Written: From inclusive, To exclusive. Zero is no limit.
 	From, To time.Time
-	// OldestFirst is for programs that follow the list, such as an export: a page then ends before the
-	// oldest transaction that is storing a write, and leaves out the last seconds, so that no write
-	// is ever skipped. Zero of Page.Next then means that there is no more for now. A list whose newest come
-	// first has what is committed.
-	OldestFirst bool
 	// After is Next of the page before.
 	After Cursor
 	// Limit is how many writes a page has at most, up to 1000; 50 by default.
@@ -50,9 +45,6 @@ type Page struct {
 	Unreadable int
 	// Next is where the next page begins; empty if there is none.
 	Next Cursor
-	// Last is the place of the last write of the page, from which a program that follows the list goes on
-	// later. It is After if the page is empty.
-	Last Cursor
 }
 
 const (
@@ -60,7 +52,7 @@ const (
 	longestPage = 1000
 )
 
-// List returns a page of writes in the order in which they were written.
+// List returns a page of writes, the last written first.
 func (e *Engine[TTx]) List(ctx context.Context, f Filter) (Page, error) {
 	page, err := e.list(ctx, f)
 	if err != nil {
@@ -70,7 +62,7 @@ func (e *Engine[TTx]) List(ctx context.Context, f Filter) (Page, error) {
 }
 
 func (e *engine) list(ctx context.Context, f Filter) (Page, error) {
-	page := Page{Last: f.After}
+	var page Page
 	if f.Limit == 0 {
 		f.Limit = usualPage
 	}
@@ -82,19 +74,11 @@ func (e *engine) list(ctx context.Context, f Filter) (Page, error) {
 		return page, err
 	}
 	err = within(ctx, e.db, func(tx tx) error {
-		until := time.Time{}
-		if f.OldestFirst {
-			if until, err = e.completeUntil(ctx, tx); err != nil {
-				return err
-			}
-		}
 		var positions []position
 		err := query(ctx, tx, func(scan func(...any) error) error {
 			var p position
 			err := scan(&p.id, &p.written)
-			if err == nil && (until.IsZero() || p.written.Before(until)) {
-				positions = append(positions, p)
-			}
+			positions = append(positions, p)
 			return err
 		}, statement, args...)
 		if err != nil || len(positions) == 0 {
@@ -104,7 +88,6 @@ func (e *engine) list(ctx context.Context, f Filter) (Page, error) {
 			positions = positions[:f.Limit]
 			page.Next = positions[f.Limit-1].cursor()
 		}
-		page.Last = positions[len(positions)-1].cursor()
 		return e.fill(ctx, tx, positions, &page)
 	})
 	return page, err
@@ -130,29 +113,6 @@ func (e *engine) fill(ctx context.Context, tx tx, positions []position, page *Pa
 	}
 	return err
 }
-
-// completeUntil is a time before which no write can be stored any more: that of the oldest transaction
-// that is storing one, and a little earlier than now, because they say it in seconds.
-func (e *engine) completeUntil(ctx context.Context, tx tx) (time.Time, error) {
-	now, err := databaseNow(ctx, tx)
-	if err != nil || e.dialect.Storing == "" {
-		return now, err
-	}
-	until := now.Add(-2 * time.Second)
-	err = query(ctx, tx, func(scan func(...any) error) error {
-		var begun int64
-		err := scan(&begun)
-		if oldest := time.Unix(storingEpoch+begun, 0); begun > 0 && oldest.Before(until) {
-			until = oldest
-		}
-		return err
-	}, e.dialect.Storing)
-	return until, err
-}
-
-// storingEpoch is where the seconds begin with which a transaction says when it began to store a write:
-// 2020, so that they fit into 31 bits until 2088.
-const storingEpoch = 1_577_836_800
 
 // position is where a write stands in a list.
 type position struct {
@@ -244,19 +204,15 @@ func (f Filter) statement() (text string, args []any, err error) {
 			return "", nil, fmt.Errorf("%q is no reason", reason)
 		}
 	}
-	direction, next := "DESC", " < "
-	if f.OldestFirst {
-		direction, next = "ASC", " > "
-	}
 	c := f.conditions()
 	if f.After != "" {
 		after, err := f.After.position()
 		if err != nil {
 			return "", nil, err
 		}
-		c.where = append(c.where, "(written_at, id)"+next+"("+c.argument(after.written)+", "+c.argument(after.id)+")")
+		c.where = append(c.where, "(written_at, id) < ("+c.argument(after.written)+", "+c.argument(after.id)+")")
 	}
-	order := " ORDER BY written_at " + direction + ", id " + direction + " LIMIT " + strconv.Itoa(f.Limit+1)
+	order := " ORDER BY written_at DESC, id DESC LIMIT " + strconv.Itoa(f.Limit+1)
 	of := func(states ...State) string {
 		return "SELECT id, written_at FROM quickstream.write WHERE " + strings.Join(append(slices.Clone(c.where), sqlIn("state", states...)), " AND ")
 	}

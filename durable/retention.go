@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream/webhooks"
@@ -175,36 +173,16 @@ func (e *engine) erase(ctx context.Context, reference, by, note string) (done Er
 
 // eraseNotifications removes the notifications that hold one of some texts as a member.
 func (e *engine) eraseNotifications(ctx context.Context, texts []string, done *Erased) error {
-	names := func(raw string) bool {
-		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(raw, strconv.Quote(text)) })
-	}
-	for id, digest, more := "", "", true; more; {
+	for _, text := range texts {
 		err := within(ctx, e.db, func(tx tx) error {
-			type key struct{ id, digest string }
-			var found []key
-			read := 0
-			err := query(ctx, tx, func(scan func(...any) error) error {
-				var raw, state string
-				if err := scan(&id, &digest, &raw, &state); err != nil {
-					return err
-				}
-				read++
-				switch {
-				case !names(raw):
-				case state == "done":
-					found = append(found, key{id, digest})
-				default:
-					done.Left++
-				}
-				return nil
-			}, "SELECT id, digest, raw, state FROM quickstream.notification WHERE (id, digest) > ($1, $2) ORDER BY id, digest LIMIT "+strconv.Itoa(forgottenAtOnce), id, digest)
-			more = read == forgottenAtOnce
-			for _, k := range found {
-				if err == nil {
-					err = execute(ctx, tx, "DELETE FROM quickstream.notification WHERE id = $1 AND digest = $2", k.id, k.digest)
-				}
-				done.Notifications++
+			const holds = " AND replace(raw, $1, '') <> raw"
+			n, err := tx.Exec(ctx, "DELETE FROM quickstream.notification WHERE state = 'done'"+holds, strconv.Quote(text))
+			if err != nil {
+				return err
 			}
+			done.Notifications += int(n)
+			left, err := count(ctx, tx, "SELECT count(*) FROM quickstream.notification WHERE state <> 'done'"+holds, strconv.Quote(text))
+			done.Left += left
 			return err
 		})
 		if err != nil {

@@ -11,13 +11,6 @@ import (
 
 const metaTable = "CREATE TABLE IF NOT EXISTS quickstream.meta (name text PRIMARY KEY, value text NOT NULL)"
 
-// safety is what a program has to know before it may claim what the tables hold. A schema file without
-// which a program would send what it must not raises it. Every later file adds columns that have
-// defaults, so that the programs of the version before can go on to write rows.
-const safety = 1
-
-const safetyName = "safety"
-
 // MigrateUp makes or completes the tables of the engine and those of its queue, and sets their
 // sequences, which a copy of rows leaves behind. It may be run by every process before New, by all at once
 // too: one migrates and the others wait. It changes nothing if nothing is missing. Run it again after an
@@ -47,11 +40,6 @@ func MigrateUp[TTx any](ctx context.Context, db Database[TTx]) error {
 		}
 		if err := setMeta(ctx, tx, "schema", strconv.Itoa(max(version, len(files)))); err != nil {
 			return err
-		}
-		if len(files) >= version { // an older program leaves what a newer one asks for
-			if err := setMeta(ctx, tx, safetyName, strconv.Itoa(safety)); err != nil {
-				return err
-			}
 		}
 		if err := setSequences(ctx, db, tx); err != nil {
 			return err

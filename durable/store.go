@@ -129,28 +129,18 @@ const ofReceipt = "receipt <> '' AND receipt = $1 AND operation <> 'Transactions
 // lock waits for those who change a payment of the same order, or what follows the same write, and
 // reports whether there is any. PostgreSQL decides what a statement sees when it begins, and not when
 // it is let in: what follows sees what they have committed. Rows are locked in the order of their ids.
-// A write is stored only after it, so that a list in the order of time is complete: see Filter.OldestFirst.
 func (e *engine) lock(ctx context.Context, tx tx, r *row) (related bool, err error) {
-	where, key := "order_id = $2 AND follows = ''", r.Order
+	where, key := "order_id = $1 AND follows = ''", r.Order
 	if !r.IsPayment() {
-		where, key = "(id = $2 OR follows <> '' AND follows = $2)", r.Follows
+		where, key = "(id = $1 OR follows <> '' AND follows = $1)", r.Follows
 	}
 	if e.dialect.WriteLock != "" {
 		if err := execute(ctx, tx, e.dialect.WriteLock); err != nil {
 			return false, err
 		}
 	}
-	statement := "SELECT 1 AS related FROM quickstream.write WHERE " + where + " ORDER BY id" + e.dialect.ForUpdate
-	if e.dialect.Enter != "" {
-		statement = e.dialect.Enter + " UNION ALL SELECT related FROM (" + statement + ") AS locked"
-	}
-	err = query(ctx, tx, func(scan func(...any) error) error {
-		var n int
-		err := scan(&n)
-		related = related || n == 1
-		return err
-	}, statement, e.guess().Unix()-storingEpoch, key)
-	return related, err
+	found, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE "+where+" ORDER BY id"+e.dialect.ForUpdate, key)
+	return len(found) > 0, err
 }
 
 // guess is about what the database's clock shows, for what decides nothing.

@@ -12,8 +12,7 @@ import (
 // mayTake is how long a part of a stream or of an export may take to be written.
 const mayTake = time.Minute
 
-// export follows a list from its beginning, and writes it as CSV page by page. Nothing that commits meanwhile is
-// skipped; the last seconds are left out.
+// export writes a list as CSV page by page, the last written first.
 func (c *console[TTx]) export(q request, _ string) {
 	s := searchOf(q)
 	g, err := c.glance(q.Context())
@@ -26,7 +25,7 @@ func (c *console[TTx]) export(q request, _ string) {
 		c.message(q, http.StatusUnprocessableEntity, "Not exported", err.Error())
 		return
 	}
-	f.OldestFirst, f.Limit = true, 500
+	f.Limit = 500
 	q.w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	q.w.Header().Set("Content-Disposition", `attachment; filename="payments-`+g.now().In(c.sydney).Format(time.DateOnly)+`.csv"`)
 	control, out := http.NewResponseController(q.w), csv.NewWriter(q.w)

@@ -152,7 +152,6 @@ func (g glance) Alarms() (list []alarm) {
 	add(h.MaybeCopy, "Perhaps a copy", "The database may be a copy of one that is in use. What was queued waits until a person says that it is none.")
 	add(!h.Restoring.IsZero(), "Restoring", "Payments that the database lacks are being read from the service, since %s. %s", since(h.Restoring), restored(h))
 	add(!h.Comparison.FailingSince.IsZero(), "The comparison fails", "The comparison with the service has failed for %s: %s", since(h.Comparison.FailingSince), h.Comparison.Problem)
-	add(h.Outdated, "An old program", "The tables are those of a newer program. This one accepts payments and sends nothing.")
 	add(h.Unknown > 50, "Many unknown", "The outcome of %d payments is unknown at once. They are looked up by themselves: decide none of them now.", h.Unknown)
 	known := g.open() > 0 // which Waiting counts
 	add(h.UnknownFor > 6*time.Hour && !known, "Unknown for long", "The outcome of a payment has been unknown for %s.", span(h.UnknownFor))

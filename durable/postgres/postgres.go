@@ -103,14 +103,8 @@ func (d *pgxDatabase) Join(tx pgx.Tx) database.Tx { return &transaction{tx: tx, 
 func (*pgxDatabase) Leave(tx database.Tx) pgx.Tx  { return tx.(*transaction).tx } //nolint:forcetypeassert // there is no other
 
 func (d *pgxDatabase) Dialect() database.Dialect {
-	// A lock that is shared hinders no one. It names the second in which it was taken, and ends with the
-	// transaction. Every role may read pg_locks.
-	const class = "1903520099" // the first four bytes of migrationLock
 	return database.Dialect{
 		Jobs: "quickstream.river_job", JobTime: "now()", ForUpdate: " FOR UPDATE", SkipLocked: " FOR UPDATE SKIP LOCKED",
-		Enter: "SELECT 0 AS related FROM pg_advisory_xact_lock_shared(" + class + ", CAST($1 AS bigint)::integer)",
-		Storing: "SELECT coalesce(min(objid::bigint), 0) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND classid = " + class +
-			" AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
 		// Logical replication and a load of data alone leave the sequence behind.
 		Sequences: []string{"SELECT setval(pg_get_serial_sequence('quickstream.river_job', 'id'), greatest((SELECT coalesce(max(id), 0) FROM quickstream.river_job), " +
 			"(SELECT last_value FROM quickstream.river_job_id_seq)) + 1)"},

@@ -48,7 +48,6 @@ func gauges() []gauge {
 		{"quickstream.durable.comparison.difference.count", "{difference}", "Differences that the last comparison has found.", compared(func(h durable.Health) float64 { return float64(h.Comparison.Differences) })},
 		{"quickstream.durable.comparison.failing.age", seconds, "Since when each comparison has failed.", since(func(h durable.Health) time.Time { return h.Comparison.FailingSince })},
 		{"quickstream.durable.other_facility", "", "1 if the database belongs to another facility.", one(func(h durable.Health) float64 { return flag(h.Facility != nil) })},
-		{"quickstream.durable.outdated", "", "1 if the tables are those of a newer program.", one(func(h durable.Health) float64 { return flag(h.Outdated) })},
 		{"quickstream.durable.clock.database.ahead", seconds, "How far the database's clock is ahead of this machine's.", one(func(h durable.Health) float64 { return h.DatabaseAhead.Seconds() })},
 		{"quickstream.durable.clock.service.ahead", seconds, "How far the service's clock is ahead of the database's; missing before its first answer.", serviceAhead},
 	}

@@ -36,7 +36,7 @@ func full() durable.Health {
 		Unknown: 14, UnknownFor: 7 * time.Second, Overdue: 8 * time.Second, Refused: 9, Untold: 10 * time.Second, Discarded: 10, Received: 11, Held: 12, Restoring: ago(13), Unreadable: "a day",
 		MaybeCopy: true, Paused: ago(15), PausedBy: "Kim",
 		Comparison: durable.Comparison{Day: quickstream.DateOf(at), At: ago(16), Transactions: 17, Differences: 18, FailingSince: ago(19), Problem: "a column is missing"},
-		Facility:   errors.New("another"), Outdated: true, DatabaseAhead: -20 * time.Second, ServiceAhead: 21 * time.Second, ServiceAt: at,
+		Facility:   errors.New("another"), DatabaseAhead: -20 * time.Second, ServiceAhead: 21 * time.Second, ServiceAt: at,
 	}
 }
 
@@ -95,7 +95,6 @@ func TestGauges(t *testing.T) {
 		"quickstream.durable.held.count {notification} 12",
 		"quickstream.durable.maybe_copy  1",
 		"quickstream.durable.other_facility  1",
-		"quickstream.durable.outdated  1",
 		"quickstream.durable.overdue.age s 8",
 		"quickstream.durable.paused.age s 0 quickstream.durable.paused.by=service",
 		"quickstream.durable.paused.age s 15 quickstream.durable.paused.by=person",

@@ -83,11 +83,8 @@ type Dialect struct {
 	Jobs, JobTime string
 	// ForUpdate locks the rows that are read, and SkipLocked passes locked ones over.
 	ForUpdate, SkipLocked string
-	// Enter is a statement that returns one row and marks the transaction as one that stores a write: it
-	// is combined with what follows it, and $1 is the time in seconds. Storing returns the least of the
-	// open transactions. Where one transaction writes at a time both are empty, and WriteLock is the
-	// statement by which it becomes that one.
-	Enter, Storing, WriteLock string
+	// WriteLock is the statement by which a transaction becomes the one that writes, if one writes at a time.
+	WriteLock string
 	// Alone means that one process at a time works on the database.
 	Alone bool
 	// Sequences sets sequences that a copy of rows has left behind; empty if there are none.
