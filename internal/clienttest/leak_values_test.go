@@ -76,9 +76,6 @@ func variants() map[reflect.Type][]any {
 			quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1"}),
 		},
 		reflect.TypeFor[quickstream.TokenAccount](): {secretCard(), secretBank(), secretNZBank(), quickstream.OtherAccount("NEW", map[string]any{"token": c[1]})},
-		reflect.TypeFor[quickstream.RegistrationSource](): {
-			quickstream.RegistrationFromCard(secretCard()), quickstream.RegistrationFromBankAccount(secretBank()), quickstream.RegistrationFromNZBankAccount(secretNZBank()),
-		},
 		reflect.TypeFor[quickstream.ClientOption](): {quickstream.WithKeySource(rotate), quickstream.WithHTTPClient(&http.Client{})},
 		reflect.TypeFor[quickstream.CallOption]():   {quickstream.WithExtraField("cardNumber", c[0]), quickstream.WithIdempotencyKey("k")},
 		reflect.TypeFor[quickstream.Option]():       {quickstream.WithoutResend()},

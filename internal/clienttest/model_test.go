@@ -172,7 +172,6 @@ func TestSealedParametersAreNotMarshalled(t *testing.T) {
 		&quickstream.PayParams{Source: quickstream.FromCard(approvedCard())},
 		quickstream.PreauthoriseParams{Source: source},
 		quickstream.VerifyAccountParams{Source: source},
-		quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromReceipt("TOKEN-1")},
 		quickstream.CollectParams{Source: payTo},
 		quickstream.ChangingRecall("TOKEN-1"), quickstream.ChangingRecallAmendment("TOKEN-1"),
 	} {

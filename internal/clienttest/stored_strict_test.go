@@ -59,7 +59,7 @@ func allPlans(t *testing.T, client *quickstream.Client) map[string]quickstream.I
 		keep(client.Transactions.Plan(t.Context(), params))
 	}
 	keep(client.Transactions.PlanVoid(t.Context(), "R-1"))
-	keep(client.Accounts.Plan(t.Context(), "C-1", quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken("S-1"), ThreeDS2: new(true)}))
+	keep(client.Accounts.Plan(t.Context(), "C-1", quickstream.RegisterAccountParams{SingleUseTokenID: "S-1", ThreeDS2: new(true)}))
 	agreement := new(quickstream.Agreement)
 	require.NoError(t, json.Unmarshal([]byte(oddAgreement), agreement))
 	details, err := agreement.Details()

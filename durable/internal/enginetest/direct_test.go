@@ -40,7 +40,7 @@ func (s *shop[TTx]) tracked() map[string]tracked {
 	}
 	account := func(customerID string) func(context.Context, string, ...quickstream.CallOption) (any, error) {
 		return func(ctx context.Context, _ string, opts ...quickstream.CallOption) (any, error) {
-			params := quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(sandboxtest.Card(sandbox.CardAttempted))}
+			params := quickstream.RegisterAccountParams{Card: new(sandboxtest.Card(sandbox.CardAttempted))}
 			return s.client.Accounts.Register(ctx, customerID, params, opts...)
 		}
 	}

@@ -58,21 +58,21 @@ func testRegister[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	customer, err := s.client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Alex Example"})
 	require.NoError(t, err)
-	register := func(orderID, customerID string, source quickstream.RegistrationSource) string {
+	register := func(orderID, customerID string, params quickstream.RegisterAccountParams) string {
 		return s.write(func(tx TTx) (string, error) {
-			written, _, err := s.engine.Register(t.Context(), tx, s.newWrite(orderID), customerID, quickstream.RegisterAccountParams{Source: source})
+			written, _, err := s.engine.Register(t.Context(), tx, s.newWrite(orderID), customerID, params)
 			return written.ID, err
 		})
 	}
 	token, err := sandboxtest.CardToken(t.Context(), s.client, sandbox.CardAttempted)
 	require.NoError(t, err)
-	byToken := s.settled(register("token", customer.CustomerID, quickstream.RegistrationFromSingleUseToken(token)))
+	byToken := s.settled(register("token", customer.CustomerID, quickstream.RegisterAccountParams{SingleUseTokenID: token}))
 	assert.Equal(t, approved, byToken.Text(), byToken.Problem)
 	account, err := s.client.Accounts.Get(t.Context(), byToken.ReceiptNumber)
 	require.NoError(t, err)
 	assert.Equal(t, customer.CustomerID, account.CustomerID)
 	paid := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
-	source := quickstream.RegistrationFromReceipt(paid.ReceiptNumber)
+	source := quickstream.RegisterAccountParams{ReceiptNumber: paid.ReceiptNumber}
 	assert.Equal(t, approved, s.settled(register("receipt", customer.CustomerID, source)).Text())
 	assert.Equal(t, refused, s.settled(register("nobody", "C-9", source)).Text())
 

@@ -59,10 +59,9 @@ func everyFieldHasAValue(t *testing.T, r *run) {
 
 func everyUnionIsTried(t *testing.T, r *run) {
 	for union, tried := range map[string][]string{
-		"TokenAccount":       append(makers(tokenAccounts()), "OtherAccount"), // whose members no document has
-		"CardSource":         makers(cardSources()),
-		"AccountSource":      makers(otherSources()),
-		"RegistrationSource": makers(newAccounts()),
+		"TokenAccount":  append(makers(tokenAccounts()), "OtherAccount"), // whose members no document has
+		"CardSource":    makers(cardSources()),
+		"AccountSource": makers(otherSources()),
 	} {
 		if want := slices.Sorted(slices.Values(r.source.makers[union])); !slices.Equal(tried, want) {
 			t.Errorf("%s: tried %v of %v", union, tried, want)
@@ -152,7 +151,7 @@ func valuesArrive(t *testing.T, made []exchange) {
 		}
 	}
 	for path := range given {
-		if strings.Contains(path, ".") && !arrived[path] && path != "UploadPaymentFileParams.Size" {
+		if strings.Contains(path, ".") && !arrived[path] && path != "UploadPaymentFileParams.Size" && path != "RegisterAccountParams.Card.Cryptogram" {
 			t.Errorf("%s is given and never sent", path)
 		}
 	}
