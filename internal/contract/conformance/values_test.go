@@ -70,6 +70,8 @@ var withoutConstant = map[string]string{
 
 	"self": aLink, "next": aLink, "prev": aLink,
 
+	"07": "what only informs the issuer is a text; its comment lists the codes",
+
 	"RESTAPI": "the codes of sources are the facility's",
 }
 
