@@ -17,14 +17,14 @@ func monthlyBill(reference string) quickstream.CreateAgreementParams {
 	return quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PayeeReference: reference,
 		Payment: quickstream.AgreementPaymentParams{
-			Purpose: quickstream.PayToPurposeUtility, Description: "Electricity",
+			Purpose: quickstream.AgreementPurposeUtility, Description: "Electricity",
 			StartDate: quickstream.NewDate(2026, time.July, 1), AutomaticRenewal: true,
 		},
 		Terms: quickstream.AgreementTermsParams{
-			Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable,
+			Frequency: quickstream.AgreementFrequencyMonthly, Type: quickstream.AgreementTypeVariable,
 			MaximumPaymentAmount: new(decimal.RequireFromString("100.00")),
 		},
-		Payer: quickstream.PayToPayerParams{
+		Payer: quickstream.AgreementPayerParams{
 			Type: quickstream.PayerTypePerson, ID: "C-1001", Name: "Ann Example",
 			PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret("ann@example.com"),
 		},
@@ -60,17 +60,17 @@ func ExamplePayToService_Create() {
 		PayeeReference:       "BILL-1001", // what a lost agreement is found by
 		RespondByTimeMinutes: new(int64(24 * 60)),
 		Payment: quickstream.AgreementPaymentParams{
-			Purpose:          quickstream.PayToPurposeUtility,
+			Purpose:          quickstream.AgreementPurposeUtility,
 			Description:      "Electricity",
 			StartDate:        quickstream.NewDate(2026, time.July, 1),
 			AutomaticRenewal: true,
 		},
 		Terms: quickstream.AgreementTermsParams{
-			Frequency:            quickstream.PayToFrequencyMonthly,
-			Type:                 quickstream.PayToAgreementTypeVariable,
+			Frequency:            quickstream.AgreementFrequencyMonthly,
+			Type:                 quickstream.AgreementTypeVariable,
 			MaximumPaymentAmount: new(decimal.RequireFromString("100.00")),
 		},
-		Payer: quickstream.PayToPayerParams{
+		Payer: quickstream.AgreementPayerParams{
 			Type:      quickstream.PayerTypePerson,
 			ID:        "C-1001",
 			Name:      "Ann Example",
@@ -180,9 +180,9 @@ func ExampleFromPayToWithAgreement() {
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Source: quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{
 			SupplierBusinessCode: sandbox.DefaultBusiness,
-			Purpose:              quickstream.PayToPurposeRetail,
+			Purpose:              quickstream.AgreementPurposeRetail,
 			Description:          "Order 4711",
-			Payer: quickstream.PayToPayerParams{
+			Payer: quickstream.AgreementPayerParams{
 				Type: quickstream.PayerTypePerson, ID: "C-1001", Name: "Ann Example",
 				PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret("ann@example.com"),
 			},
@@ -219,8 +219,8 @@ func ExamplePayToService_Suspend() {
 	defer box.Close()
 	token := activeAgreement(box, client).AgreementToken
 
-	err := client.PayTo.Suspend(context.Background(), token, quickstream.StatusReason{
-		Code:        quickstream.ReasonCodeUnsuccessful,
+	err := client.PayTo.Suspend(context.Background(), token, quickstream.AgreementReason{
+		Code:        quickstream.AgreementReasonUnsuccessful,
 		Description: "Seven unsuccessful collections",
 	})
 	if err != nil {
@@ -237,9 +237,9 @@ func ExamplePayToService_Reactivate() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 	token := activeAgreement(box, client).AgreementToken
-	check(client.PayTo.Suspend(ctx, token, quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}))
+	check(client.PayTo.Suspend(ctx, token, quickstream.AgreementReason{Code: quickstream.AgreementReasonInitiatingParty}))
 
-	if err := client.PayTo.Reactivate(ctx, token, quickstream.StatusReason{}); err != nil {
+	if err := client.PayTo.Reactivate(ctx, token, quickstream.AgreementReason{}); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -253,7 +253,7 @@ func ExamplePayToService_Cancel() {
 	defer box.Close()
 	token := activeAgreement(box, client).AgreementToken
 
-	err := client.PayTo.Cancel(context.Background(), token, quickstream.StatusReason{Code: quickstream.ReasonCodeContractCancelled})
+	err := client.PayTo.Cancel(context.Background(), token, quickstream.AgreementReason{Code: quickstream.AgreementReasonContractCancelled})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -271,7 +271,7 @@ func ExamplePayToService_ResumeChange() {
 	token := activeAgreement(box, client).AgreementToken
 	check(box.Inject(sandbox.Fault{Operation: "PATCH /payto-agreements/{agreementToken}", Kind: sandbox.ResetAfterCommit()}))
 
-	err := client.PayTo.Cancel(ctx, token, quickstream.StatusReason{Code: quickstream.ReasonCodeContractCancelled})
+	err := client.PayTo.Cancel(ctx, token, quickstream.AgreementReason{Code: quickstream.AgreementReasonContractCancelled})
 	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	if !ok {
 		fmt.Println("settled:", err)
@@ -293,7 +293,7 @@ func ExamplePayToService_Plan() {
 
 	for _, change := range []quickstream.AgreementChange{
 		quickstream.ChangingRecall("AGREEMENT-1"),
-		quickstream.ChangingStatus("AGREEMENT-1", quickstream.AgreementStatusSuspended, quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}),
+		quickstream.ChangingStatus("AGREEMENT-1", quickstream.AgreementStatusSuspended, quickstream.AgreementReason{Code: quickstream.AgreementReasonInitiatingParty}),
 		quickstream.ChangingRecallAmendment("AGREEMENT-1"),
 	} {
 		intent, err := client.PayTo.Plan(context.Background(), change)
@@ -315,7 +315,7 @@ func ExamplePayToService_Submit() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 	token := activeAgreement(box, client).AgreementToken
-	reason := quickstream.StatusReason{Code: quickstream.ReasonCodeContractCancelled}
+	reason := quickstream.AgreementReason{Code: quickstream.AgreementReasonContractCancelled}
 	intent := must(client.PayTo.Plan(ctx, quickstream.ChangingStatus(token, quickstream.AgreementStatusCancelled, reason)))
 	claim := func(context.Context) error { return nil } // move its row, or fail
 	if err := client.PayTo.Submit(ctx, intent, claim); err != nil {

@@ -29,13 +29,13 @@ type CreateAgreementParams struct {
 	// Payment, Terms and Payer are required.
 	Payment AgreementPaymentParams
 	Terms   AgreementTermsParams
-	Payer   PayToPayerParams
+	Payer   AgreementPayerParams
 }
 
 // AgreementPaymentParams says what an agreement is for and how long it lasts.
 type AgreementPaymentParams struct {
 	// Purpose is a code. Whether it is required is not published.
-	Purpose PayToPurpose
+	Purpose AgreementPurpose
 	// Description has up to 140 characters. Whether it is required is not published.
 	Description string
 	// StartDate is the first day for payments. Whether it is required or may be past is not
@@ -56,22 +56,22 @@ type AgreementPaymentParams struct {
 // and are in Australian dollars.
 type AgreementTermsParams struct {
 	// Frequency is how often payments are made. Whether it is required is not published.
-	Frequency PayToFrequency
-	// NumberOfPaymentsPermitted has at most 18 digits. Required with [PayToFrequencyAdhoc] for a new
+	Frequency AgreementFrequency
+	// NumberOfPaymentsPermitted has at most 18 digits. Required with [AgreementFrequencyAdhoc] for a new
 	// agreement; one that shows none is amended without. A public client creates such agreements
 	// without it: [WithoutRule] of "agreement.numberOfPaymentsPermitted.required" does too, which is
 	// unconfirmed.
 	NumberOfPaymentsPermitted *int64
 	// PointInTime is the day of payments within the period. Its range depends on the frequency.
-	// Optional; absent with [PayToFrequencyAdhoc].
+	// Optional; absent with [AgreementFrequencyAdhoc].
 	PointInTime *int64
 	// Type says how the amounts are set. Whether it is required is not published.
-	Type PayToAgreementType
+	Type AgreementType
 	// FirstPaymentAmount is optional.
 	FirstPaymentAmount *decimal.Decimal
-	// LastPaymentAmount is required with [PayToAgreementTypeBalloon].
+	// LastPaymentAmount is required with [AgreementTypeBalloon].
 	LastPaymentAmount *decimal.Decimal
-	// PaymentAmount is the amount with [PayToAgreementTypeFixed], and the least amount otherwise.
+	// PaymentAmount is the amount with [AgreementTypeFixed], and the least amount otherwise.
 	// Whether it is required is not published: a fixed amount without it is sent.
 	PaymentAmount *decimal.Decimal
 	// MaximumPaymentAmount is the most that one payment may take. Optional.
@@ -82,8 +82,8 @@ type AgreementTermsParams struct {
 	LastPaymentDue  Date
 }
 
-// PayToPayerParams says who is asked to agree: by BSB and account number, or by PayID and its type.
-type PayToPayerParams struct {
+// AgreementPayerParams says who is asked to agree: by BSB and account number, or by PayID and its type.
+type AgreementPayerParams struct {
 	// Type is a code. Whether it is required is not published.
 	Type PayerType
 	// ID is the merchant's unique identifier of the payer, Name the payer's name. Whether they are
@@ -112,19 +112,19 @@ type agreementJSON struct {
 }
 
 type agreementPaymentJSON struct {
-	Purpose               PayToPurpose `json:"purpose,omitempty"`
-	Description           string       `json:"description,omitempty"`
-	StartDate             Date         `json:"startDate,omitzero"`
-	EndDate               Date         `json:"endDate,omitzero"`
-	AutomaticRenewal      *bool        `json:"automaticRenewal,omitempty"`
-	AdditionalInformation string       `json:"additionalInformation,omitempty"`
+	Purpose               AgreementPurpose `json:"purpose,omitempty"`
+	Description           string           `json:"description,omitempty"`
+	StartDate             Date             `json:"startDate,omitzero"`
+	EndDate               Date             `json:"endDate,omitzero"`
+	AutomaticRenewal      *bool            `json:"automaticRenewal,omitempty"`
+	AdditionalInformation string           `json:"additionalInformation,omitempty"`
 }
 
 type agreementTermsJSON struct {
-	Frequency                 PayToFrequency     `json:"frequency,omitempty" wire:"decides"`
+	Frequency                 AgreementFrequency `json:"frequency,omitempty" wire:"decides"`
 	NumberOfPaymentsPermitted *int64             `json:"numberOfPaymentsPermitted,omitempty"`
 	PointInTime               *int64             `json:"pointInTime,omitempty"`
-	AgreementType             PayToAgreementType `json:"agreementType,omitempty" wire:"decides"`
+	AgreementType             AgreementType      `json:"agreementType,omitempty" wire:"decides"`
 	FirstPaymentAmount        *wire.Text         `json:"firstPaymentAmount,omitempty" wire:"decides"`
 	LastPaymentAmount         *wire.Text         `json:"lastPaymentAmount,omitempty" wire:"decides"`
 	PaymentAmount             *wire.Text         `json:"paymentAmount,omitempty" wire:"decides"`
@@ -163,7 +163,7 @@ func (p AgreementTermsParams) wire() agreementTermsJSON {
 	}
 }
 
-func (p PayToPayerParams) wire() payToPayerJSON {
+func (p AgreementPayerParams) wire() payToPayerJSON {
 	return payToPayerJSON{p.Type, p.ID, p.Name, p.UltimateName, p.Reference, p.BSB, p.AccountNumber.text(), p.PayIDType, p.PayID.text()}
 }
 

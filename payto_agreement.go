@@ -24,49 +24,49 @@ const (
 	AgreementCreationTypeMigratedDDR AgreementCreationType = "MIGRATED_DDR"
 )
 
-// PayToPurpose is what an agreement is for.
-type PayToPurpose string
+// AgreementPurpose is what an agreement is for.
+type AgreementPurpose string
 
 // The purposes.
 const (
-	PayToPurposeMortgage         PayToPurpose = "MORT"
-	PayToPurposeUtility          PayToPurpose = "UTIL"
-	PayToPurposeLoan             PayToPurpose = "LOAN" // other than a mortgage
-	PayToPurposeDependentSupport PayToPurpose = "DEPD"
-	PayToPurposeGambling         PayToPurpose = "GAMP"
-	PayToPurposeRetail           PayToPurpose = "RETL" // electronic commerce included
-	PayToPurposeSalary           PayToPurpose = "SALA"
-	PayToPurposePersonal         PayToPurpose = "PERS"
-	PayToPurposeGovernment       PayToPurpose = "GOVT"
-	PayToPurposePension          PayToPurpose = "PENS"
-	PayToPurposeTax              PayToPurpose = "TAXS"
-	PayToPurposeOther            PayToPurpose = "OTHR"
+	AgreementPurposeMortgage         AgreementPurpose = "MORT"
+	AgreementPurposeUtility          AgreementPurpose = "UTIL"
+	AgreementPurposeLoan             AgreementPurpose = "LOAN" // other than a mortgage
+	AgreementPurposeDependentSupport AgreementPurpose = "DEPD"
+	AgreementPurposeGambling         AgreementPurpose = "GAMP"
+	AgreementPurposeRetail           AgreementPurpose = "RETL" // electronic commerce included
+	AgreementPurposeSalary           AgreementPurpose = "SALA"
+	AgreementPurposePersonal         AgreementPurpose = "PERS"
+	AgreementPurposeGovernment       AgreementPurpose = "GOVT"
+	AgreementPurposePension          AgreementPurpose = "PENS"
+	AgreementPurposeTax              AgreementPurpose = "TAXS"
+	AgreementPurposeOther            AgreementPurpose = "OTHR"
 )
 
-// PayToFrequency is how often payments are made.
-type PayToFrequency string
+// AgreementFrequency is how often payments are made.
+type AgreementFrequency string
 
 // The frequencies, with the range of AgreementTermsParams.PointInTime.
 const (
-	PayToFrequencyAdhoc        PayToFrequency = "ADHO" // none
-	PayToFrequencyDaily        PayToFrequency = "DAIL" // 1 to 24
-	PayToFrequencyWeekly       PayToFrequency = "WEEK" // 1 to 7
-	PayToFrequencyFortnightly  PayToFrequency = "FRTN" // 1 to 14
-	PayToFrequencyMonthly      PayToFrequency = "MNTH" // 1 to 31
-	PayToFrequencyQuarterly    PayToFrequency = "QURT" // 1 to 3
-	PayToFrequencySemiAnnually PayToFrequency = "MIAN" // 1 to 6
-	PayToFrequencyYearly       PayToFrequency = "YEAR" // 1 to 12
+	AgreementFrequencyAdhoc        AgreementFrequency = "ADHO" // none
+	AgreementFrequencyDaily        AgreementFrequency = "DAIL" // 1 to 24
+	AgreementFrequencyWeekly       AgreementFrequency = "WEEK" // 1 to 7
+	AgreementFrequencyFortnightly  AgreementFrequency = "FRTN" // 1 to 14
+	AgreementFrequencyMonthly      AgreementFrequency = "MNTH" // 1 to 31
+	AgreementFrequencyQuarterly    AgreementFrequency = "QURT" // 1 to 3
+	AgreementFrequencySemiAnnually AgreementFrequency = "MIAN" // 1 to 6
+	AgreementFrequencyYearly       AgreementFrequency = "YEAR" // 1 to 12
 )
 
-// PayToAgreementType says how the amounts of an agreement are set.
-type PayToAgreementType string
+// AgreementType says how the amounts of an agreement are set.
+type AgreementType string
 
 // The agreement types.
 const (
-	PayToAgreementTypeBalloon  PayToAgreementType = "BALN" // fixed, with a large last payment
-	PayToAgreementTypeFixed    PayToAgreementType = "FIXE"
-	PayToAgreementTypeUsage    PayToAgreementType = "USGB" // by usage
-	PayToAgreementTypeVariable PayToAgreementType = "VARI" // not by usage
+	AgreementTypeBalloon  AgreementType = "BALN" // fixed, with a large last payment
+	AgreementTypeFixed    AgreementType = "FIXE"
+	AgreementTypeUsage    AgreementType = "USGB" // by usage
+	AgreementTypeVariable AgreementType = "VARI" // not by usage
 )
 
 // PayToPriority is the priority of an agreement or a PayTo payment. The specification shows two
@@ -141,9 +141,9 @@ func (a *Agreement) identifier() string { return a.AgreementToken }
 
 // AgreementPayment says what an agreement is for and how long it lasts.
 type AgreementPayment struct {
-	Purpose     PayToPurpose `json:"purpose,omitempty"`
-	Description string       `json:"description,omitempty"`
-	StartDate   Date         `json:"startDate,omitzero"`
+	Purpose     AgreementPurpose `json:"purpose,omitempty"`
+	Description string           `json:"description,omitempty"`
+	StartDate   Date             `json:"startDate,omitzero"`
 	// EndDate is the zero Date if the agreement has no end.
 	EndDate               Date   `json:"endDate,omitzero"`
 	AutomaticRenewal      bool   `json:"automaticRenewal"`
@@ -153,10 +153,10 @@ type AgreementPayment struct {
 // AgreementTerms says how much may be taken and how often. An amount without a number is nil,
 // because 0.00 would be a different term.
 type AgreementTerms struct {
-	Frequency                 PayToFrequency     `json:"frequency,omitempty" wire:"decides"`
+	Frequency                 AgreementFrequency `json:"frequency,omitempty" wire:"decides"`
 	NumberOfPaymentsPermitted *int64             `json:"numberOfPaymentsPermitted,omitempty"`
 	PointInTime               *int64             `json:"pointInTime,omitempty"`
-	Type                      PayToAgreementType `json:"agreementType,omitempty" wire:"decides"`
+	Type                      AgreementType      `json:"agreementType,omitempty" wire:"decides"`
 	FirstPaymentAmount        *Amount            `json:"firstPaymentAmount,omitempty" wire:"decides"`
 	LastPaymentAmount         *Amount            `json:"lastPaymentAmount,omitempty" wire:"decides"`
 	PaymentAmount             *Amount            `json:"paymentAmount,omitempty" wire:"decides"`

@@ -121,27 +121,27 @@ func (t *BilateralTerms) wire() *bilateralAmendmentJSON {
 	}
 }
 
-// ReasonCode is the reason for a change of an agreement's status.
-type ReasonCode string
+// AgreementReasonCode is the reason for a change of an agreement's status.
+type AgreementReasonCode string
 
 // The reason codes. Payments have another code set: a closed account is AC04 here and AC05 there.
 const (
-	ReasonCodeClosedAccount     ReasonCode = "AC04" // suspend, cancel
-	ReasonCodeInitiatingParty   ReasonCode = "MD17" // requested by the merchant; any change
-	ReasonCodeAgreementExpired  ReasonCode = "MD20" // suspend, cancel
-	ReasonCodeContractAmended   ReasonCode = "CTAM" // any change
-	ReasonCodeContractCancelled ReasonCode = "CTCA" // by the payer; suspend, cancel
-	ReasonCodeContractExpired   ReasonCode = "CTEX" // suspend, cancel
-	ReasonCodeFinalCollection   ReasonCode = "MCFC" // suspend
-	ReasonCodeOnceOffCollection ReasonCode = "MCOC" // suspend
-	ReasonCodeUnsuccessful      ReasonCode = "MSUC" // 7 consecutive unsuccessful collections; suspend
-	ReasonCodeNoAnswer          ReasonCode = "NOAS" // from the customer; any change
+	AgreementReasonClosedAccount     AgreementReasonCode = "AC04" // suspend, cancel
+	AgreementReasonInitiatingParty   AgreementReasonCode = "MD17" // requested by the merchant; any change
+	AgreementReasonAgreementExpired  AgreementReasonCode = "MD20" // suspend, cancel
+	AgreementReasonContractAmended   AgreementReasonCode = "CTAM" // any change
+	AgreementReasonContractCancelled AgreementReasonCode = "CTCA" // by the payer; suspend, cancel
+	AgreementReasonContractExpired   AgreementReasonCode = "CTEX" // suspend, cancel
+	AgreementReasonFinalCollection   AgreementReasonCode = "MCFC" // suspend
+	AgreementReasonOnceOffCollection AgreementReasonCode = "MCOC" // suspend
+	AgreementReasonUnsuccessful      AgreementReasonCode = "MSUC" // 7 consecutive unsuccessful collections; suspend
+	AgreementReasonNoAnswer          AgreementReasonCode = "NOAS" // from the customer; any change
 )
 
-// StatusReason is the reason for a change of an agreement's status.
-type StatusReason struct {
+// AgreementReason is the reason for a change of an agreement's status.
+type AgreementReason struct {
 	// Code is required to suspend and to cancel, and optional to reactivate.
-	Code ReasonCode
+	Code AgreementReasonCode
 	// Description has up to 256 characters. Optional.
 	Description string
 }
@@ -169,7 +169,7 @@ func ChangingRecall(agreementToken string) AgreementChange {
 
 // ChangingStatus is the change of Suspend, Reactivate and Cancel: to [AgreementStatusSuspended],
 // [AgreementStatusActive] or [AgreementStatusCancelled].
-func ChangingStatus(agreementToken string, to AgreementStatus, reason StatusReason) AgreementChange {
+func ChangingStatus(agreementToken string, to AgreementStatus, reason AgreementReason) AgreementChange {
 	amendment := &statusAmendmentJSON{to, reason.Code, reason.Description}
 	return agreementChange{agreementToken: agreementToken, body: patchJSON{UpdateType: updateStatus, StatusAmendment: amendment}}
 }
@@ -207,21 +207,21 @@ func (s *PayToService) Recall(ctx context.Context, agreementToken string, opts .
 // PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT). An agreement that is neither active
 // nor suspended matches [ErrInvalid], an unknown one [ErrNotFound]. After an [UnknownOutcomeError]
 // use ResumeChange.
-func (s *PayToService) Suspend(ctx context.Context, agreementToken string, reason StatusReason, opts ...CallOption) error {
+func (s *PayToService) Suspend(ctx context.Context, agreementToken string, reason AgreementReason, opts ...CallOption) error {
 	return s.change(ctx, OperationSuspendAgreement, ChangingStatus(agreementToken, AgreementStatusSuspended, reason), opts)
 }
 
 // Reactivate allows payments on a suspended agreement again. The reason is optional.
 //
 // PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT). Errors as for Suspend.
-func (s *PayToService) Reactivate(ctx context.Context, agreementToken string, reason StatusReason, opts ...CallOption) error {
+func (s *PayToService) Reactivate(ctx context.Context, agreementToken string, reason AgreementReason, opts ...CallOption) error {
 	return s.change(ctx, OperationReactivateAgreement, ChangingStatus(agreementToken, AgreementStatusActive, reason), opts)
 }
 
 // Cancel ends an active or suspended agreement for good. Use Recall before the payer has answered.
 //
 // PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT). Errors as for Suspend.
-func (s *PayToService) Cancel(ctx context.Context, agreementToken string, reason StatusReason, opts ...CallOption) error {
+func (s *PayToService) Cancel(ctx context.Context, agreementToken string, reason AgreementReason, opts ...CallOption) error {
 	return s.change(ctx, OperationCancelAgreement, ChangingStatus(agreementToken, AgreementStatusCancelled, reason), opts)
 }
 

@@ -18,7 +18,7 @@ import (
 // statusChange is a change of an agreement's status.
 type statusChange struct {
 	to     AgreementStatus
-	reason StatusReason
+	reason AgreementReason
 }
 
 func sendStatusChange(c *Client, s statusChange, opts ...CallOption) (any, error) {
@@ -34,7 +34,7 @@ func sendStatusChange(c *Client, s statusChange, opts ...CallOption) (any, error
 }
 
 func statusAmendmentTable() ruleTable[statusChange] {
-	to := func(status AgreementStatus, code ReasonCode) func(*statusChange) {
+	to := func(status AgreementStatus, code AgreementReasonCode) func(*statusChange) {
 		return func(s *statusChange) { s.to, s.reason.Code = status, code }
 	}
 	described := func(status AgreementStatus, text string) func(*statusChange) {
@@ -49,31 +49,33 @@ func statusAmendmentTable() ruleTable[statusChange] {
 		{rule: "statusAmendment.reasonDescription.length", pass: described(cancelled, letters(256)), fail: described(cancelled, letters(257))},
 	}
 	const usable = "statusAmendment.reasonCode.status"
-	for _, code := range []ReasonCode{ReasonCodeClosedAccount, ReasonCodeAgreementExpired, ReasonCodeContractCancelled, ReasonCodeContractExpired} {
+	for _, code := range []AgreementReasonCode{AgreementReasonClosedAccount, AgreementReasonAgreementExpired, AgreementReasonContractCancelled, AgreementReasonContractExpired} {
 		cases = append(
 			cases,
 			ruleCase[statusChange]{rule: usable, pass: to(suspended, code), fail: to(active, code)},
 			ruleCase[statusChange]{rule: usable, pass: to(cancelled, code), fail: to(active, code)},
 		)
 	}
-	for _, code := range []ReasonCode{ReasonCodeFinalCollection, ReasonCodeOnceOffCollection, ReasonCodeUnsuccessful} {
+	for _, code := range []AgreementReasonCode{AgreementReasonFinalCollection, AgreementReasonOnceOffCollection, AgreementReasonUnsuccessful} {
 		cases = append(
 			cases,
 			ruleCase[statusChange]{rule: usable, pass: to(suspended, code), fail: to(active, code)},
 			ruleCase[statusChange]{rule: usable, pass: to(suspended, code), fail: to(cancelled, code)},
 		)
 	}
-	for _, code := range []ReasonCode{ReasonCodeInitiatingParty, ReasonCodeContractAmended, ReasonCodeNoAnswer, "NEW1"} {
+	for _, code := range []AgreementReasonCode{AgreementReasonInitiatingParty, AgreementReasonContractAmended, AgreementReasonNoAnswer, "NEW1"} {
 		for _, status := range []AgreementStatus{active, suspended, cancelled} {
-			cases = append(cases, ruleCase[statusChange]{rule: usable, pass: to(status, code), fail: to(active, ReasonCodeClosedAccount)})
+			cases = append(cases, ruleCase[statusChange]{rule: usable, pass: to(status, code), fail: to(active, AgreementReasonClosedAccount)})
 		}
 	}
 	return ruleTable[statusChange]{
-		send:   sendStatusChange,
-		wire:   patchJSON{},
-		valid:  func() statusChange { return statusChange{suspended, StatusReason{Code: ReasonCodeInitiatingParty}} },
+		send: sendStatusChange,
+		wire: patchJSON{},
+		valid: func() statusChange {
+			return statusChange{suspended, AgreementReason{Code: AgreementReasonInitiatingParty}}
+		},
 		cases:  cases,
-		worst:  statusChange{cancelled, StatusReason{Code: ReasonCodeFinalCollection, Description: letters(257)}},
+		worst:  statusChange{cancelled, AgreementReason{Code: AgreementReasonFinalCollection, Description: letters(257)}},
 		broken: []string{usable, "statusAmendment.reasonDescription.length"},
 	}
 }
@@ -148,7 +150,7 @@ func bilateralAmendmentTable() ruleTable[bilateralChange] {
 				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: minutes(new(int64(7200))), fail: minutes(new(int64(7201)))},
 				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: minutes(new(int64(0))), fail: minutes(new(int64(-1)))},
 				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: func(b *bilateralChange) {
-					b.terms.Frequency, b.terms.PointInTime, b.terms.NumberOfPaymentsPermitted = PayToFrequencyAdhoc, nil, nil // as it was read
+					b.terms.Frequency, b.terms.PointInTime, b.terms.NumberOfPaymentsPermitted = AgreementFrequencyAdhoc, nil, nil // as it was read
 				}, fail: minutes(new(int64(-1)))},
 			},
 			endCases(func(renewal bool, end Date) func(*bilateralChange) {
@@ -158,7 +160,7 @@ func bilateralAmendmentTable() ruleTable[bilateralChange] {
 		),
 		worst: bilateralChange{
 			respondByTimeMinutes: new(int64(-1)),
-			terms:                AgreementTermsParams{Frequency: PayToFrequencyAdhoc, Type: PayToAgreementTypeBalloon, PointInTime: new(int64(1))},
+			terms:                AgreementTermsParams{Frequency: AgreementFrequencyAdhoc, Type: AgreementTypeBalloon, PointInTime: new(int64(1))},
 		},
 		broken: []string{
 			"bilateralAmendment.respondByTimeMinutes.range", "agreement.endDate.required",

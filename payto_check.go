@@ -22,7 +22,7 @@ func (b agreementJSON) check(f *findings) {
 		"paymentDetails.additionalInformation", "must be the 6-digit APCA number of the direct debit for MIGRATED_DDR")
 	f.within("paymentDetails", b.PaymentDetails.check)
 	f.within("paymentTerms", func(f *findings) {
-		f.require(b.PaymentTerms.Frequency != PayToFrequencyAdhoc || b.PaymentTerms.NumberOfPaymentsPermitted != nil,
+		f.require(b.PaymentTerms.Frequency != AgreementFrequencyAdhoc || b.PaymentTerms.NumberOfPaymentsPermitted != nil,
 			"agreement.numberOfPaymentsPermitted.required", "numberOfPaymentsPermitted", "is required for ADHO")
 		b.PaymentTerms.check(f)
 	})
@@ -47,7 +47,7 @@ func (p agreementPaymentJSON) checkChangeable(f *findings) {
 }
 
 func (t agreementTermsJSON) check(f *findings) {
-	adhoc := t.Frequency == PayToFrequencyAdhoc
+	adhoc := t.Frequency == AgreementFrequencyAdhoc
 	f.require(inRange(t.NumberOfPaymentsPermitted, 0, maxNumberOfPayments),
 		"agreement.numberOfPaymentsPermitted.range", "numberOfPaymentsPermitted", "must have at most 18 digits and no sign")
 	f.require(adhoc || inRange(t.PointInTime, 1, lastPointInTime(t.Frequency)), "agreement.pointInTime.range", "pointInTime",
@@ -62,7 +62,7 @@ func (t agreementTermsJSON) check(f *findings) {
 
 func (t agreementTermsJSON) checkAmounts(f *findings) {
 	const money = "must not be negative or have more than two decimals or 32 digits"
-	f.require(t.AgreementType != PayToAgreementTypeBalloon || t.LastPaymentAmount != nil,
+	f.require(t.AgreementType != AgreementTypeBalloon || t.LastPaymentAmount != nil,
 		"agreement.lastPaymentAmount.required", "lastPaymentAmount", "is required for BALN")
 	f.require(isAmount(t.FirstPaymentAmount), "agreement.firstPaymentAmount.money", "firstPaymentAmount", money)
 	f.require(isAmount(t.LastPaymentAmount), "agreement.lastPaymentAmount.money", "lastPaymentAmount", money)
@@ -77,21 +77,21 @@ func isAmount(t *wire.Text) bool {
 }
 
 // lastPointInTime returns the end of a frequency's range; 99 for unknown frequencies.
-func lastPointInTime(f PayToFrequency) int64 {
+func lastPointInTime(f AgreementFrequency) int64 {
 	switch f {
-	case PayToFrequencyDaily:
+	case AgreementFrequencyDaily:
 		return 24
-	case PayToFrequencyWeekly:
+	case AgreementFrequencyWeekly:
 		return 7
-	case PayToFrequencyFortnightly:
+	case AgreementFrequencyFortnightly:
 		return 14
-	case PayToFrequencyMonthly:
+	case AgreementFrequencyMonthly:
 		return 31
-	case PayToFrequencyQuarterly:
+	case AgreementFrequencyQuarterly:
 		return 3
-	case PayToFrequencySemiAnnually:
+	case AgreementFrequencySemiAnnually:
 		return 6
-	case PayToFrequencyYearly:
+	case AgreementFrequencyYearly:
 		return 12
 	default:
 		return 99
@@ -118,11 +118,11 @@ func (a statusAmendmentJSON) check(f *findings) {
 
 // fits reports whether the code may be used for a change to a status. The service judges unknown
 // codes.
-func (c ReasonCode) fits(to AgreementStatus) bool {
+func (c AgreementReasonCode) fits(to AgreementStatus) bool {
 	switch c {
-	case ReasonCodeClosedAccount, ReasonCodeAgreementExpired, ReasonCodeContractCancelled, ReasonCodeContractExpired:
+	case AgreementReasonClosedAccount, AgreementReasonAgreementExpired, AgreementReasonContractCancelled, AgreementReasonContractExpired:
 		return to == AgreementStatusCancelled || to == AgreementStatusSuspended
-	case ReasonCodeFinalCollection, ReasonCodeOnceOffCollection, ReasonCodeUnsuccessful:
+	case AgreementReasonFinalCollection, AgreementReasonOnceOffCollection, AgreementReasonUnsuccessful:
 		return to == AgreementStatusSuspended
 	default:
 		return true

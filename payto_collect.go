@@ -64,11 +64,11 @@ type PayToPaymentWithAgreement struct {
 	// SupplierBusinessCode is the payment's if it is empty. Optional.
 	SupplierBusinessCode string
 	// Purpose is what the payment is for. Whether it is required is not published.
-	Purpose PayToPurpose
+	Purpose AgreementPurpose
 	// Description is a text for the payer, of up to 140 characters. Optional.
 	Description string
 	// Payer is who is asked to confirm. Required.
-	Payer PayToPayerParams
+	Payer AgreementPayerParams
 	// Optional, as in [PayToPayment]:
 	EndToEndID             string
 	RemittanceInformation1 string

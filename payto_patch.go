@@ -37,9 +37,9 @@ type statusCodeJSON struct {
 }
 
 type statusAmendmentJSON struct {
-	StatusCode        AgreementStatus `json:"statusCode"`
-	ReasonCode        ReasonCode      `json:"reasonCode,omitempty"`
-	ReasonDescription string          `json:"reasonDescription,omitempty"`
+	StatusCode        AgreementStatus     `json:"statusCode"`
+	ReasonCode        AgreementReasonCode `json:"reasonCode,omitempty"`
+	ReasonDescription string              `json:"reasonDescription,omitempty"`
 }
 
 type unilateralAmendmentJSON struct {

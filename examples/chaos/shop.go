@@ -89,10 +89,10 @@ func (m *merchant) agree(ctx context.Context) error {
 	agreement, err := m.client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Payment: quickstream.AgreementPaymentParams{
-			Purpose: quickstream.PayToPurposeRetail, Description: "All  orders", AutomaticRenewal: true, StartDate: quickstream.DateOf(m.run.Box.Now().In(sydney)),
+			Purpose: quickstream.AgreementPurposeRetail, Description: "All  orders", AutomaticRenewal: true, StartDate: quickstream.DateOf(m.run.Box.Now().In(sydney)),
 		},
-		Terms: quickstream.AgreementTermsParams{Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable},
-		Payer: quickstream.PayToPayerParams{
+		Terms: quickstream.AgreementTermsParams{Frequency: quickstream.AgreementFrequencyMonthly, Type: quickstream.AgreementTypeVariable},
+		Payer: quickstream.AgreementPayerParams{
 			Type: quickstream.PayerTypePerson, ID: "C-1", Name: "Ann Example",
 			PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(sandbox.ConfirmingPayID),
 		},

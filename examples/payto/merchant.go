@@ -68,14 +68,14 @@ func (m *merchant) agree(ctx context.Context, customer *quickstream.Customer, no
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		PayeeReference:       rand.Text()[:20], // unique: an agreement whose answer is lost is found by it
 		Payment: quickstream.AgreementPaymentParams{
-			Purpose: quickstream.PayToPurposeUtility, Description: "Broadband, monthly",
+			Purpose: quickstream.AgreementPurposeUtility, Description: "Broadband, monthly",
 			StartDate: quickstream.DateOf(now.In(sydney)), AutomaticRenewal: true,
 		},
 		Terms: quickstream.AgreementTermsParams{
-			Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable,
+			Frequency: quickstream.AgreementFrequencyMonthly, Type: quickstream.AgreementTypeVariable,
 			MaximumPaymentAmount: new(decimal.RequireFromString("150.00")),
 		},
-		Payer: quickstream.PayToPayerParams{
+		Payer: quickstream.AgreementPayerParams{
 			Type: quickstream.PayerTypePerson, ID: customer.CustomerNumber, Name: customer.CustomerName,
 			BSB: "650000", AccountNumber: quickstream.NewSecret("111111"),
 		},

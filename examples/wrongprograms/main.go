@@ -114,8 +114,8 @@ func (d day) paid(ctx context.Context, key string) error {
 func (d day) collect(ctx context.Context) error {
 	_, err := d.client.PayTo.Collect(ctx, quickstream.CollectParams{
 		Source: quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{
-			Purpose: quickstream.PayToPurposeRetail, Description: "Order",
-			Payer: quickstream.PayToPayerParams{
+			Purpose: quickstream.AgreementPurposeRetail, Description: "Order",
+			Payer: quickstream.AgreementPayerParams{
 				Type: quickstream.PayerTypePerson, ID: "C-1", Name: "Ann Example",
 				PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(sandbox.ConfirmingPayID),
 			},

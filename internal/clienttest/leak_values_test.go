@@ -51,8 +51,8 @@ func secretNZBank() quickstream.NZBankAccountDetails {
 	return quickstream.NZBankAccountDetails{AccountName: "Ann", BankCode: "01", AccountNumber: quickstream.NewSecret(canaries()[2])}
 }
 
-func secretPayer() quickstream.PayToPayerParams {
-	return quickstream.PayToPayerParams{BSB: "032999", AccountNumber: quickstream.NewSecret(canaries()[2]), PayID: quickstream.NewSecret(canaries()[3])}
+func secretPayer() quickstream.AgreementPayerParams {
+	return quickstream.AgreementPayerParams{BSB: "032999", AccountNumber: quickstream.NewSecret(canaries()[2]), PayID: quickstream.NewSecret(canaries()[3])}
 }
 
 // variants are the values of the types that cannot be filled field by field.

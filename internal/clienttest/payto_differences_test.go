@@ -18,12 +18,12 @@ import (
 func mandate() quickstream.CreateAgreementParams {
 	params := agreementParams("AG-1")
 	params.Payment = quickstream.AgreementPaymentParams{
-		Purpose: quickstream.PayToPurposeUtility, Description: "Power  and gas", AdditionalInformation: "Meter  1",
+		Purpose: quickstream.AgreementPurposeUtility, Description: "Power  and gas", AdditionalInformation: "Meter  1",
 		StartDate: quickstream.NewDate(2098, 1, 1), EndDate: quickstream.NewDate(2099, 12, 31),
 	}
 	amount := func(text string) *decimal.Decimal { return new(decimal.RequireFromString(text)) }
 	params.Terms = quickstream.AgreementTermsParams{
-		Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable,
+		Frequency: quickstream.AgreementFrequencyMonthly, Type: quickstream.AgreementTypeVariable,
 		NumberOfPaymentsPermitted: new(int64(12)), PointInTime: new(int64(15)),
 		FirstPaymentAmount: amount("1"), LastPaymentAmount: amount("2"), PaymentAmount: amount("3"), MaximumPaymentAmount: amount("4"),
 		FirstPaymentDue: quickstream.NewDate(2098, 1, 15), LastPaymentDue: quickstream.NewDate(2099, 12, 15),
@@ -192,7 +192,7 @@ func TestOneAgreementOfSeveral(t *testing.T) {
 		if c.found {
 			require.NoError(t, err)
 			assert.Equal(t, "A-1", found.AgreementToken)
-			assert.Equal(t, quickstream.PayToFrequencyMonthly, found.PaymentTerms.Frequency)
+			assert.Equal(t, quickstream.AgreementFrequencyMonthly, found.PaymentTerms.Frequency)
 			continue
 		}
 		open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)

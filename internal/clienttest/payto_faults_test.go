@@ -19,14 +19,14 @@ func agreementParams(reference string) quickstream.CreateAgreementParams {
 	return quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PayeeReference: reference,
 		Payment: quickstream.AgreementPaymentParams{
-			Purpose: quickstream.PayToPurposeUtility, Description: "Broadband",
+			Purpose: quickstream.AgreementPurposeUtility, Description: "Broadband",
 			StartDate: quickstream.DateOf(time.Now().Add(14 * time.Hour)), AutomaticRenewal: true,
 		},
 		Terms: quickstream.AgreementTermsParams{
-			Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable,
+			Frequency: quickstream.AgreementFrequencyMonthly, Type: quickstream.AgreementTypeVariable,
 			MaximumPaymentAmount: new(decimal.RequireFromString("150")),
 		},
-		Payer: quickstream.PayToPayerParams{
+		Payer: quickstream.AgreementPayerParams{
 			Type: quickstream.PayerTypePerson, ID: "P-1", Name: "Ann Example", BSB: "650000", AccountNumber: quickstream.NewSecret("111111"),
 		},
 	}
@@ -59,7 +59,7 @@ func TestChangesArePlanned(t *testing.T) {
 		details.Description = "Broadband and telephone"
 		terms, err := agreement.Terms()
 		require.NoError(t, err)
-		reason := quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}
+		reason := quickstream.AgreementReason{Code: quickstream.AgreementReasonInitiatingParty}
 		for _, change := range []struct {
 			method string
 			change quickstream.AgreementChange
@@ -70,7 +70,7 @@ func TestChangesArePlanned(t *testing.T) {
 			{"PayTo.RecallAmendment", quickstream.ChangingRecallAmendment(token), false},
 			{"PayTo.Recall", quickstream.ChangingRecall(token), true}, // it is not pending any more
 			{"PayTo.Suspend", quickstream.ChangingStatus(token, quickstream.AgreementStatusSuspended, reason), false},
-			{"PayTo.Reactivate", quickstream.ChangingStatus(token, quickstream.AgreementStatusActive, quickstream.StatusReason{}), false},
+			{"PayTo.Reactivate", quickstream.ChangingStatus(token, quickstream.AgreementStatusActive, quickstream.AgreementReason{}), false},
 			{"PayTo.Cancel", quickstream.ChangingStatus(token, quickstream.AgreementStatusCancelled, reason), false},
 		} {
 			box.ResetRequests()
@@ -97,7 +97,7 @@ func TestChangesArePlanned(t *testing.T) {
 		require.ErrorIs(t, client.PayTo.Submit(t.Context(), other, func(context.Context) error { return nil }), quickstream.ErrOutcomeUnknown)
 		_, err = client.PayTo.ResumeChange(t.Context(), other)
 		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-		_, err = client.PayTo.Plan(t.Context(), quickstream.ChangingStatus(token, quickstream.AgreementStatusSuspended, quickstream.StatusReason{}))
+		_, err = client.PayTo.Plan(t.Context(), quickstream.ChangingStatus(token, quickstream.AgreementStatusSuspended, quickstream.AgreementReason{}))
 		require.ErrorIs(t, err, quickstream.ErrInvalid, "a reason is required")
 		_, err = client.PayTo.Plan(t.Context(), nil)
 		require.ErrorIs(t, err, quickstream.ErrNotSent)

@@ -66,7 +66,7 @@ func TestTermsKeepWhatStands(t *testing.T) {
 	}}`, send(func(terms *quickstream.BilateralTerms) {
 		terms.RespondByTimeMinutes = new(int64(60))
 		terms.AutomaticRenewal, terms.EndDate, terms.AdditionalInformation = true, quickstream.Date{}, ""
-		terms.Frequency, terms.NumberOfPaymentsPermitted, terms.PointInTime = quickstream.PayToFrequencyWeekly, nil, nil
+		terms.Frequency, terms.NumberOfPaymentsPermitted, terms.PointInTime = quickstream.AgreementFrequencyWeekly, nil, nil
 		terms.FirstPaymentAmount, terms.MaximumPaymentAmount = nil, new(decimal.Decimal)
 		terms.FirstPaymentDue = quickstream.Date{}
 	}))
@@ -157,7 +157,7 @@ func TestPatchAnswers(t *testing.T) {
 		terms, err := currentAgreement(t).Terms()
 		require.NoError(t, err)
 		for _, err := range []error{
-			client.PayTo.Suspend(t.Context(), "A-1", quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}),
+			client.PayTo.Suspend(t.Context(), "A-1", quickstream.AgreementReason{Code: quickstream.AgreementReasonInitiatingParty}),
 			client.PayTo.AmendBilaterally(t.Context(), terms),
 			client.PayTo.RecallAmendment(t.Context(), "A-1"),
 		} {

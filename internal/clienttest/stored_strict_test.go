@@ -67,11 +67,11 @@ func allPlans(t *testing.T, client *quickstream.Client) map[string]quickstream.I
 	terms, err := agreement.Terms()
 	require.NoError(t, err)
 	terms.RespondByTimeMinutes = new(int64(60))
-	reason := quickstream.StatusReason{Code: quickstream.ReasonCodeNoAnswer, Description: textsThatDiffer}
+	reason := quickstream.AgreementReason{Code: quickstream.AgreementReasonNoAnswer, Description: textsThatDiffer}
 	for _, change := range []quickstream.AgreementChange{
 		details, terms, quickstream.ChangingRecall("A-1"), quickstream.ChangingRecallAmendment("A-1"),
 		quickstream.ChangingStatus("A-1", quickstream.AgreementStatusSuspended, reason),
-		quickstream.ChangingStatus("A-1", quickstream.AgreementStatusActive, quickstream.StatusReason{}),
+		quickstream.ChangingStatus("A-1", quickstream.AgreementStatusActive, quickstream.AgreementReason{}),
 		quickstream.ChangingStatus("A-1", quickstream.AgreementStatusCancelled, reason),
 	} {
 		keep(client.PayTo.Plan(t.Context(), change))

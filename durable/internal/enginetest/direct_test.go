@@ -150,7 +150,7 @@ func testSendFollowUps[TTx any](t *testing.T, db store[TTx]) {
 			return s.client.Transactions.Void(t.Context(), p.ReceiptNumber, stored)
 		},
 		"change": func(stored quickstream.CallOption) (any, error) {
-			return nil, s.client.PayTo.Cancel(t.Context(), agreement.AgreementToken, quickstream.StatusReason{Code: quickstream.ReasonCodeContractCancelled}, stored)
+			return nil, s.client.PayTo.Cancel(t.Context(), agreement.AgreementToken, quickstream.AgreementReason{Code: quickstream.AgreementReasonContractCancelled}, stored)
 		},
 	} {
 		_, err := durable.Send(t.Context(), s.engine, durable.NewWrite{ID: name}, call)

@@ -208,10 +208,10 @@ func agreementParams(t testing.TB, now time.Time, payID string) quickstream.Crea
 	return quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		Payment: quickstream.AgreementPaymentParams{
-			Purpose: quickstream.PayToPurposeRetail, Description: "Orders", AutomaticRenewal: true, StartDate: quickstream.DateOf(now.In(sydney)),
+			Purpose: quickstream.AgreementPurposeRetail, Description: "Orders", AutomaticRenewal: true, StartDate: quickstream.DateOf(now.In(sydney)),
 		},
-		Terms: quickstream.AgreementTermsParams{Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable},
-		Payer: quickstream.PayToPayerParams{
+		Terms: quickstream.AgreementTermsParams{Frequency: quickstream.AgreementFrequencyMonthly, Type: quickstream.AgreementTypeVariable},
+		Payer: quickstream.AgreementPayerParams{
 			Type: quickstream.PayerTypePerson, ID: "C-1", Name: "Alex Example",
 			PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(payID),
 		},

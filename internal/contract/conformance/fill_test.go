@@ -26,7 +26,7 @@ var formats = map[string]string{
 	"branchCode":                         "0123",
 	"CVN":                                "123",
 	"BSB":                                "032-002",
-	"PayToPayerParams.BSB":               "650000",
+	"AgreementPayerParams.BSB":           "650000",
 	"AccountNumber":                      "123465",
 	"NZBankAccountDetails.AccountNumber": "0034141",
 	"NZBankAccountDetails.BankCode":      "03",
