@@ -16,7 +16,7 @@ import (
 func monthlyBill(reference string) quickstream.CreateAgreementParams {
 	return quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PayeeReference: reference,
-		Payment: quickstream.AgreementPaymentParams{
+		Payment: quickstream.AgreementPaymentDetails{
 			Purpose: quickstream.AgreementPurposeUtility, Description: "Electricity",
 			StartDate: quickstream.NewDate(2026, time.July, 1), AutomaticRenewal: true,
 		},
@@ -59,7 +59,7 @@ func ExamplePayToService_Create() {
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		PayeeReference:       "BILL-1001", // what a lost agreement is found by
 		RespondByTimeMinutes: new(int64(24 * 60)),
-		Payment: quickstream.AgreementPaymentParams{
+		Payment: quickstream.AgreementPaymentDetails{
 			Purpose:          quickstream.AgreementPurposeUtility,
 			Description:      "Electricity",
 			StartDate:        quickstream.NewDate(2026, time.July, 1),
@@ -155,12 +155,11 @@ func ExamplePayToService_Collect() {
 	agreementToken := activeAgreement(box, client).AgreementToken
 
 	payment, err := client.PayTo.Collect(context.Background(), quickstream.CollectParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Source: quickstream.FromPayTo(quickstream.PayToPayment{
-			AgreementToken: agreementToken, RemittanceInformation1: "Invoice 4711",
-		}),
-		PrincipalAmount: decimal.RequireFromString("49.95"),
-		Currency:        quickstream.CurrencyAUD,
+		SupplierBusinessCode:   sandbox.DefaultBusiness,
+		AgreementToken:         agreementToken,
+		RemittanceInformation1: "Invoice 4711",
+		PrincipalAmount:        decimal.RequireFromString("49.95"),
+		Currency:               quickstream.CurrencyAUD,
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -172,13 +171,14 @@ func ExamplePayToService_Collect() {
 
 // A single purchase needs no earlier agreement: the payment creates one, and the payer confirms
 // both.
-func ExampleFromPayToWithAgreement() {
+func ExamplePayToService_Collect_newAgreement() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 
 	payment, err := client.PayTo.Collect(context.Background(), quickstream.CollectParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Source: quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{
+		FinalPayment:         new(true), // no payment follows this one
+		NewAgreement: &quickstream.NewAgreementParams{
 			SupplierBusinessCode: sandbox.DefaultBusiness,
 			Purpose:              quickstream.AgreementPurposeRetail,
 			Description:          "Order 4711",
@@ -186,8 +186,7 @@ func ExampleFromPayToWithAgreement() {
 				Type: quickstream.PayerTypePerson, ID: "C-1001", Name: "Ann Example",
 				PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret("ann@example.com"),
 			},
-			FinalPayment: new(true), // no payment follows this one
-		}),
+		},
 		PrincipalAmount: decimal.RequireFromString("49.95"),
 		Currency:        quickstream.CurrencyAUD,
 	})
@@ -292,9 +291,12 @@ func ExamplePayToService_Plan() {
 	defer box.Close()
 
 	for _, change := range []quickstream.AgreementChange{
-		quickstream.ChangingRecall("AGREEMENT-1"),
-		quickstream.ChangingStatus("AGREEMENT-1", quickstream.AgreementStatusSuspended, quickstream.AgreementReason{Code: quickstream.AgreementReasonInitiatingParty}),
-		quickstream.ChangingRecallAmendment("AGREEMENT-1"),
+		{Operation: quickstream.OperationRecallAgreement, AgreementToken: "AGREEMENT-1"},
+		{
+			Operation: quickstream.OperationSuspendAgreement, AgreementToken: "AGREEMENT-1",
+			Reason: quickstream.AgreementReason{Code: quickstream.AgreementReasonInitiatingParty},
+		},
+		{Operation: quickstream.OperationRecallAmendment, AgreementToken: "AGREEMENT-1"},
 	} {
 		intent, err := client.PayTo.Plan(context.Background(), change)
 		if err != nil {
@@ -315,8 +317,10 @@ func ExamplePayToService_Submit() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 	token := activeAgreement(box, client).AgreementToken
-	reason := quickstream.AgreementReason{Code: quickstream.AgreementReasonContractCancelled}
-	intent := must(client.PayTo.Plan(ctx, quickstream.ChangingStatus(token, quickstream.AgreementStatusCancelled, reason)))
+	intent := must(client.PayTo.Plan(ctx, quickstream.AgreementChange{
+		Operation: quickstream.OperationCancelAgreement, AgreementToken: token,
+		Reason: quickstream.AgreementReason{Code: quickstream.AgreementReasonContractCancelled},
+	}))
 	claim := func(context.Context) error { return nil } // move its row, or fail
 	if err := client.PayTo.Submit(ctx, intent, claim); err != nil {
 		fmt.Println(err)

@@ -85,7 +85,7 @@ type unilateralChange struct{ description, payeeReference string }
 
 func sendUnilateralChange(c *Client, u unilateralChange, opts ...CallOption) (any, error) {
 	details, err := (&Agreement{
-		AgreementToken: canaryAgreement, Status: AgreementStatusPending, PaymentDetails: &AgreementPayment{}, PayeeDetails: &AgreementPayee{SupplierBusinessCode: canaryBusiness},
+		AgreementToken: canaryAgreement, Status: AgreementStatusPending, PaymentDetails: &AgreementPaymentDetails{}, PayeeDetails: &AgreementPayee{SupplierBusinessCode: canaryBusiness},
 	}).Details()
 	if err != nil {
 		return nil, err
@@ -115,14 +115,14 @@ func unilateralAmendmentTable() ruleTable[unilateralChange] {
 // was cancelled when it was read.
 type bilateralChange struct {
 	respondByTimeMinutes *int64
-	payment              AgreementPaymentParams
+	payment              AgreementPaymentDetails
 	terms                AgreementTermsParams
 }
 
 func sendBilateralChange(c *Client, b bilateralChange, opts ...CallOption) (any, error) {
 	agreement := &Agreement{
 		AgreementToken: canaryAgreement, Status: AgreementStatusCancelled,
-		PaymentDetails: &AgreementPayment{StartDate: Date{2026, time.July, 1}}, PaymentTerms: &AgreementTerms{},
+		PaymentDetails: &AgreementPaymentDetails{StartDate: Date{2026, time.July, 1}}, PaymentTerms: &AgreementTerms{},
 	}
 	terms, err := agreement.Terms()
 	if err != nil {
@@ -143,7 +143,7 @@ func bilateralAmendmentTable() ruleTable[bilateralChange] {
 		wire:      patchJSON{},
 		elsewhere: []string{"agreementToken"},
 		valid: func() bilateralChange {
-			return bilateralChange{terms: validTerms(), payment: AgreementPaymentParams{AutomaticRenewal: true}}
+			return bilateralChange{terms: validTerms(), payment: AgreementPaymentDetails{AutomaticRenewal: true}}
 		},
 		cases: slices.Concat(
 			[]ruleCase[bilateralChange]{
@@ -196,8 +196,8 @@ func agreementFrom(t *testing.T, body string, replace ...string) *Agreement {
 	return &a
 }
 
-// TestPatchStands compares changes, as they were stored, with agreements.
-func TestPatchStands(t *testing.T) {
+// TestChangesThatWereMade compares changes, as they were stored, with agreements.
+func TestChangesThatWereMade(t *testing.T) {
 	before := agreementFrom(t, currentAgreement)
 	details, err := before.Details()
 	require.NoError(t, err)
@@ -205,26 +205,30 @@ func TestPatchStands(t *testing.T) {
 	terms, err := before.Terms()
 	require.NoError(t, err)
 	terms.RespondByTimeMinutes, terms.MaximumPaymentAmount, terms.PointInTime = new(int64(60)), new(decimal.New(200, 0)), nil
+	planned := func(change AgreementChange) patchJSON {
+		_, body := change.body()
+		return body
+	}
 	for name, c := range map[string]struct {
-		sent   patchJSON
-		stands []string // replacements in the agreement that make it as asked
-		not    [][]string
+		sent patchJSON
+		made []string // replacements in the agreement that make it as asked
+		not  [][]string
 	}{
 		"recall": {
-			patchJSON{UpdateType: "RECALL_PAYTO_AGREEMENT", Recall: &statusCodeJSON{AgreementStatusCancelled}},
+			planned(AgreementChange{Operation: OperationRecallAgreement}),
 			[]string{"SUSPENDED", "CANCELLED"},
 			[][]string{{"SUSPENDED", "PENDING"}},
 		},
 		"status": {
-			patchJSON{UpdateType: "STATUS_AMENDMENT", StatusAmendment: &statusAmendmentJSON{AgreementStatusActive, "", ""}},
+			planned(AgreementChange{Operation: OperationReactivateAgreement}),
 			[]string{"SUSPENDED", "ACTIVE"},
 			[][]string{nil},
 		},
 		"recall of an amendment": {
-			patchJSON{UpdateType: updateRecallAmendment}, nil, [][]string{{`Amendment": false`, `Amendment": true`}},
+			planned(AgreementChange{Operation: OperationRecallAmendment}), nil, [][]string{{`Amendment": false`, `Amendment": true`}},
 		},
 		"unilateral": {
-			patchJSON{UpdateType: "UNILATERAL_AMENDMENT", UnilateralAmendment: details.wire()},
+			planned(AgreementChange{Operation: OperationAmendUnilaterally, Details: details}),
 			[]string{"Power", "Power and gas", `"REF-1"`, "null"},
 			[][]string{
 				nil,
@@ -235,7 +239,7 @@ func TestPatchStands(t *testing.T) {
 			},
 		},
 		"bilateral": {
-			patchJSON{UpdateType: "BILATERAL_AMENDMENT", BilateralAmendment: terms.wire()},
+			planned(AgreementChange{Operation: OperationAmendBilaterally, Terms: terms}),
 			[]string{"100.50", `"200.000"`, `"pointInTime": 15`, `"pointInTime": null`, "2027-07-01", "2027-07-01T00:00:00", "newMember", "other"},
 			[][]string{
 				nil,
@@ -251,10 +255,10 @@ func TestPatchStands(t *testing.T) {
 		},
 	} {
 		patch := storedPatch(t, c.sent)
-		assert.True(t, patch.stands(agreementFrom(t, currentAgreement, c.stands...)), name)
+		assert.True(t, patch.isMadeIn(agreementFrom(t, currentAgreement, c.made...)), name)
 		for _, other := range c.not {
-			assert.False(t, patch.stands(agreementFrom(t, currentAgreement, other...)), "%s: %q", name, other)
+			assert.False(t, patch.isMadeIn(agreementFrom(t, currentAgreement, other...)), "%s: %q", name, other)
 		}
 	}
-	assert.False(t, patchJSON{UpdateType: "STATUS_AMENDMENT"}.stands(before), "it asks for nothing")
+	assert.False(t, patchJSON{UpdateType: "STATUS_AMENDMENT"}.isMadeIn(before), "it asks for nothing")
 }

@@ -38,21 +38,21 @@ func payerCases[T any](payer func(*T) *AgreementPayerParams) []ruleCase[T] {
 	}
 }
 
-// newPayToPaymentCases are the cases of PayToPaymentWithAgreement.
-func newPayToPaymentCases[T any](put func(*T, PayToPaymentWithAgreement)) []ruleCase[T] {
-	with := changing(func() PayToPaymentWithAgreement {
-		return PayToPaymentWithAgreement{SupplierBusinessCode: canaryBusiness, Purpose: AgreementPurposeRetail, Description: "One order", Payer: validPayer()}
+// newPayToPaymentCases are the cases of NewAgreementParams.
+func newPayToPaymentCases[T any](put func(*T, NewAgreementParams)) []ruleCase[T] {
+	with := changing(func() NewAgreementParams {
+		return NewAgreementParams{SupplierBusinessCode: canaryBusiness, Purpose: AgreementPurposeRetail, Description: "One order", Payer: validPayer()}
 	}, put)
 	description := func(text string) func(*T) {
-		return with(func(n *PayToPaymentWithAgreement) { n.Description = text })
+		return with(func(n *NewAgreementParams) { n.Description = text })
 	}
 	cases := []ruleCase[T]{
-		{rule: "payToAgreement.description.length", pass: with(func(n *PayToPaymentWithAgreement) { n.SupplierBusinessCode = "" }), fail: description(letters(141))},
-		{rule: "payToAgreement.description.length", pass: with(func(n *PayToPaymentWithAgreement) { n.Purpose = "" }), fail: description(letters(141))},
+		{rule: "payToAgreement.description.length", pass: with(func(n *NewAgreementParams) { n.SupplierBusinessCode = "" }), fail: description(letters(141))},
+		{rule: "payToAgreement.description.length", pass: with(func(n *NewAgreementParams) { n.Purpose = "" }), fail: description(letters(141))},
 		{rule: "payToAgreement.description.length", pass: description(""), fail: description(letters(141))},
 		{rule: "payToAgreement.description.length", pass: description(letters(140)), fail: description(letters(141))},
 	}
-	for _, c := range payerCases(func(n *PayToPaymentWithAgreement) *AgreementPayerParams { return &n.Payer }) {
+	for _, c := range payerCases(func(n *NewAgreementParams) *AgreementPayerParams { return &n.Payer }) {
 		cases = append(cases, ruleCase[T]{rule: c.rule, pass: with(c.pass), fail: with(c.fail), also: c.also})
 	}
 	return cases
@@ -175,7 +175,7 @@ func agreementCreateTable() ruleTable[CreateAgreementParams] {
 		valid: func() params {
 			return params{
 				SupplierBusinessCode: canaryBusiness, PayeeReference: canaryReference,
-				Payment: AgreementPaymentParams{
+				Payment: AgreementPaymentDetails{
 					Purpose: AgreementPurposeUtility, Description: "Electricity", StartDate: Date{2026, time.July, 1}, AutomaticRenewal: true,
 				},
 				Terms: validTerms(), Payer: validPayer(),
@@ -217,7 +217,7 @@ func agreementCreateTable() ruleTable[CreateAgreementParams] {
 		),
 		worst: params{
 			RespondByTimeMinutes: new(int64(7201)), CreationType: AgreementCreationTypeMigratedDDR,
-			Payment: AgreementPaymentParams{Description: letters(141), StartDate: Date{2026, 13, 1}, AdditionalInformation: letters(141)},
+			Payment: AgreementPaymentDetails{Description: letters(141), StartDate: Date{2026, 13, 1}, AdditionalInformation: letters(141)},
 			Terms: AgreementTermsParams{
 				NumberOfPaymentsPermitted: new(int64(-1)), PointInTime: new(int64(100)), PaymentAmount: new(decimal.New(-1, 0)),
 				Currency: CurrencyNZD, FirstPaymentDue: Date{2026, 13, 1},

@@ -88,7 +88,7 @@ func (m *merchant) agree(ctx context.Context) error {
 	}
 	agreement, err := m.client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Payment: quickstream.AgreementPaymentParams{
+		Payment: quickstream.AgreementPaymentDetails{
 			Purpose: quickstream.AgreementPurposeRetail, Description: "All  orders", AutomaticRenewal: true, StartDate: quickstream.DateOf(m.run.Box.Now().In(sydney)),
 		},
 		Terms: quickstream.AgreementTermsParams{Frequency: quickstream.AgreementFrequencyMonthly, Type: quickstream.AgreementTypeVariable},
@@ -165,7 +165,7 @@ func (m *merchant) call(ctx context.Context, w *write, opts ...quickstream.CallO
 		return m.client.PayTo.Collect(ctx, quickstream.CollectParams{
 			SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: w.Amount, Currency: quickstream.CurrencyAUD,
 			CustomerReferenceNumber: w.Order.ID, PaymentReferenceNumber: w.Order.Reference,
-			Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: m.agreement}),
+			AgreementToken: m.agreement,
 		}, opts...)
 	default:
 		p.Source = visa

@@ -67,7 +67,7 @@ func (m *merchant) agree(ctx context.Context, customer *quickstream.Customer, no
 	return m.client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		PayeeReference:       rand.Text()[:20], // unique: an agreement whose answer is lost is found by it
-		Payment: quickstream.AgreementPaymentParams{
+		Payment: quickstream.AgreementPaymentDetails{
 			Purpose: quickstream.AgreementPurposeUtility, Description: "Broadband, monthly",
 			StartDate: quickstream.DateOf(now.In(sydney)), AutomaticRenewal: true,
 		},
@@ -114,8 +114,8 @@ func (m *merchant) pay(ctx context.Context, agreement *quickstream.Agreement, in
 		return nil
 	}
 	return m.client.PayTo.Collect(ctx, quickstream.CollectParams{
-		SupplierBusinessCode:    sandbox.DefaultBusiness,
-		Source:                  quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken, RemittanceInformation1: invoice}),
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		AgreementToken:       agreement.AgreementToken, RemittanceInformation1: invoice,
 		PrincipalAmount:         decimal.RequireFromString("89.90"),
 		Currency:                quickstream.CurrencyAUD,
 		CustomerReferenceNumber: invoice,

@@ -161,7 +161,7 @@ var digitArguments = map[string][]string{
 func validArguments(id string) map[reflect.Type]any {
 	agreement := &quickstream.Agreement{
 		AgreementToken: id, Status: quickstream.AgreementStatusActive,
-		PaymentDetails: &quickstream.AgreementPayment{AutomaticRenewal: true},
+		PaymentDetails: &quickstream.AgreementPaymentDetails{AutomaticRenewal: true},
 		PaymentTerms:   &quickstream.AgreementTerms{Frequency: quickstream.AgreementFrequencyWeekly, Type: quickstream.AgreementTypeVariable},
 		PayeeDetails:   &quickstream.AgreementPayee{SupplierBusinessCode: "SHOP"},
 	}
@@ -200,7 +200,7 @@ func validArguments(id string) map[reflect.Type]any {
 		quickstream.ReturnedParams{Date: quickstream.Date{Year: 2026, Month: time.March, Day: 2}},
 		quickstream.CreateAgreementParams{
 			SupplierBusinessCode: "SHOP", PayeeReference: "PAYEE-1",
-			Payment: quickstream.AgreementPaymentParams{
+			Payment: quickstream.AgreementPaymentDetails{
 				Purpose: quickstream.AgreementPurposeRetail, Description: "Goods", StartDate: quickstream.Date{Year: 2026, Month: time.March, Day: 2}, AutomaticRenewal: true,
 			},
 			Terms: quickstream.AgreementTermsParams{Frequency: quickstream.AgreementFrequencyWeekly, Type: quickstream.AgreementTypeVariable},

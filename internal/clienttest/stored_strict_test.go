@@ -42,7 +42,7 @@ func plannable() []quickstream.TransactionParams {
 		quickstream.CancelPreauthorisationParams{OriginalReceiptNumber: "R-1", Type: quickstream.CancellationTypePartial, PrincipalAmount: amount, Currency: pay.Currency},
 		quickstream.CollectParams{
 			SupplierBusinessCode: "SHOP", PrincipalAmount: amount, Currency: pay.Currency,
-			Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1", RemittanceInformation1: "a b"}),
+			AgreementToken: "A-1", RemittanceInformation1: "a b",
 		},
 	}
 }
@@ -69,10 +69,13 @@ func allPlans(t *testing.T, client *quickstream.Client) map[string]quickstream.I
 	terms.RespondByTimeMinutes = new(int64(60))
 	reason := quickstream.AgreementReason{Code: quickstream.AgreementReasonNoAnswer, Description: textsThatDiffer}
 	for _, change := range []quickstream.AgreementChange{
-		details, terms, quickstream.ChangingRecall("A-1"), quickstream.ChangingRecallAmendment("A-1"),
-		quickstream.ChangingStatus("A-1", quickstream.AgreementStatusSuspended, reason),
-		quickstream.ChangingStatus("A-1", quickstream.AgreementStatusActive, quickstream.AgreementReason{}),
-		quickstream.ChangingStatus("A-1", quickstream.AgreementStatusCancelled, reason),
+		{Operation: quickstream.OperationAmendUnilaterally, Details: details},
+		{Operation: quickstream.OperationAmendBilaterally, Terms: terms},
+		{Operation: quickstream.OperationRecallAgreement, AgreementToken: "A-1"},
+		{Operation: quickstream.OperationRecallAmendment, AgreementToken: "A-1"},
+		{Operation: quickstream.OperationSuspendAgreement, AgreementToken: "A-1", Reason: reason},
+		{Operation: quickstream.OperationReactivateAgreement, AgreementToken: "A-1"},
+		{Operation: quickstream.OperationCancelAgreement, AgreementToken: "A-1", Reason: reason},
 	} {
 		keep(client.PayTo.Plan(t.Context(), change))
 	}

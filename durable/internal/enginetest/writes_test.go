@@ -28,19 +28,19 @@ func testChange[TTx any](t *testing.T, db store[TTx]) {
 	agreement, err := s.client.PayTo.Create(t.Context(), customer.CustomerID, s.agreementParams())
 	require.NoError(t, err)
 	require.NoError(t, s.box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement))
-	change := func(orderID string, to quickstream.AgreementStatus, code quickstream.AgreementReasonCode) string {
+	change := func(orderID string, to quickstream.Operation, code quickstream.AgreementReasonCode) string {
 		return s.write(func(tx TTx) (string, error) {
-			written, _, err := s.engine.Change(t.Context(), tx, s.newWrite(orderID), quickstream.ChangingStatus(agreement.AgreementToken, to, quickstream.AgreementReason{Code: code}))
+			written, _, err := s.engine.Change(t.Context(), tx, s.newWrite(orderID), quickstream.AgreementChange{Operation: to, AgreementToken: agreement.AgreementToken, Reason: quickstream.AgreementReason{Code: code}})
 			return written.ID, err
 		})
 	}
-	suspended := s.settled(change("suspend", quickstream.AgreementStatusSuspended, quickstream.AgreementReasonFinalCollection))
+	suspended := s.settled(change("suspend", quickstream.OperationSuspendAgreement, quickstream.AgreementReasonFinalCollection))
 	assert.Equal(t, approved, suspended.Text(), suspended.Problem)
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: amendments, Kind: sandbox.ResetAfterCommit(), Times: 1}))
-	lost := change("reactivate", quickstream.AgreementStatusActive, quickstream.AgreementReasonNoAnswer)
+	lost := change("reactivate", quickstream.OperationReactivateAgreement, quickstream.AgreementReasonNoAnswer)
 	assert.Equal(t, approved, s.reaches(lost, approved, time.Minute).Text())
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: amendments, Kind: sandbox.Status(422, sandbox.ServiceError), Times: 1}))
-	assert.Equal(t, refused, s.settled(change("refused", quickstream.AgreementStatusSuspended, quickstream.AgreementReasonFinalCollection)).Text())
+	assert.Equal(t, refused, s.settled(change("refused", quickstream.OperationSuspendAgreement, quickstream.AgreementReasonFinalCollection)).Text())
 	now, err := s.client.PayTo.Get(t.Context(), agreement.AgreementToken)
 	require.NoError(t, err)
 	assert.Equal(t, quickstream.AgreementStatusActive, now.Status)

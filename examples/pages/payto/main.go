@@ -33,7 +33,7 @@ func run(ctx context.Context) error {
 	}
 	agreement, err := client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
 		PayeeReference: "BROADBAND-1001", // unique: a lost agreement is found by it
-		Payment: quickstream.AgreementPaymentParams{
+		Payment: quickstream.AgreementPaymentDetails{
 			Purpose: quickstream.AgreementPurposeUtility, Description: "Broadband, monthly",
 			StartDate: quickstream.NewDate(2026, time.July, 1), AutomaticRenewal: true,
 		},
@@ -61,7 +61,8 @@ func run(ctx context.Context) error {
 	fmt.Println("the agreement is", agreement.Status)
 	payment, err := client.PayTo.Collect(ctx, quickstream.CollectParams{
 		CustomerReferenceNumber: "INVOICE-4711",
-		Source:                  quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken, RemittanceInformation1: "Invoice 4711"}),
+		AgreementToken:          agreement.AgreementToken,
+		RemittanceInformation1:  "Invoice 4711",
 		PrincipalAmount:         decimal.RequireFromString("89.90"),
 	})
 	if err != nil {

@@ -77,7 +77,7 @@ func run(ctx context.Context) error {
 	}
 	agreement, err := client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
 		PayeeReference: "BROADBAND-1001",
-		Payment: quickstream.AgreementPaymentParams{
+		Payment: quickstream.AgreementPaymentDetails{
 			Purpose: quickstream.AgreementPurposeUtility, Description: "Broadband", StartDate: quickstream.DateOf(time.Now().Add(48 * time.Hour)), AutomaticRenewal: true,
 		},
 		Terms: quickstream.AgreementTermsParams{

@@ -190,8 +190,8 @@ func memberName(path string) string {
 // otherNames are the members whose names do not end in that of their field, by
 // the path of the field; for a struct, what stands before the names of its fields.
 var otherNames = map[string]string{
-	"CreateAgreementParams.Payer.UltimateName":     "ultimatePayerName",
-	"PayToPaymentWithAgreement.Payer.UltimateName": "ultimatePayerName",
+	"CreateAgreementParams.Payer.UltimateName":      "ultimatePayerName",
+	"CollectParams.NewAgreement.Payer.UltimateName": "ultimatePayerName",
 
 	"AuthenticateParams.Instalments":                   "purchaseInstalData",
 	"AuthenticateParams.BillingAddress":                "billAddr",

@@ -48,7 +48,7 @@ func (l letter) String() string { return l.name }
 func agreementParams() quickstream.CreateAgreementParams {
 	return quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PayeeReference: "AGREEMENT-1",
-		Payment: quickstream.AgreementPaymentParams{
+		Payment: quickstream.AgreementPaymentDetails{
 			Purpose: quickstream.AgreementPurposeUtility, Description: "Broadband",
 			StartDate: quickstream.DateOf(time.Now().Add(14 * time.Hour)), AutomaticRenewal: true,
 		},
