@@ -346,7 +346,7 @@ func TestWithSupplierBusinessCode(t *testing.T) {
 	}, filled)
 	_, err := quickstream.NewClient(quickstream.CustomURL(baseURL), testKeys(), quickstream.WithSupplierBusinessCode(""))
 	assert.Error(t, err)
-	for _, code := range []string{"A B", "é"} { // as the parameters take it
+	for _, code := range []string{"A B", "é", strings.Repeat("B", 60)} { // as the parameters take it
 		_, err := client.Transactions.Pay(t.Context(), bankDebit(""), quickstream.WithSupplierBusinessCode(code))
 		require.ErrorIs(t, err, quickstream.ErrInvalid)
 		assert.Contains(t, string(body), `"supplierBusinessCode":"`+code+`"`)

@@ -90,7 +90,7 @@ func (s *shop[TTx]) stored() quickstream.PayParams {
 	if err != nil {
 		customer, err = s.Client.Customers.Create(s.T.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Ann Example"})
 		require.NoError(s.T, err)
-		_, err = s.Client.Accounts.Register(s.T.Context(), customer.CustomerID, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken(s.Token(sandbox.CardAttempted))})
+		_, err = s.Client.Accounts.Register(s.T.Context(), customer.CustomerID, quickstream.RegisterAccountParams{SingleUseTokenID: s.Token(sandbox.CardAttempted)})
 		require.NoError(s.T, err)
 	}
 	for account, err := range s.Client.Accounts.List(customer.CustomerID).All(s.T.Context()) {

@@ -50,11 +50,11 @@ func (s *shop[TTx]) mandate() quickstream.CollectParams {
 	require.NoError(s.T, err)
 	agreement, err := s.Client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Payment: quickstream.AgreementPaymentParams{
-			Purpose: quickstream.PayToPurposeRetail, Description: "Orders", AutomaticRenewal: true, StartDate: quickstream.DateOf(s.Now().In(sydney)),
+		Payment: quickstream.AgreementPaymentDetails{
+			Purpose: quickstream.AgreementPurposeRetail, Description: "Orders", AutomaticRenewal: true, StartDate: quickstream.DateOf(s.Now().In(sydney)),
 		},
-		Terms: quickstream.AgreementTermsParams{Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable},
-		Payer: quickstream.PayToPayerParams{
+		Terms: quickstream.AgreementTermsParams{Frequency: quickstream.AgreementFrequencyMonthly, Type: quickstream.AgreementTypeVariable},
+		Payer: quickstream.AgreementPayerParams{
 			Type: quickstream.PayerTypePerson, ID: "C-7", Name: "Alex Example", PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret("waits@example.com"),
 		},
 	})
@@ -62,7 +62,7 @@ func (s *shop[TTx]) mandate() quickstream.CollectParams {
 	require.NoError(s.T, s.Sandbox.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement))
 	return quickstream.CollectParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, Currency: quickstream.CurrencyAUD, PrincipalAmount: decimal.New(1234, -2),
-		Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken}),
+		AgreementToken: agreement.AgreementToken,
 	}
 }
 

@@ -70,6 +70,9 @@ var withoutConstant = map[string]string{
 
 	"self": aLink, "next": aLink, "prev": aLink,
 
+	"07":   "what only informs the issuer is a text; its comment lists the codes",
+	"NORM": aPriority, "UNAT": aPriority,
+
 	"RESTAPI": "the codes of sources are the facility's",
 }
 
@@ -77,5 +80,6 @@ const (
 	ownMethod = "each kind of update has a method"
 	aNumber   = "a colour depth is a number"
 	aVerb     = "net/http has the methods of HTTP"
+	aPriority = "no list of priorities is published"
 	aLink     = "lists follow their links by themselves"
 )

@@ -97,7 +97,8 @@ func measure(ctx context.Context, name string, db *sql.DB, store durable.Databas
 	if err != nil {
 		return err
 	}
-	account, err := client.Accounts.Register(ctx, customer.CustomerID, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(sandboxtest.Card(sandbox.CardAttempted))})
+	card := sandboxtest.Card(sandbox.CardAttempted)
+	account, err := client.Accounts.Register(ctx, customer.CustomerID, quickstream.RegisterAccountParams{Card: &card})
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func measure(ctx context.Context, name string, db *sql.DB, store durable.Databas
 		fmt.Printf("%s: %d callers: accepted %.0f/s, %.2fx of a plain insert and commit (%.0f/s)\n", name, callers, accepted, accepted/insert, insert)
 	}
 	for _, table := range []string{"quickstream.write", store.Dialect().Jobs} { // what was accepted is not part of what settles
-		if err := clear(ctx, store, table); err != nil {
+		if err := emptyTable(ctx, store, table); err != nil {
 			return err
 		}
 	}
@@ -172,7 +173,7 @@ func measure(ctx context.Context, name string, db *sql.DB, store durable.Databas
 	return nil
 }
 
-func clear(ctx context.Context, store durable.Database[*sql.Tx], table string) error {
+func emptyTable(ctx context.Context, store durable.Database[*sql.Tx], table string) error {
 	tx, err := store.Begin(ctx)
 	if err != nil {
 		return err
