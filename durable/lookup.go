@@ -27,11 +27,7 @@ func (e *engine) workLookUp(ctx context.Context, id string) (time.Duration, erro
 	if e.resume != nil && r.intent.Carrier != "" {
 		ctx = e.resume(ctx, r.intent.Carrier)
 	}
-	if err := e.lookUp(ctx, r, nil); err != nil {
-		return 0, err
-	}
-	r, err = e.peek(ctx, "id = $1", id)
-	if err != nil || r == nil || r.Due.IsZero() || r.State == StateQueued {
+	if err := e.lookUp(ctx, r, nil); err != nil || r.Due.IsZero() || r.State == StateQueued {
 		return 0, err
 	}
 	return snooze(r.Due, r.now), nil

@@ -41,7 +41,8 @@ func rolledBack(err error) bool {
 	return errors.As(err, &database) && strings.HasPrefix(database.SQLState(), "40")
 }
 
-// apply applies an observation of a write. of is the write as it was read before, whose order is locked first.
+// apply applies an observation of a write. of is the write as it was read before, whose order is locked first; it is as it
+// stands then.
 func (e *engine) apply(ctx context.Context, tx tx, of *row, o observed) error {
 	if _, err := e.lock(ctx, tx, of); err != nil { // rows in the order of their ids
 		return err
@@ -58,11 +59,13 @@ func (e *engine) apply(ctx context.Context, tx tx, of *row, o observed) error {
 	}
 	next := r.after(o, e.policy)
 	if next.Standing == r.Standing && next.same(r) {
+		*of = *r
 		return nil
 	}
 	if err := e.change(ctx, tx, r, &next); err != nil {
 		return err
 	}
+	*of = next
 	if event, news := o.event(r, &next); news {
 		return e.record(ctx, tx, &next, event)
 	}

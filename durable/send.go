@@ -306,26 +306,17 @@ func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (t
 	sent.claim, sent.sends = c.text, c.sends
 	err := e.observe(stored, r, sent)
 	e.step("after the outcome")
-	if err != nil {
+	if err != nil || r.State != StateQueued {
 		return 0, err
 	}
-	return e.queuedFor(stored, r.ID)
-}
-
-// queuedFor is when a write that was queued again is sent.
-func (e *engine) queuedFor(ctx context.Context, id string) (time.Duration, error) {
-	r, err := e.peek(ctx, "id = $1 AND state = 'queued'", id)
-	if err != nil || r == nil {
-		return 0, err
-	}
-	return snooze(r.Due, r.now), nil
+	return snooze(r.Due, r.now), nil // it was queued again
 }
 
 // notClaimed says what follows a claim that was not made: nothing was sent.
 func (e *engine) notClaimed(ctx context.Context, r *row, c *claim, sendErr error) (time.Duration, error) {
 	switch err := c.err; {
 	case errors.Is(err, errClaimed):
-		return e.queuedFor(ctx, r.ID)
+		return time.Second, nil // it is looked at again
 	case errors.Is(err, errLine):
 		return e.postpone(ctx, r, r.now.Add(e.inLineFor(r)), "")
 	case errors.Is(err, errPaid):

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -179,6 +181,42 @@ func TestCount(t *testing.T) {
 		"quickstream.durable.outcomes {outcome} 1 error.type=refused,quickstream.durable.standing=approved,quickstream.operation=Transactions.Pay",
 		"quickstream.durable.outcomes {outcome} 1 quickstream.durable.standing=approved,quickstream.operation=Transactions.Pay",
 	}, lines)
+}
+
+// TestAlertsAreOfMetrics: the alerts name metrics, labels and reasons that there are, as OpenTelemetry's exporter for
+// Prometheus writes them.
+func TestAlertsAreOfMetrics(t *testing.T) {
+	names := map[string]bool{}
+	meters, read := collector(t)
+	_, err := Count(meters, durable.Options[*sql.Tx]{})
+	require.NoError(t, err)
+	for _, line := range append(watched(t, full()), read()...) {
+		name, rest, _ := strings.Cut(line, " ")
+		unit, rest, _ := strings.Cut(rest, " ")
+		name = strings.ReplaceAll(name, ".", "_")
+		switch {
+		case unit == "s":
+			name += "_seconds"
+		case strings.HasSuffix(name, "_failures") || strings.HasSuffix(name, "_differences"):
+			name += "_total"
+		}
+		names[name] = true
+		for _, label := range regexp.MustCompile(`quickstream[a-z.]+`).FindAllString(rest, -1) {
+			names[strings.ReplaceAll(label, ".", "_")] = true
+		}
+	}
+	alerts, err := os.ReadFile("../../durable/alerts.yml")
+	require.NoError(t, err)
+	found := regexp.MustCompile(`quickstream_durable_[a-z_]+`).FindAllString(string(alerts), -1)
+	require.Greater(t, len(found), 20)
+	for _, name := range found {
+		assert.Contains(t, names, name)
+	}
+	for _, reasons := range regexp.MustCompile(`_reason=~?"([a-z_|]+)"`).FindAllStringSubmatch(string(alerts), -1) {
+		for _, reason := range strings.Split(reasons[1], "|") {
+			assert.Contains(t, strings.Join(watched(t, full()), "\n"), "reason="+reason)
+		}
+	}
 }
 
 // TestExportedAPI compares the package with its list in the directory api.

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -17,9 +16,8 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// planned is a database that keeps the statements for which it reads all writes.
-type planned[TTx any] struct {
-	durable.Database[TTx]
+// plans keeps the statements for which a database reads all writes.
+type plans struct {
 	prefix string
 	scan   func(detail string) bool
 
@@ -27,29 +25,11 @@ type planned[TTx any] struct {
 	found map[string]bool
 }
 
-// plannedTx is a transaction of it. The drivers get the transaction itself.
-type plannedTx[TTx any] struct {
-	database.Tx
-	db *planned[TTx]
-}
-
-// Exec explains a statement, and runs it.
-func (tx plannedTx[TTx]) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	tx.db.explain(ctx, tx.Tx, query, args)
-	return tx.Tx.Exec(ctx, query, args...)
-}
-
-// Query explains a statement, and runs it.
-func (tx plannedTx[TTx]) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
-	tx.db.explain(ctx, tx.Tx, query, args)
-	return tx.Tx.Query(ctx, query, args...)
-}
-
-func (d *planned[TTx]) explain(ctx context.Context, tx database.Tx, query string, args []any) {
+func (p *plans) explain(ctx context.Context, tx database.Tx, query string, args []any) {
 	if !strings.Contains(query, "quickstream.write") {
 		return
 	}
-	plan, err := tx.Query(ctx, d.prefix+query, args...)
+	plan, err := tx.Query(ctx, p.prefix+query, args...)
 	if err != nil {
 		return // the statement itself will say so
 	}
@@ -58,66 +38,15 @@ func (d *planned[TTx]) explain(ctx context.Context, tx database.Tx, query string
 		var id, parent, unused int
 		var detail string
 		into := []any{&id, &parent, &unused, &detail}
-		if d.prefix == "EXPLAIN " {
+		if p.prefix == "EXPLAIN " {
 			into = into[3:]
 		}
-		if plan.Scan(into...) == nil && d.scan(detail) {
-			d.mu.Lock()
-			d.found[query] = true
-			d.mu.Unlock()
+		if plan.Scan(into...) == nil && p.scan(detail) {
+			p.mu.Lock()
+			p.found[query] = true
+			p.mu.Unlock()
 		}
 	}
-}
-
-// Begin and Join return transactions that explain.
-func (d *planned[TTx]) Begin(ctx context.Context) (database.Tx, error) {
-	tx, err := d.Database.Begin(ctx)
-	return plannedTx[TTx]{tx, d}, err
-}
-
-func (d *planned[TTx]) Join(tx TTx) database.Tx { return plannedTx[TTx]{d.Database.Join(tx), d} }
-
-func itself[TTx any](tx database.Tx) database.Tx {
-	if explained, ok := tx.(plannedTx[TTx]); ok {
-		return explained.Tx
-	}
-	return tx
-}
-
-func (d *planned[TTx]) Leave(tx database.Tx) TTx { return d.Database.Leave(itself[TTx](tx)) }
-func (d *planned[TTx]) Check(ctx context.Context, tx database.Tx) error {
-	return d.Database.Check(ctx, itself[TTx](tx))
-}
-
-func (d *planned[TTx]) History(ctx context.Context, tx database.Tx) (database.Change, error) {
-	return d.Database.History(ctx, itself[TTx](tx))
-}
-
-func (d *planned[TTx]) Adopt(ctx context.Context, tx database.Tx) error {
-	return d.Database.Adopt(ctx, itself[TTx](tx))
-}
-
-func (d *planned[TTx]) Claim(ctx context.Context, tx database.Tx) (func() error, error) {
-	return d.Database.Claim(ctx, itself[TTx](tx))
-}
-
-func (d *planned[TTx]) Queue(config *river.Config) (database.Queue, error) {
-	queue, err := d.Database.Queue(config)
-	return plannedQueue[TTx]{queue}, err
-}
-
-type plannedQueue[TTx any] struct{ database.Queue }
-
-func (q plannedQueue[TTx]) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
-	return q.Queue.Insert(ctx, itself[TTx](tx), jobs)
-}
-
-func (q plannedQueue[TTx]) Pause(ctx context.Context, tx database.Tx, queue string) error {
-	return q.Queue.Pause(ctx, itself[TTx](tx), queue)
-}
-
-func (q plannedQueue[TTx]) Resume(ctx context.Context, tx database.Tx, queue string) error {
-	return q.Queue.Resume(ctx, itself[TTx](tx), queue)
 }
 
 // TestNoScans: what is done about one write reads no others, however many there are, and neither do Health and lists.
@@ -154,8 +83,8 @@ func testNoScans[TTx any](t *testing.T, db store[TTx], prefix, apart string, sca
 		SELECT 'copy ' || i, 'order ' || i, 'token ' || i, 'R' || i, 'reference ' || i, written_at - `+apart+`, `+all+` FROM quickstream.write, n`))
 	require.NoError(t, db.exec(ctx, "ANALYZE")) //nolint:misspell // as SQL spells it
 
-	plans := &planned[TTx]{Database: db.Database, prefix: prefix, scan: scan, found: map[string]bool{}}
-	db.Database = plans
+	found := &plans{prefix: prefix, scan: scan, found: map[string]bool{}}
+	db.Database = &hooked[TTx]{Database: db.Database, before: found.explain}
 	s := open(t, db)
 	s.listen()
 	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 3})
@@ -184,9 +113,9 @@ func testNoScans[TTx any](t *testing.T, db store[TTx], prefix, apart string, sca
 	}
 	s.details("C")
 	require.NoError(t, s.Engine().CompareNow(ctx, paid.SettlesOn))
-	plans.mu.Lock()
-	defer plans.mu.Unlock()
-	assert.Empty(t, plans.found)
+	found.mu.Lock()
+	defer found.mu.Unlock()
+	assert.Empty(t, found.found)
 }
 
 // columns are those of the table of writes.
