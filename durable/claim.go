@@ -140,9 +140,6 @@ func (e *engine) claimRow(ctx context.Context, tx tx, r *row, c *claim) error {
 	if next.keySent.IsZero() {
 		next.keySent = now
 	}
-	if e.carrier != nil {
-		next.intent.Carrier = cmp.Or(e.carrier(ctx), next.intent.Carrier) // of the call, if there was none before
-	}
 	if err := e.save(ctx, tx, &before, &next); errors.Is(err, ErrChanged) {
 		return errClaimed
 	} else if err != nil {

@@ -64,10 +64,6 @@ type Options[TTx any] struct {
 	CompareAt *resolve.TimeOfDay
 	// Keep is how long what is over is kept.
 	Keep Keep
-	// Carrier and Continue carry traces over from notifications and from [Engine.Reverse] to their jobs, as
-	// those of [quickstream.Observer] do for payments.
-	Carrier  func(ctx context.Context) string
-	Continue func(ctx context.Context, carrier string) context.Context
 	// Logger gets what went wrong. It gets no handles and no texts of the service or of hooks.
 	Logger *slog.Logger
 }
@@ -95,8 +91,6 @@ type engine struct {
 	onOutcome                   func(context.Context, tx, OutcomeChange) error
 	onEvent                     func(context.Context, tx, *webhooks.Notification) error
 	onDifference                func(context.Context, Difference) error
-	carrier                     func(context.Context) string
-	resume                      func(context.Context, string) context.Context
 	sendWithin, longestPay, lag time.Duration
 	kept                        Keep
 	refundTotal                 bool
@@ -130,7 +124,7 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 	}
 	core := &engine{
 		db: db, dialect: db.Dialect(), statements: newStatements(), client: client, policy: resolve.DefaultPolicy(*opts.ServiceRetries), sydney: sydney,
-		logger: opts.Logger, installation: opts.Installation, onDifference: opts.OnDifference, carrier: opts.Carrier, resume: opts.Continue,
+		logger: opts.Logger, installation: opts.Installation, onDifference: opts.OnDifference,
 		sendWithin: cmp.Or(opts.SendWithin, time.Hour), longestPay: cmp.Or(opts.LongestPay, 110*time.Second), lag: cmp.Or(opts.LookUpLag, 15*time.Minute),
 		kept: opts.Keep.atLeast(), refundTotal: opts.RefundTotal, workers: cmp.Or(opts.Workers, 10), compareAt: opts.CompareAt, step: func(string) {},
 	}
@@ -196,7 +190,7 @@ func (e *engine) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return within(ctx, e.db, func(tx tx) error { return e.nameInstallation(ctx, tx) })
+	return within(ctx, e.db, func(tx tx) error { return e.belongs(ctx, tx, false) })
 }
 
 // beatEvery is how often each engine looks at the history of the database and at a pause.
@@ -215,7 +209,7 @@ func (e *engine) start(ctx context.Context) error {
 	if !e.started.CompareAndSwap(false, true) {
 		return errors.New("an engine is started once: make another one")
 	}
-	err := within(ctx, e.db, func(tx tx) error { return e.isFacility(ctx, tx) })
+	err := within(ctx, e.db, func(tx tx) error { return e.belongs(ctx, tx, true) })
 	if err != nil {
 		return err
 	}

@@ -38,22 +38,23 @@ func (e *FacilityError) Unwrap() error { return errFacility }
 
 func (e *engine) here() facility { return facility{e.installation, fmt.Sprint(e.client)} }
 
-func storeFacility(ctx context.Context, tx tx, f facility) error {
-	text, err := json.Marshal(f)
-	if err != nil {
-		return err
-	}
-	return setMeta(ctx, tx, facilityName, string(text))
-}
-
-// nameInstallation refuses a database of another installation, and names one that is new. It writes
-// before it reads: SQLite lets a transaction that has read write only if no other one has written.
-func (e *engine) nameInstallation(ctx context.Context, tx tx) error {
+// belongs refuses a database of another installation, and names one that is new. To send it must be at the same address,
+// which the first engine that starts stores. It writes before it reads: SQLite lets a transaction that has read write only
+// if no other one has written.
+func (e *engine) belongs(ctx context.Context, tx tx, sends bool) error {
 	named, err := json.Marshal(facility{Installation: e.installation})
 	if err != nil {
 		return err
 	}
-	if err := execute(ctx, tx, "INSERT INTO quickstream.meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", facilityName, string(named)); err != nil {
+	here, err := json.Marshal(e.here())
+	if err != nil {
+		return err
+	}
+	err = execute(ctx, tx, "INSERT INTO quickstream.meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", facilityName, string(named))
+	if err == nil && sends {
+		err = execute(ctx, tx, "UPDATE quickstream.meta SET value = $1 WHERE name = $2 AND value = $3", string(here), facilityName, string(named))
+	}
+	if err != nil {
 		return err
 	}
 	text, err := meta(ctx, tx, facilityName)
@@ -61,7 +62,7 @@ func (e *engine) nameInstallation(ctx context.Context, tx tx) error {
 		return err
 	}
 	err = e.differs(text)
-	if other := (*FacilityError)(nil); errors.As(err, &other) && other.Differs == "address" { // it may accept, and not send
+	if other := (*FacilityError)(nil); !sends && errors.As(err, &other) && other.Differs == "address" { // it may accept, and not send
 		err = nil
 	}
 	return err
@@ -83,26 +84,6 @@ func (e *engine) differs(text string) error {
 	}
 }
 
-// isFacility refuses to work for another facility. The first engine that starts says which it is.
-func (e *engine) isFacility(ctx context.Context, tx tx) error {
-	named, err := json.Marshal(facility{Installation: e.installation})
-	if err != nil {
-		return err
-	}
-	here, err := json.Marshal(e.here())
-	if err != nil {
-		return err
-	}
-	if err := execute(ctx, tx, "UPDATE quickstream.meta SET value = $1 WHERE name = $2 AND value = $3", string(here), facilityName, string(named)); err != nil {
-		return err
-	}
-	text, err := meta(ctx, tx, facilityName)
-	if err != nil {
-		return err
-	}
-	return e.differs(text)
-}
-
 // ConfirmFacility says that the installation has moved to the address of this program's client. by and note
 // are as in [Decision].
 func (e *Engine[TTx]) ConfirmFacility(ctx context.Context, by, note string) error {
@@ -110,7 +91,11 @@ func (e *Engine[TTx]) ConfirmFacility(ctx context.Context, by, note string) erro
 		return err
 	}
 	err := within(ctx, e.db, func(tx tx) error {
-		if err := storeFacility(ctx, tx, e.here()); err != nil {
+		here, err := json.Marshal(e.here())
+		if err != nil {
+			return err
+		}
+		if err := setMeta(ctx, tx, facilityName, string(here)); err != nil {
 			return err
 		}
 		return e.recordInstallation(ctx, tx, Event{Kind: EventFacilityConfirmed, By: by, Note: note})

@@ -22,15 +22,11 @@ func (e *Engine[TTx]) Inbox(verifier *webhooks.Verifier, opts ...webhooks.Handle
 // keep stores a notification and its job. One id with other content is stored beside.
 func (e *engine) keep(ctx context.Context, n *webhooks.Notification) error {
 	e.step("before the inbox")
-	carrier := ""
-	if e.carrier != nil {
-		carrier = e.carrier(ctx)
-	}
 	others := 0
 	err := within(ctx, e.db, func(tx tx) error {
-		added, err := tx.Exec(ctx, `INSERT INTO quickstream.notification (id, digest, raw, state, received_at, changed_at, failures, problem, carrier)
-			VALUES ($1, $2, $3, 'received', `+database.Now+`, `+database.Now+`, 0, '', $4) ON CONFLICT (id, digest) DO NOTHING`,
-			n.ID, n.Digest(), string(n.Raw()), carrier)
+		added, err := tx.Exec(ctx, `INSERT INTO quickstream.notification (id, digest, raw, state, received_at, changed_at, failures, problem)
+			VALUES ($1, $2, $3, 'received', `+database.Now+`, `+database.Now+`, 0, '') ON CONFLICT (id, digest) DO NOTHING`,
+			n.ID, n.Digest(), string(n.Raw()))
 		if err != nil || added == 0 {
 			return err
 		}
@@ -51,17 +47,14 @@ func (e *engine) keep(ctx context.Context, n *webhooks.Notification) error {
 // workInbox confirms a notification and acts on it. The API is asked outside of the transaction in which the effect
 // and "done" are one.
 func (e *engine) workInbox(ctx context.Context, job inboxJob) error {
-	var raw, carrier string
+	var raw string
 	var at time.Time
 	err := within(ctx, e.db, func(tx tx) error {
-		return query(ctx, tx, func(scan func(...any) error) error { return scan(&raw, &carrier, &at) },
-			"SELECT raw, carrier, "+database.Now+" FROM quickstream.notification WHERE id = $1 AND digest = $2 AND state = 'received'", job.ID, job.Digest)
+		return query(ctx, tx, func(scan func(...any) error) error { return scan(&raw, &at) },
+			"SELECT raw, "+database.Now+" FROM quickstream.notification WHERE id = $1 AND digest = $2 AND state = 'received'", job.ID, job.Digest)
 	})
 	if err != nil || raw == "" {
 		return err // done
-	}
-	if e.resume != nil && carrier != "" {
-		ctx = e.resume(ctx, carrier)
 	}
 	if err = e.act(ctx, job, raw, at); err == nil || ctx.Err() != nil {
 		return err

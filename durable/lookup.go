@@ -24,9 +24,6 @@ func (e *engine) workLookUp(ctx context.Context, id string) (time.Duration, erro
 	case r.Due.After(r.now):
 		return snooze(r.Due, r.now), nil
 	}
-	if e.resume != nil && r.intent.Carrier != "" {
-		ctx = e.resume(ctx, r.intent.Carrier)
-	}
 	if err := e.lookUp(ctx, r, nil); err != nil || r.Due.IsZero() || r.State == StateQueued {
 		return 0, err
 	}

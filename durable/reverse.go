@@ -25,9 +25,6 @@ func (e *Engine[TTx]) Reverse(ctx context.Context, tx TTx, w NewWrite, of string
 	return e.follow(ctx, e.typed.Join(tx), w, of, func(w NewWrite, payment *row) (*row, error) {
 		r := e.rowOf(w, reverseIntent(payment.ReceiptNumber, payment.now))
 		r.Currency = payment.Currency
-		if e.carrier != nil {
-			r.intent.Carrier = e.carrier(ctx)
-		}
 		return r, nil
 	})
 }

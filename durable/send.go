@@ -61,9 +61,6 @@ func (e *engine) workSend(ctx context.Context, id, alone string) (time.Duration,
 	case newer && rand.IntN(5) > 0: //nolint:gosec // a fifth of the turns is the backlog's
 		return backlogPause/2 + rand.N(backlogPause), nil //nolint:gosec // not secret
 	}
-	if e.resume != nil && r.intent.Carrier != "" {
-		ctx = e.resume(ctx, r.intent.Carrier)
-	}
 	if wait := now.restoring.waits(r, e.lag); wait > 0 {
 		return wait, nil
 	}

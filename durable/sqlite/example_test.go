@@ -81,7 +81,7 @@ func (s shop) charge(ctx context.Context, order, attempt, token string) (durable
 	if err != nil {
 		return durable.Write{}, err
 	}
-	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	defer tx.Rollback() // after Commit it does nothing
 	var amount decimal.Decimal
 	if err := tx.QueryRowContext(ctx, "SELECT amount FROM orders WHERE id = $1", order).Scan(&amount); err != nil {
 		return durable.Write{}, err

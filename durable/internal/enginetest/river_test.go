@@ -31,8 +31,9 @@ func TestJobs(t *testing.T) { everywhere(t, testJobs[*sql.Tx], testJobs[pgx.Tx])
 func testJobs[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	ctx := t.Context()
+	const ended = "finalized_at" //nolint:misspell // River's column
 	for i, statement := range []string{
-		"DELETE FROM %s", "UPDATE %s SET state = 'cancelled', finalized_at = " + db.Dialect().JobTime, "UPDATE %s SET state = 'discarded', finalized_at = " + db.Dialect().JobTime,
+		"DELETE FROM %s", "UPDATE %s SET state = 'cancelled', " + ended + " = " + db.Dialect().JobTime, "UPDATE %s SET state = 'discarded', " + ended + " = " + db.Dialect().JobTime,
 		"UPDATE %s SET state = 'running', attempt = 1, attempted_at = " + db.Dialect().JobTime,
 	} {
 		order := fmt.Sprint("order ", i)
@@ -53,7 +54,7 @@ func testJobs[TTx any](t *testing.T, db store[TTx]) {
 		assert.Equal(t, 1, s.charged(order))
 	}
 	// All jobs of what is done run again.
-	require.NoError(t, db.exec(ctx, "UPDATE "+s.jobs()+" SET state = 'available', finalized_at = NULL WHERE state = 'completed' AND kind IN ('quickstream.send', 'quickstream.notify', 'quickstream.lookup')"))
+	require.NoError(t, db.exec(ctx, "UPDATE "+s.jobs()+" SET state = 'available', "+ended+" = NULL WHERE state = 'completed' AND kind IN ('quickstream.send', 'quickstream.notify', 'quickstream.lookup')"))
 	s.pay("last", s.stored())
 	s.Settled("last")
 	for i := range 4 {

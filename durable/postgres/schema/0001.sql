@@ -99,7 +99,6 @@ CREATE TABLE quickstream.notification (
 	changed_at timestamptz NOT NULL,
 	failures bigint NOT NULL,
 	problem text NOT NULL,
-	carrier text NOT NULL,
 	PRIMARY KEY (id, digest)
 );
 

@@ -95,7 +95,6 @@ CREATE TABLE quickstream_notification (
 	changed_at integer NOT NULL,
 	failures bigint NOT NULL,
 	problem text NOT NULL,
-	carrier text NOT NULL,
 	PRIMARY KEY (id, digest)
 );
 

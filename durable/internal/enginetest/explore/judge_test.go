@@ -21,8 +21,6 @@ type stood struct {
 	decided           string
 }
 
-func (w stood) paid() bool { return w.follows == "" && w.Approved() }
-
 func (s *scene[TTx]) writes() (all []stood) {
 	s.each(func(scan func(...any) error) error {
 		var w stood

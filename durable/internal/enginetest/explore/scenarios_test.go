@@ -100,7 +100,7 @@ func lost[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx]) {
 
 // refunds commits refunds of a payment, which then wait.
 func refunds[TTx comparable](cents ...int64) func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
-	return func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
+	return func(ctx context.Context, _ *scene[TTx], e *engine[TTx]) {
 		for i, c := range cents {
 			_ = e.commit(ctx, func(tx TTx) error {
 				_, _, err := e.Refund(ctx, tx, durable.NewWrite{ID: fmt.Sprintf("refund %d of %d", i, c)}, "1", quickstream.RefundParams{PrincipalAmount: decimal.New(c, -2), Currency: quickstream.CurrencyAUD})
