@@ -8,7 +8,10 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -19,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/internal/database"
 	"github.com/quickstream-go/quickstream/durable/postgres"
 )
 
@@ -291,4 +295,71 @@ func TestCloned(t *testing.T) {
 		isPaid(s, clone, fmt.Sprint("waiting ", i))
 	}
 	assert.Len(t, s.Sandbox.Ledger(), 2+lost)
+}
+
+// synchronous starts a standby for which the commits of this server wait.
+func (sv *server) synchronous() *server {
+	sv.Helper()
+	follower := sv.backup("-R")
+	sv.ask("ALTER SYSTEM SET synchronous_standby_names = '*'")
+	sv.ask("SELECT pg_reload_conf()")
+	sv.waitsFor("current_setting('synchronous_standby_names') = '*' AND EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync')")
+	return follower
+}
+
+// TestSynchronousWaitCancelled: the wait for a standby that is gone is cancelled. PostgreSQL commits without it, and only
+// warns. Nothing is sent under such a claim, which a promotion would undo; with the standby the payment is sent once.
+func TestSynchronousWaitCancelled(t *testing.T) {
+	t.Parallel()
+	primary := newServer(t)
+	db := primary.store()
+	follower := primary.synchronous()
+	var claims atomic.Int64
+	reached, held := make(chan bool), make(chan bool)
+	db.Database = &hooked[pgx.Tx]{Database: db.Database, before: func(_ context.Context, _ database.Tx, _ string, args []any) {
+		if !slices.Contains(args, any(durable.StateSending)) {
+			return
+		}
+		if claims.Add(1) == 1 {
+			close(reached)
+			<-held
+		}
+	}}
+	s := open(t, db)
+	s.pay("A", s.stored())
+	<-reached
+	follower.stop("immediate")
+	close(held)
+	eventually(t, func() bool {
+		primary.ask("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+		return claims.Load() > 2 || s.charged("A") > 0
+	}, "it is claimed again and again")
+	assert.Zero(t, s.charged("A"), "it was sent under a claim that the standby does not have")
+	follower.start()
+	s.Settled("A")
+	assert.Equal(t, 1, s.charged("A"))
+}
+
+// TestSynchronousCommit: a program whose commits do not wait for the standbys that there are is refused, and one that would
+// not hear of a wait that was cancelled.
+func TestSynchronousCommit(t *testing.T) {
+	t.Parallel()
+	primary := newServer(t)
+	s := open(t, primary.store())
+	primary.synchronous()
+	for setting, refused := range map[string]bool{
+		"synchronous_commit=local": true, "synchronous_commit=off": true, "client_min_messages=error": true,
+		"synchronous_commit=on": false, "synchronous_commit=remote_write": false, "synchronous_commit=remote_apply": false, "client_min_messages=warning": false,
+	} {
+		pool, err := pgxpool.New(t.Context(), primary.address()+"?"+setting)
+		require.NoError(t, err)
+		defer pool.Close()
+		_, err = durable.New(t.Context(), postgres.Pgx(pool), s.Client, durable.Options[pgx.Tx]{Installation: "shop", OnOutcome: s.told, ServiceRetries: serviceRetries()})
+		if !refused {
+			require.NoError(t, err, setting)
+			continue
+		}
+		name, _, _ := strings.Cut(setting, "=")
+		require.ErrorContains(t, err, name+" is", setting)
+	}
 }
