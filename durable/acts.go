@@ -120,7 +120,7 @@ func (e *engine) asked(ctx context.Context, id string, event Event, act func(tx 
 	}
 	if err == nil {
 		err = within(ctx, e.db, func(tx tx) error {
-			if _, err := e.lock(ctx, tx, of); err != nil {
+			if err := e.lock(ctx, tx, of); err != nil {
 				return err
 			}
 			r, err := e.read(ctx, tx, id)
@@ -230,13 +230,13 @@ func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber stri
 			current = known
 			return err
 		}
-		if _, err := e.lock(ctx, tx, r); err != nil {
+		if err := e.lock(ctx, tx, r); err != nil {
 			return err
 		}
 		if current, err = e.admit(ctx, tx, r); current != nil || err != nil {
 			return err
 		}
-		created, err = e.insert(ctx, tx, r)
+		created, err = e.insert(ctx, tx, r, e.statements.insert)
 		if err == nil && !created {
 			err = ErrChanged
 		}
@@ -300,7 +300,7 @@ func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error
 	if of == nil {
 		return ErrNoWrite
 	}
-	if _, err := e.lock(ctx, tx, of); err != nil {
+	if err := e.lock(ctx, tx, of); err != nil {
 		return fmt.Errorf("durable: %w", err)
 	}
 	r, err := e.read(ctx, tx, id)
@@ -404,7 +404,7 @@ func (e *engine) payAgain(ctx context.Context, tx tx, w NewWrite, of Replacement
 	if same, err := e.one(ctx, tx, "id = $1", w.ID); same != nil || err != nil { // the same step again
 		return shown(e.store(ctx, tx, r))
 	}
-	if _, err := e.lock(ctx, tx, r); err != nil {
+	if err := e.lock(ctx, tx, r); err != nil {
 		return Write{}, false, fmt.Errorf("durable: %w", err)
 	}
 	absent, err := e.read(ctx, tx, of.Of)

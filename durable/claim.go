@@ -82,7 +82,7 @@ func (g gates) err(e *engine, alone string) error {
 func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 	marked := func() error { return nil }
 	err := within(ctx, e.db, func(tx tx) (err error) {
-		if _, err := e.lock(ctx, tx, r); err != nil {
+		if err := e.lock(ctx, tx, r); err != nil {
 			return err
 		}
 		change, err := e.db.History(ctx, tx)

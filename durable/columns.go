@@ -84,6 +84,7 @@ func columns() []column {
 type statements struct {
 	columns              []column
 	read, insert, update string
+	first                string // inserts the first payment of an order
 }
 
 func newStatements() statements {
@@ -108,6 +109,8 @@ func newStatements() statements {
 		sqlIn("operation", quickstream.OperationRefund, OperationReverse) + ")"
 	s.read = "SELECT " + list + ", written_at, " + refunded + ", " + database.Now + " FROM quickstream.write WHERE "
 	s.insert = "INSERT INTO quickstream.write (" + list + ", written_at) VALUES (" + strings.Join(values, ", ") + ", " + database.Now + ") ON CONFLICT DO NOTHING RETURNING written_at"
+	s.first = "INSERT INTO quickstream.write (" + list + ", written_at) SELECT " + strings.Join(values, ", ") + ", " + database.Now +
+		" WHERE NOT EXISTS (SELECT 1 FROM quickstream.write WHERE order_id = $2 AND follows = '') ON CONFLICT DO NOTHING RETURNING written_at"
 	s.update = "UPDATE quickstream.write SET " + strings.Join(changes, ", ") + " WHERE id = $1 AND state = $2 AND version = $3 AND claim = $4"
 	return s
 }

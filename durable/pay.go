@@ -88,18 +88,24 @@ func (e *engine) plan(ctx context.Context, w NewWrite, params quickstream.Transa
 
 // store stores a write and the job that sends it, or returns the write that is there.
 func (e *engine) store(ctx context.Context, tx tx, r *row) (*row, bool, error) {
-	related, err := e.lock(ctx, tx, r)
+	written := false
+	var err error
+	if r.IsPayment() { // almost always the order has none yet, and only an index can forbid it
+		written, err = e.insert(ctx, tx, r, e.statements.first)
+	}
+	if err == nil && !written {
+		err = e.lock(ctx, tx, r)
+	}
 	if err != nil {
 		return nil, false, fmt.Errorf("durable: %w", err)
 	}
-	if related { // otherwise only an index can forbid it
+	if !written {
 		if current, err := e.admit(ctx, tx, r); current != nil || err != nil {
 			return current, false, err
 		}
-	}
-	written, err := e.insert(ctx, tx, r)
-	if err != nil {
-		return nil, false, fmt.Errorf("durable: %w", err)
+		if written, err = e.insert(ctx, tx, r, e.statements.insert); err != nil {
+			return nil, false, fmt.Errorf("durable: %w", err)
+		}
 	}
 	if !written {
 		current, err := e.admit(ctx, tx, r)

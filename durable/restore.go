@@ -249,7 +249,7 @@ func (e *engine) storeLost(ctx context.Context, t *quickstream.Transaction, at t
 			return err
 		}
 		lost := e.lostRow(NewWrite{ID: cmp.Or(t.Metadata[writeMember], "lost "+t.ReceiptNumber), Order: order}, t, at)
-		if _, err := e.lock(ctx, tx, lost); err != nil {
+		if err := e.lock(ctx, tx, lost); err != nil {
 			return err
 		}
 		same, err := e.one(ctx, tx, "id = $1", lost.ID)
@@ -283,7 +283,7 @@ var errNotStored = errors.New("a payment that the database lacks could not be st
 
 // insertLost stores a row that was read from the service. If it is not stored the list was not read.
 func (e *engine) insertLost(ctx context.Context, tx tx, lost *row, seen observed) error {
-	stored, err := e.insert(ctx, tx, lost)
+	stored, err := e.insert(ctx, tx, lost, e.statements.insert)
 	if err == nil && !stored {
 		err = errNotStored
 	}

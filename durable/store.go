@@ -126,21 +126,24 @@ func (e *engine) peek(ctx context.Context, where string, args ...any) (found *ro
 // which SQLite cannot tell of a parameter.
 const ofReceipt = "receipt <> '' AND receipt = $1 AND operation <> 'Transactions.Void'"
 
-// lock waits for those who change a payment of the same order, or what follows the same write, and
-// reports whether there is any. PostgreSQL decides what a statement sees when it begins, and not when
-// it is let in: what follows sees what they have committed. Rows are locked in the order of their ids.
-func (e *engine) lock(ctx context.Context, tx tx, r *row) (related bool, err error) {
+// lock waits for those who change a payment of the same order, or what follows the same write. PostgreSQL decides what a
+// statement sees when it begins, and not when it is let in: what follows sees what they have committed. Rows are locked in
+// the order of their ids.
+func (e *engine) lock(ctx context.Context, tx tx, r *row) error {
 	where, key := "order_id = $1 AND follows = ''", r.Order
 	if !r.IsPayment() {
 		where, key = "(id = $1 OR follows <> '' AND follows = $1)", r.Follows
 	}
 	if e.dialect.WriteLock != "" {
 		if err := execute(ctx, tx, e.dialect.WriteLock); err != nil {
-			return false, err
+			return err
 		}
 	}
-	found, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE "+where+" ORDER BY id"+e.dialect.ForUpdate, key)
-	return len(found) > 0, err
+	if e.dialect.ForUpdate == "" {
+		return nil
+	}
+	_, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE "+where+" ORDER BY id"+e.dialect.ForUpdate, key)
+	return err
 }
 
 // guess is about what the database's clock shows, for what decides nothing.
@@ -148,7 +151,7 @@ func (e *engine) guess() time.Time { return time.Now().Add(time.Duration(e.ahead
 
 // insert stores a write unless an index forbids it, and reports whether it did. What is due, or has changed, at no
 // time is so now.
-func (e *engine) insert(ctx context.Context, tx tx, r *row) (stored bool, err error) {
+func (e *engine) insert(ctx context.Context, tx tx, r *row, statement string) (stored bool, err error) {
 	r.Version = 1
 	if err := r.encode(); err != nil {
 		return false, err
@@ -156,7 +159,7 @@ func (e *engine) insert(ctx context.Context, tx tx, r *row) (stored bool, err er
 	err = query(ctx, tx, func(scan func(...any) error) error {
 		stored = true
 		return scan(&r.Written)
-	}, e.statements.insert, e.statements.inserted(r)...)
+	}, statement, e.statements.inserted(r)...)
 	if stored {
 		r.now, r.Changed = r.Written, r.Written
 		e.ahead.Store(int64(time.Until(r.now)))
