@@ -25,8 +25,7 @@ func (e *engine) observe(ctx context.Context, r *row, o observed) (err error) {
 		}
 	}
 	e.step("after the observation's commit")
-	e.waiting.wake(r.ID)
-	return err
+	return err // those who wait are woken when OnOutcome has run
 }
 
 func isVersion(err error) bool {

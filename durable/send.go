@@ -68,7 +68,11 @@ func (e *engine) workSend(ctx context.Context, id, alone string) (time.Duration,
 		e.logger.ErrorContext(ctx, "quickstream: a write is not sent, because its row and its request say different things", "id", r.ID)
 		return 0, e.observe(ctx, r, observed{kind: sawConflict, reason: ReasonAltered, problem: "its row and its request say different things"})
 	}
-	return e.sendQueued(ctx, r, now, alone)
+	again, err := e.sendQueued(ctx, r, now, alone)
+	if err == nil && r.changes > r.notified {
+		_ = e.workNotify(ctx, r.ID) // if it fails its own job calls OnOutcome again
+	}
+	return again, err
 }
 
 // isAltered reports whether somebody has changed a row by hand, or its request.
