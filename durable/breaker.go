@@ -246,11 +246,14 @@ func answers(err error) bool {
 type gate struct {
 	places chan struct{}
 	mu     sync.Mutex
-	hung   map[*time.Timer]bool // calls that hang, and were not counted in an earlier pause
+	calls  map[*call]bool // those that have not ended, and whether they hang and were not counted in an earlier pause
 }
 
+// call is one under way. It has a size, so that each has an address of its own.
+type call struct{ timer *time.Timer }
+
 func newGate(places int) *gate {
-	return &gate{places: make(chan struct{}, places), hung: map[*time.Timer]bool{}}
+	return &gate{places: make(chan struct{}, places), calls: map[*call]bool{}}
 }
 
 // enter waits for a place for some seconds.
@@ -264,29 +267,35 @@ func (g *gate) enter(ctx context.Context) (release func(), admitted bool) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	var timer *time.Timer
-	timer = time.AfterFunc(hangAfter, func() {
+	c := new(call)
+	g.calls[c] = false
+	c.timer = time.AfterFunc(hangAfter, func() {
 		<-g.places
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.hung[timer] = true
+		if _, underWay := g.calls[c]; underWay {
+			g.calls[c] = true
+		}
 	})
 	return func() {
-		if timer.Stop() {
+		if c.timer.Stop() {
 			<-g.places
 		}
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		delete(g.hung, timer)
+		delete(g.calls, c)
 	}, true
 }
 
 // hanging is how many calls hang. forget has them not counted any more.
-func (g *gate) hanging(forget bool) int {
+func (g *gate) hanging(forget bool) (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if forget {
-		clear(g.hung)
+	for c, hangs := range g.calls {
+		if hangs {
+			n++
+			g.calls[c] = !forget
+		}
 	}
-	return len(g.hung)
+	return n
 }

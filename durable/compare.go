@@ -93,10 +93,11 @@ type comparison struct {
 
 func (c *comparison) compare(ctx context.Context) error {
 	err := c.readDay(ctx, c.date, func() error { return nil }, func(page []*quickstream.Transaction, at time.Time) error { return c.page(ctx, page, at) })
-	if errors.Is(err, errUnreadableItem) || errors.Is(err, errUnexpectedlyEmpty) {
+	empty := errors.Is(err, errUnexpectedlyEmpty)
+	if empty || errors.Is(err, errUnreadableItem) {
 		err = c.differ(ctx, Difference{Kind: Unreadable, Date: c.date, Err: err})
 	}
-	if err != nil {
+	if err != nil || empty { // which payments are not there says nothing then
 		return err
 	}
 	return c.here(ctx)
