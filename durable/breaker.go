@@ -3,7 +3,6 @@ package durable
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"sync"
@@ -76,49 +75,26 @@ func ends(err error) bool {
 }
 
 // changeBreaker changes the breaker under a lock. Nothing is stored if change returns false.
-func (e *engine) changeBreaker(ctx context.Context, change func(b *breaker, now time.Time) bool) (b breaker, changed bool, err error) {
-	err = within(ctx, e.db, func(tx tx) error {
-		if err := execute(ctx, tx, "INSERT INTO quickstream.meta (name, value) VALUES ($1, '') ON CONFLICT (name) DO UPDATE SET value = quickstream.meta.value", breakerName); err != nil {
-			return err
-		}
-		g, err := e.gates(ctx, tx)
-		if err != nil {
-			return err
-		}
-		now, err := databaseNow(ctx, tx)
-		if err != nil {
-			return err
-		}
+func (e *engine) changeBreaker(ctx context.Context, change func(b *breaker, now time.Time) bool) (changed bool, err error) {
+	err = e.changeGates(ctx, breakerName, func(tx tx, g *gates, now time.Time) (any, error) {
 		was := !g.breaker.Since.IsZero()
 		if changed = change(&g.breaker, now); !changed {
-			return nil
+			return nil, nil //nolint:nilnil // nothing is stored
 		}
-		b = g.breaker
-		text := ""
-		if !b.Since.IsZero() {
-			data, err := json.Marshal(b)
-			if err != nil {
-				return err
-			}
-			text = string(data)
-		}
-		if err := setMeta(ctx, tx, breakerName, text); err != nil {
-			return err
-		}
-		switch is := !b.Since.IsZero(); {
+		switch is := !g.breaker.Since.IsZero(); {
 		case is && !was:
-			return e.queue.Pause(ctx, tx, sendQueue)
+			return g.breaker, e.queue.Pause(ctx, tx, sendQueue)
 		case was && !is && g.person.By == "":
-			return e.queue.Resume(ctx, tx, sendQueue)
+			return g.breaker, e.queue.Resume(ctx, tx, sendQueue)
 		}
-		return nil
+		return g.breaker, nil
 	})
-	return b, changed && err == nil, err
+	return changed && err == nil, err
 }
 
 // open opens the breaker.
 func (e *engine) open(ctx context.Context, reason string) {
-	_, opened, err := e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
+	opened, err := e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
 		if !b.Since.IsZero() {
 			return false
 		}
@@ -140,7 +116,7 @@ func (e *engine) heed(ctx context.Context, c *claim, err error) {
 		e.open(ctx, problemOf(err))
 	case c.alone == "" || !ends(err):
 	default:
-		_, closed, err := e.changeBreaker(ctx, func(b *breaker, _ time.Time) bool {
+		closed, err := e.changeBreaker(ctx, func(b *breaker, _ time.Time) bool {
 			open := !b.Since.IsZero()
 			*b = breaker{}
 			return open
@@ -180,7 +156,7 @@ func (e *engine) checkBreaker(ctx context.Context) error {
 		return nil
 	}
 	turn := rand.Text()
-	_, mine, err := e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
+	mine, err := e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
 		if b.Since.IsZero() || b.Until.After(now) {
 			return false
 		}
@@ -222,7 +198,7 @@ func (e *engine) checkBreaker(ctx context.Context) error {
 
 // endTurn gives a turn back that has not ended the pause. failed means that a write was tried.
 func (e *engine) endTurn(ctx context.Context, turn string, failed bool) error {
-	_, _, err := e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
+	_, err := e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
 		if b.Claim != turn {
 			return false
 		}

@@ -62,6 +62,32 @@ func (e *engine) gates(ctx context.Context, tx tx) (g gates, err error) {
 	return g, err
 }
 
+// changeGates changes one of the gates under a lock. Nothing is stored if change returns nil.
+func (e *engine) changeGates(ctx context.Context, name string, change func(tx tx, g *gates, now time.Time) (any, error)) error {
+	return within(ctx, e.db, func(tx tx) error {
+		if err := setMeta(ctx, tx, "lock of "+name, ""); err != nil {
+			return err
+		}
+		g, err := e.gates(ctx, tx)
+		if err != nil {
+			return err
+		}
+		now, err := databaseNow(ctx, tx)
+		if err != nil {
+			return err
+		}
+		value, err := change(tx, &g, now)
+		if err != nil || value == nil {
+			return err
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		return setMeta(ctx, tx, name, string(text))
+	})
+}
+
 // err is why nothing is claimed; nil if claims are made.
 func (g gates) err(e *engine, alone string) error {
 	switch {

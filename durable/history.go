@@ -2,7 +2,6 @@ package durable
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -68,36 +67,14 @@ func (s restoring) waits(r *row, lag time.Duration) time.Duration {
 	}
 }
 
-func storeRestoring(ctx context.Context, tx tx, s restoring) error {
-	text := []byte{}
-	if s.on() {
-		var err error
-		if text, err = json.Marshal(s); err != nil {
-			return err
-		}
-	}
-	return setMeta(ctx, tx, restoringName, string(text))
-}
-
 // changeRestoring changes the restoring under a lock. Nothing is stored if change returns false.
 func (e *engine) changeRestoring(ctx context.Context, change func(tx tx, s *restoring, now time.Time) (bool, error)) error {
-	return within(ctx, e.db, func(tx tx) error {
-		if err := setMeta(ctx, tx, "lock of restoring", ""); err != nil {
-			return err
-		}
-		g, err := e.gates(ctx, tx)
-		if err != nil {
-			return err
-		}
-		now, err := databaseNow(ctx, tx)
-		if err != nil {
-			return err
-		}
+	return e.changeGates(ctx, restoringName, func(tx tx, g *gates, now time.Time) (any, error) {
 		changed, err := change(tx, &g.restoring, now)
 		if err != nil || !changed {
-			return err
+			return nil, err
 		}
-		return storeRestoring(ctx, tx, g.restoring)
+		return g.restoring, nil
 	})
 }
 
