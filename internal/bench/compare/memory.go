@@ -101,8 +101,8 @@ func worstAnswers(ctx context.Context) []worst {
 		{"error", errorCap, get(http.StatusUnprocessableEntity), func() []string {
 			return []string{padded(errorCap, `{"~":"m"}`)}
 		}},
-		{"webhook", webhooks.DefaultMaxBody, deliver, func() []string {
-			return []string{padded(webhooks.DefaultMaxBody, `{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1","metadata":{`+heaptest.Members(4_900, `""`)+`"m":"~"}}}`)}
+		{"webhook", webhooks.MaxBody, deliver, func() []string {
+			return []string{padded(webhooks.MaxBody, `{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1","metadata":{`+heaptest.Members(4_900, `""`)+`"m":"~"}}}`)}
 		}},
 		{"CSV, of its longest record", recordCap, readReport, func() []string {
 			record := strings.TrimSuffix(strings.Repeat(`"`+strings.Repeat("x", mebibyte-2)+`",`, 15), ",")
@@ -136,7 +136,7 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 
 // deliver sends a notification, as somebody who has the secret, to an endpoint with a store.
 func deliver(ctx context.Context, body string) {
-	verifier := must(webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(hookSecret)}))
+	verifier := must(signature.NewVerifier(signature.AssumedHMAC{}, []string{hookSecret}))
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader(body))
 	r.Header.Set(signature.Header, must(signature.Sign(signature.AssumedHMAC{}, hookSecret, time.Now(), []byte(body))))
 	w := httptest.NewRecorder()
