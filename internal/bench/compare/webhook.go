@@ -34,7 +34,7 @@ func notifications(_ context.Context, m plan) []line {
 	headers.Set(signature.Header, header)
 	values := headers.Values(signature.Header)
 	verifier := must(signature.NewVerifier(signature.AssumedHMAC{}, []string{hookSecret}))
-		stripeSigned := func(body []byte) string {
+	stripeSigned := func(body []byte) string {
 		return stripehook.GenerateTestSignedPayload(&stripehook.UnsignedPayload{Payload: body, Secret: hookSecret, Timestamp: now}).Header
 	}
 	stripeHeader, eventHeader := stripeSigned(body), stripeSigned(event)
