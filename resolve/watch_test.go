@@ -199,6 +199,17 @@ func TestRefusals(t *testing.T) {
 	assert.Empty(t, policy().Next(once, found(unsettled("R1")), wednesday()).Intent.ReceiptNumber, "another one may appear under the reference")
 }
 
+// TestContradictions: a look-up that contradicts itself has failed.
+func TestContradictions(t *testing.T) {
+	for _, o := range []resolve.Observation{
+		{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeApproved},
+		{Result: resolve.LookupSettled, Outcome: "split", ReceiptNumber: "R1"},
+	} {
+		s := policy().Next(begun(quickstream.Intent{}), o, wednesday())
+		assert.Equal(t, resolve.LookupFailed, s.Lookups[0].Result)
+	}
+}
+
 func TestVoidsOfWhatStands(t *testing.T) {
 	void := begun(quickstream.Intent{Operation: "Transactions.Void", Target: "R1"})
 	for _, o := range []resolve.Observation{found(approved("R1")), several("R1", "R2"), {Result: resolve.LookupDoubleCharged}} {
@@ -266,10 +277,11 @@ func TestEvidenceIsBounded(t *testing.T) {
 	retryable.Retryable = true
 	rejected := one
 	rejected.Outcome = quickstream.OutcomeRejected
-	near := func(outcome quickstream.Outcome) resolve.Observation {
-		return resolve.Observation{Result: resolve.LookupNone, Candidates: []resolve.Candidate{{ReceiptNumber: "C1", Outcome: outcome}}}
+	near := func(receipt string, outcome quickstream.Outcome) resolve.Observation {
+		return resolve.Observation{Result: resolve.LookupNone, Candidates: []resolve.Candidate{{ReceiptNumber: receipt, Outcome: outcome}}}
 	}
-	kinds = append(kinds, retryable, rejected, found(declined("R1", "57")), several("R1", "R2"), near(quickstream.OutcomePending), near(quickstream.OutcomeDeclined))
+	kinds = append(kinds, retryable, rejected, found(declined("R1", "57")), several("R1", "R2"))
+	kinds = append(kinds, near("C1", quickstream.OutcomePending), near("C1", quickstream.OutcomeDeclined), near("C2", quickstream.OutcomePending))
 	s = begun(quickstream.Intent{})
 	for range 3 {
 		for _, o := range kinds {
