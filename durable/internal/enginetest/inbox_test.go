@@ -27,7 +27,7 @@ const webhookSecret = "whsec_example"
 // listen subscribes the engine's inbox.
 func (s *shop[TTx]) listen() {
 	s.T.Helper()
-	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(webhookSecret)})
+	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{webhookSecret})
 	require.NoError(s.T, err)
 	inbox := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Engine().Inbox(verifier).ServeHTTP(w, r) })
 	require.NoError(s.T, s.Sandbox.Subscribe(sandbox.Subscription{Handler: inbox, Secret: webhookSecret, Scheme: signature.AssumedHMAC{}, Clock: time.Now}))
