@@ -204,13 +204,14 @@ func (e *engine) config() *river.Config {
 			return job, opts
 		}, &river.PeriodicJobOpts{RunOnStart: true})
 	}
-	quick := river.QueueConfig{MaxWorkers: e.workers, FetchPollInterval: 100 * time.Millisecond}
+	send := river.QueueConfig{MaxWorkers: e.workers * waitingWorkers, FetchPollInterval: 500 * time.Millisecond}
+	if e.dialect.Alone { // nothing tells of a job: it is found by polling
+		send.FetchPollInterval = 100 * time.Millisecond
+	}
 	slow := river.QueueConfig{MaxWorkers: e.workers, FetchCooldown: 100 * time.Millisecond}
-	send := quick
-	send.MaxWorkers *= waitingWorkers
 	return &river.Config{
 		Queues: map[string]river.QueueConfig{
-			sendQueue: send, notifyQueue: quick, lookUpQueue: slow, inboxQueue: slow, dailyQueue: {MaxWorkers: 2, FetchCooldown: 100 * time.Millisecond},
+			sendQueue: send, notifyQueue: {MaxWorkers: e.workers}, lookUpQueue: slow, inboxQueue: slow, dailyQueue: {MaxWorkers: 2, FetchCooldown: 100 * time.Millisecond},
 		},
 		Workers:              workers,
 		JobTimeout:           timeout,

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -165,12 +166,28 @@ func measure(ctx context.Context, name string, db *sql.DB, store durable.Databas
 		}
 		fmt.Printf("%s: %d callers: settled %.0f/s, p50 %s, p99 %s\n", name, callers, settled, waits[len(waits)/2].Round(time.Millisecond), waits[len(waits)*99/100].Round(time.Millisecond))
 	}
+	used := processor()
 	begun := time.Now()
+	<-time.After(idle)
+	fmt.Printf("%s: idle: %.1f %% of a core, the service's with it\n", name, 100*(processor()-used).Seconds()/time.Since(begun).Seconds())
+	begun = time.Now()
 	if _, err := engine.Health(ctx); err != nil {
 		return err
 	}
 	fmt.Printf("%s: Health %s\n", name, time.Since(begun).Round(100*time.Microsecond))
 	return nil
+}
+
+// idle is how long an engine is watched that has nothing to do.
+const idle = 5 * time.Second
+
+// processor is how long this process has computed.
+func processor() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 func emptyTable(ctx context.Context, store durable.Database[*sql.Tx], table string) error {
