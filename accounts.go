@@ -113,7 +113,7 @@ func (s *AccountsService) Register(ctx context.Context, customerID string, param
 // it may exist, but only its token pays with it; ask the payer for another single-use token. For a
 // card that was authenticated add [WithExtraField] with "threeDS2" and true.
 func (s *AccountsService) RegisterWithoutCustomer(ctx context.Context, singleUseTokenID string, opts ...CallOption) (*Account, error) {
-	call := s.client.begin(OperationRegisterWithoutCustomer, opts)
+	call := s.client.begin("Accounts.RegisterWithoutCustomer", opts)
 	call.check(accountRegisterJSON{SingleUseTokenID: singleUseTokenID}.check)
 	call.body = struct {
 		SingleUseTokenID string `json:"singleUseTokenId"`

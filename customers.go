@@ -105,7 +105,7 @@ func (p CreateCustomerParams) check(f *findings) {
 // POST /customers. A customer number in use matches [ErrInvalid]. After an [UnknownOutcomeError]
 // look it up with [CustomersService.GetByNumber].
 func (s *CustomersService) Create(ctx context.Context, params CreateCustomerParams, opts ...CallOption) (*Customer, error) {
-	call := s.client.begin(OperationCreateCustomer, opts)
+	call := s.client.begin("Customers.Create", opts)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
 	call.check(params.check)
 	call.reference = params.CustomerNumber
@@ -199,7 +199,7 @@ type UpdateCustomerParams struct {
 // code, unconfirmed. An unknown identifier matches [ErrNotFound], a customer number in use
 // [ErrInvalid]. After an [UnknownOutcomeError] read the customer with Get and compare.
 func (s *CustomersService) Update(ctx context.Context, customerID string, params UpdateCustomerParams, opts ...CallOption) (*Customer, error) {
-	call := s.client.begin(OperationUpdateCustomer, opts, customerID)
+	call := s.client.begin("Customers.Update", opts, customerID)
 	body := customerJSON(params)
 	call.body = body
 	customer := new(Customer)

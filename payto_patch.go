@@ -149,7 +149,7 @@ func (s *PayToService) begin(name Operation, change AgreementChange, opts []Call
 }
 
 func (s *PayToService) patch(name Operation, agreementToken string, opts []CallOption) *call {
-	return s.client.begin(cmp.Or(name, "PayTo.Submit"), opts, agreementToken)
+	return s.client.begin(cmp.Or(name, submitChange), opts, agreementToken)
 }
 
 // changes sets the JSON of the change. An intent keeps it as it is, because it can hold unknown

@@ -179,7 +179,7 @@ type ThreeDSAddress struct {
 // in the service's own words: never pay without authentication because of it. After an
 // [UnknownOutcomeError] authenticate again: it charges nothing.
 func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params AuthenticateParams, opts ...CallOption) (*ThreeDSResult, error) {
-	call := s.client.begin(OperationAuthenticate, opts, singleUseTokenID)
+	call := s.client.begin("SingleUseTokens.Authenticate", opts, singleUseTokenID)
 	params.refuseKnown(call)
 	call.check(params.check)
 	call.body = params.wire()

@@ -191,7 +191,7 @@ func (p *BrowserProfile) check(f *findings) {
 // [ErrUnauthorized], exceeding the facility's quota [ErrRateLimited]. A token charges nothing:
 // after an [UnknownOutcomeError] create another.
 func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingleUseTokenParams, opts ...CallOption) (*SingleUseToken, error) {
-	call := s.client.begin(OperationCreateToken, opts)
+	call := s.client.begin("SingleUseTokens.Create", opts)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
 	call.check(params.check)
 	body := singleUseTokenJSON{SupplierBusinessCode: params.SupplierBusinessCode, ThreeDS2: params.ThreeDS != nil, BrowserProfile: params.ThreeDS.wire()}

@@ -11,79 +11,37 @@ import (
 // maxReference bounds customer and payment reference numbers.
 const maxReference = 100
 
-// check holds a request to the rules of its operation, whether it was just made of
-// parameters or stored.
+// check holds a transaction to the rules of its operation, whether it was just made of parameters or
+// stored.
 func (b *transactionBody) check(f *findings) {
-	switch operationOf(b.transactionJSON) {
+	operation := operationOf(b.transactionJSON)
+	if operation != OperationVerifyAccount {
+		b.checkAmount(f)
+	}
+	b.checkReferences(f)
+	switch operation {
+	case OperationPay, OperationCollect, OperationPreauthorise, OperationVerifyAccount:
+		b.checkSource(f)
+	default:
+		f.require(b.OriginalReceiptNumber != "", "transaction.originalReceiptNumber.required", "originalReceiptNumber", "is required")
+	}
+	switch operation {
 	case OperationRefund:
-		b.checkFollowUp(f)
-		b.checkPositive(f)
 		b.checkOriginal(f)
 		b.checkRefund(f)
 	case OperationCapture:
-		b.checkFollowUp(f)
-		b.checkPositive(f)
 		b.checkOriginal(f)
 		b.checkCapture(f)
 	case OperationCancelPreauthorisation:
-		b.checkFollowUp(f)
 		f.require(b.CancellationType != "", "cancelPreauthorisation.cancellationType.required", "cancellationType", "is required")
-	case OperationTopUp, OperationReauthorise:
-		b.checkReceipt(f)
-		b.checkCurrency(f)
-		b.checkReferences(f)
-		b.checkAmount(f)
-	case OperationExtend:
-		b.checkReceipt(f)
-		b.checkCurrency(f)
-		b.checkReferences(f)
-	case OperationVerifyAccount:
-		b.checkBusiness(f)
-		b.checkECI(f)
-		b.checkSource(f, b.accountType().isCard())
-		b.checkReferences(f)
-		b.checkDetails(f)
-	case OperationPreauthorise:
-		kind := b.accountType()
-		b.checkBusiness(f)
-		b.checkAmount(f)
-		b.checkCurrency(f)
-		f.require(kind == "" || kind.isCard(), "transaction.source.card", "(account source)", "must be a card")
-		b.checkECI(f)
-		b.checkSource(f, true)
-		b.checkReferences(f)
-		b.checkDetails(f)
-	default: // Pay
-		b.checkBusiness(f)
-		b.checkAmount(f)
-		b.checkCurrency(f)
-		b.checkSource(f, b.accountType().isCard())
-		b.checkReferences(f)
-		b.checkDetails(f)
 	}
-}
-
-// checkFollowUp is for a part or all of the amount of another transaction.
-func (b *transactionBody) checkFollowUp(f *findings) {
-	b.checkReceipt(f)
-	b.checkAmount(f)
-	b.checkCurrency(f)
-	b.checkReferences(f)
-}
-
-func (b *transactionBody) checkBusiness(f *findings) {
-	f.require(b.SupplierBusinessCode != "", "transaction.supplierBusinessCode.required", "supplierBusinessCode", "is required")
 }
 
 func (b *transactionBody) checkAmount(f *findings) {
 	amount := b.amount()
 	f.require(b.PrincipalAmount != nil && !amount.IsNegative() && wire.HasTwoDecimals(amount), "transaction.principalAmount.money",
 		"principalAmount", "is required, and must not be negative or have more than two decimals or 32 digits")
-}
-
-// checkPositive is for an amount that is required: a zero one is missing.
-func (b *transactionBody) checkPositive(f *findings) {
-	f.require(!b.amount().IsZero(), "transaction.principalAmount.positive", "principalAmount", "must be more than zero")
+	f.require(b.Currency != "", "transaction.currency.required", "currency", "is required")
 }
 
 func (b *transactionBody) amount() decimal.Decimal {
@@ -91,10 +49,6 @@ func (b *transactionBody) amount() decimal.Decimal {
 		return decimal.Decimal{}
 	}
 	return b.PrincipalAmount.Decimal()
-}
-
-func (b *transactionBody) checkCurrency(f *findings) {
-	f.require(b.Currency != "", "transaction.currency.required", "currency", "is required")
 }
 
 func (b *transactionBody) checkReferences(f *findings) {
@@ -106,13 +60,10 @@ func (b *transactionBody) checkReferences(f *findings) {
 	f.require(isASCII(payment), "transaction.paymentReferenceNumber.ascii", "paymentReferenceNumber", plain)
 }
 
-func (b *transactionBody) checkReceipt(f *findings) {
-	f.require(b.OriginalReceiptNumber != "", "transaction.originalReceiptNumber.required", "originalReceiptNumber", "is required")
-}
-
-// checkOriginal compares the request with the transaction that the caller passed in. A
-// stored request has none.
+// checkOriginal is for a capture and a refund, which have an amount and may be given the transaction that
+// they follow. A stored request has none.
 func (b *transactionBody) checkOriginal(f *findings) {
+	f.require(!b.amount().IsZero(), "transaction.principalAmount.positive", "principalAmount", "must be more than zero")
 	if b.original == nil {
 		return
 	}
@@ -123,14 +74,15 @@ func (b *transactionBody) checkOriginal(f *findings) {
 		"transaction.original.currency", "currency", "must be that of the transaction that was passed in")
 }
 
-// checkECI is for what is no payment: the scheme's own values are for payments.
-func (b *transactionBody) checkECI(f *findings) {
-	f.require(b.ECI != ECI5 && b.ECI != ECI6 && b.ECI != ECI7,
+// checkSource checks that there is one account, and the members that depend on its kind. The ECIs 5, 6
+// and 7 are the scheme's own, for payments.
+func (b *transactionBody) checkSource(f *findings) {
+	kind, pays, holds := b.accountType(), b.TransactionType == TransactionTypePayment, b.TransactionType == TransactionTypePreauth
+	isCard := kind.isCard() || holds
+	f.require(b.SupplierBusinessCode != "", "transaction.supplierBusinessCode.required", "supplierBusinessCode", "is required")
+	f.require(!holds || kind == "" || kind.isCard(), "transaction.source.card", "(account source)", "must be a card")
+	f.require(pays || b.ECI != ECI5 && b.ECI != ECI6 && b.ECI != ECI7,
 		"transaction.eci.paymentsOnly", "eci", "must be INTERNET, PHONE, MAIL, RECURRING or INSTALMENT: 5, 6 and 7 are for payments")
-}
-
-// checkSource checks that there is one account, and the members that depend on its kind.
-func (b *transactionBody) checkSource(f *findings, isCard bool) {
 	card, stored := b.CreditCard, b.StoredCredentialData
 	sources := count(b.SingleUseTokenID != "", b.CustomerID != "", b.AccountToken != "",
 		b.CreditCard != nil, b.BankAccount != nil, b.NZBankAccount != nil, b.PayToData != nil)
@@ -139,7 +91,7 @@ func (b *transactionBody) checkSource(f *findings, isCard bool) {
 	f.require(card == nil || card.WalletProvider != "" || b.ECI != ECIInternet || card.CVN != "",
 		"transaction.cvn.required", "creditCard.cvn", "is required with eci INTERNET")
 	merchants := b.ECI == ECIRecurring || b.ECI == ECIInstalment || stored != nil && stored.EntryMode == EntryModeStoredCredential
-	f.require(card == nil || card.WalletProvider == "" || b.Cryptogram != "" || merchants || b.TransactionType != TransactionTypePayment,
+	f.require(card == nil || card.WalletProvider == "" || b.Cryptogram != "" || merchants || !pays,
 		"transaction.cryptogram.required", "cryptogram", "is required with walletProvider if the customer pays")
 	f.require(!isCard || stored != nil, "transaction.storedCredentialData.required", "storedCredentialData", "is required for cards")
 	f.require(stored == nil || stored.EntryMode != "",
@@ -148,9 +100,6 @@ func (b *transactionBody) checkSource(f *findings, isCard bool) {
 		"transaction.ipAddress.required", "ipAddress", "is required with a single-use token, and for account details with eci INTERNET")
 	f.require(b.IPAddress == "" || isPublic(b.IPAddress),
 		"transaction.ipAddress.public", "ipAddress", "must be the customer's public address")
-}
-
-func (b *transactionBody) checkDetails(f *findings) {
 	if b.CreditCard != nil {
 		f.within("creditCard", b.CreditCard.check)
 	}

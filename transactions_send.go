@@ -20,35 +20,6 @@ import (
 // [VerifyAccountParams].
 type TransactionParams interface{ body() transactionBody }
 
-// operationOf names the method that sends a body.
-func operationOf(b transactionJSON) Operation {
-	switch b.TransactionType {
-	case TransactionTypeRefund:
-		return OperationRefund
-	case TransactionTypeCapture:
-		return OperationCapture
-	case TransactionTypePreauthCancellation:
-		return OperationCancelPreauthorisation
-	case TransactionTypeAccountVerification:
-		return OperationVerifyAccount
-	case TransactionTypePreauth:
-		switch b.AuthorisationType {
-		case AuthorisationTypeIncremental:
-			return OperationTopUp
-		case AuthorisationTypeReauthorisation:
-			return OperationReauthorise
-		case AuthorisationTypeExtension:
-			return OperationExtend
-		}
-		return OperationPreauthorise
-	default:
-		if b.PayToData != nil {
-			return OperationCollect
-		}
-		return OperationPay
-	}
-}
-
 func (s *TransactionsService) send(ctx context.Context, params TransactionParams, opts []CallOption) (*Transaction, error) {
 	call, body := s.begin(params, opts)
 	return s.post(ctx, call, body)
