@@ -25,13 +25,8 @@ type RefundParams struct {
 	// CardExpiry is the new expiry of a card that has expired since the payment.
 	// Optional.
 	CardExpiry YearMonth
-	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
-	SupplierBusinessCode string
-	// Optional, as in [PayParams]:
-	CustomerReferenceNumber string
-	PaymentReferenceNumber  string
-	Comment                 string
-	Metadata                map[string]string
+
+	FollowUpDetails
 }
 
 // Refund refunds a payment, or a part of it, if its Refundable is true. Before settlement, Void may
@@ -45,12 +40,8 @@ func (s *TransactionsService) Refund(ctx context.Context, params RefundParams, o
 }
 
 func (p RefundParams) body() transactionBody {
-	body := transactionBody{transactionJSON: transactionJSON{
-		TransactionType: TransactionTypeRefund, OriginalReceiptNumber: receiptOf(p.OriginalReceiptNumber, p.Original),
-		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
-		Comment: p.Comment, Metadata: p.Metadata, SupplierBusinessCode: p.SupplierBusinessCode,
-	}, original: p.Original}
+	body := p.of(TransactionTypeRefund, receiptOf(p.OriginalReceiptNumber, p.Original), p.PrincipalAmount, p.Currency)
+	body.original = p.Original
 	if !p.CardExpiry.IsZero() {
 		month, year := expiry(p.CardExpiry)
 		body.CreditCard = &cardJSON{ExpiryDateMonth: month, ExpiryDateYear: year}
