@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -134,9 +133,4 @@ func (c *Client) Explain(transaction *Transaction) *Transaction {
 	explained := *transaction
 	c.config.explain(&explained)
 	return &explained
-}
-
-// Format writes the environment's host, for every verb.
-func (c *Client) Format(f fmt.State, _ rune) {
-	_, _ = io.WriteString(f, "quickstream.Client("+c.base.Host+")")
 }

@@ -306,55 +306,23 @@ func statusText(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
-// Error structs hold texts that may repeat what was sent, so every verb, log handler and encoder gets
-// Error's text, from a pointer and from a value. log/slog uses MarshalText.
+// The fields of these errors can repeat what was sent: Format and MarshalText show Error's text for every
+// verb, log handler and encoder, of a pointer and of a value. The fields of the other errors hold no values.
 
-func formatError(f fmt.State, verb rune, err error) {
-	text := err.Error()
+// Format writes Error's text.
+func (e UnknownOutcomeError) Format(f fmt.State, verb rune) {
+	text := e.Error()
 	if verb == 'q' {
 		text = strconv.Quote(text)
 	}
 	_, _ = io.WriteString(f, text)
 }
 
-// Format writes Error's text.
-func (e ValidationError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
-
-// MarshalText returns Error's text.
-func (e ValidationError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
-
-// Format writes Error's text.
-func (e APIError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
-
-// MarshalText returns Error's text.
-func (e APIError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
-
-// Format writes Error's text.
-func (e NetworkError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
-
-// MarshalText returns Error's text.
-func (e NetworkError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
-
-// Format writes Error's text.
-func (e UnknownOutcomeError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
-
 // MarshalText returns Error's text.
 func (e UnknownOutcomeError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
-// Format writes Error's text.
-func (e DecodeError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
-
-// MarshalText returns Error's text.
-func (e DecodeError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
-
-// Format writes Error's text.
-func (e DeclinedError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
-
 // MarshalText returns Error's text.
 func (e DeclinedError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
-
-// Format writes Error's text.
-func (e PendingError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
 
 // MarshalText returns Error's text.
 func (e PendingError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }

@@ -32,8 +32,9 @@ func ExampleNewClient() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(client)
-	// Output: quickstream.Client(api.quickstream.support.qvalent.com)
+	defer client.CloseIdleConnections()
+	fmt.Println("one client for all goroutines")
+	// Output: one client for all goroutines
 }
 
 // If the environment comes from a variable, a missing or unknown one stops the program: there is no

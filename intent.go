@@ -3,7 +3,6 @@ package quickstream
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
@@ -37,8 +35,7 @@ type Intent struct {
 	// Reference is the payment reference of a transaction, the payee reference of an agreement, the
 	// name of a payment file.
 	Reference string `json:"reference,omitempty"`
-	// OwnReference means that another transaction may have the reference: the merchant chose it, or
-	// the intent was Renewed.
+	// OwnReference means that another transaction may have the reference: the merchant chose it.
 	OwnReference bool `json:"ownReference,omitempty"`
 	// IdempotencyKey is the key of every attempt; "" for amendments.
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
@@ -69,36 +66,6 @@ type Intent struct {
 	ExtraFields []string `json:"extraFields,omitempty"`
 	// Carrier is the text of [Observer].Carrier, to continue the trace.
 	Carrier string `json:"carrier,omitempty"`
-}
-
-// Renewed returns the same request as a new intent, with a new idempotency key and id, and a new
-// reference in place of one that the merchant did not choose. Sending it is a second payment unless
-// an error of the call that sent the first matches [ErrNotSent]. A 401, 429 or 503 proves nothing,
-// because a gateway may have repeated the request: look the intent up first.
-func (i Intent) Renewed() Intent {
-	i.NotBefore, i.Attempts, i.Resent, i.ReceiptNumber, i.Answered = time.Now(), 0, false, "", false
-	if i.OwnKey = false; i.IdempotencyKey != "" {
-		i.IdempotencyKey = transport.NewKey()
-	}
-	madeUp := i.Reference != "" && !i.OwnReference
-	if i.ID == "" && !madeUp {
-		return i
-	}
-	body, err := requested[transactionJSON](i)
-	if err != nil || i.ID != "" && body.Metadata == nil {
-		i.Complete = false
-		return i
-	}
-	if madeUp { // or a look-up of the first one would find this
-		i.Reference = rand.Text()
-		body.PaymentReferenceNumber = i.Reference
-	}
-	if i.ID != "" {
-		i.ID = rand.Text()
-		body.Metadata[i.MetadataName] = i.ID
-	}
-	i.Request = requestOf(body)
-	return i
 }
 
 func requestOf(body any) json.RawMessage {

@@ -3,9 +3,6 @@ package quickstream
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"log/slog"
 	"net/url"
 	"reflect"
 	"strings"
@@ -153,12 +150,6 @@ func (l linkJSON) Value() Link {
 func (l Link) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(linkJSON{l.Rel, withoutQuery(l.Href()), l.RequestMethod})
 }
-
-// Format writes the relationship, for every verb.
-func (l Link) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "Link("+l.Rel+")") }
-
-// LogValue returns the relationship.
-func (l Link) LogValue() slog.Value { return slog.StringValue(l.Rel) }
 
 // withoutQuery cuts the text itself: writing the address anew would escape the braces of a template.
 func withoutQuery(address string) string {

@@ -219,7 +219,7 @@ func (c *call) plan(ctx context.Context) (Intent, error) {
 // has succeeded, an earlier call may have sent the intent: every error is an [UnknownOutcomeError]
 // whose Cause says why this call sent nothing, also for an intent that is incomplete, of another
 // version, already sent or breaks a rule ([WithoutRule] applies). Look it up with Resume; do not
-// renew it. After the claim, an error that matches [ErrNotSent] proves that nothing was sent.
+// plan it again. After the claim, an error that matches [ErrNotSent] proves that nothing was sent.
 func (s *TransactionsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Transaction, error) {
 	if intent.Operation == OperationVoid {
 		call := s.void(intent.Target, opts)
