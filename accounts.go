@@ -267,7 +267,7 @@ type Account struct {
 	CardholderName          string         `json:"cardholderName,omitempty"`
 	MaskedCardNumber4Digits string         `json:"maskedCardNumber4Digits,omitempty"` // first 6 and last 4 digits
 	SurchargePercentage     string         `json:"surchargePercentage,omitempty"`
-	PANType                 PANType        `json:"panType,omitempty"`
+	PANType                 string         `json:"panType,omitempty"`
 	WalletProvider          WalletProvider `json:"walletProvider,omitempty"`
 
 	// Of an Australian bank account, masked.

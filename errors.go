@@ -25,8 +25,6 @@ var (
 	// ErrNotFound is a 404. After an unknown outcome it means "not found yet". The error of a
 	// Resume never matches it.
 	ErrNotFound = errors.New("not found")
-	// ErrEmptyList is returned by [List.First] for an empty list.
-	ErrEmptyList = errors.New("the list is empty")
 	// ErrUnreadableItem is one item of a list that cannot be read. The list continues after it.
 	ErrUnreadableItem = errors.New("an item of the list cannot be read")
 	// ErrInvalid is a request that was refused, by the service with 400 or 422, or by this package

@@ -250,20 +250,10 @@ type CreditCard struct {
 	CardholderName          string         `json:"cardholderName,omitempty"`
 	MaskedCardNumber4Digits string         `json:"maskedCardNumber4Digits,omitempty"` // first 6 and last 4 digits
 	SurchargePercentage     string         `json:"surchargePercentage,omitempty"`     // unconfirmed
-	PANType                 PANType        `json:"panType,omitempty"`                 // unconfirmed
+	PANType                 string         `json:"panType,omitempty"`                 // FPAN, the card's own number, or DPAN, a device's; unconfirmed
 	WalletProvider          WalletProvider `json:"walletProvider,omitempty"`          // unconfirmed
 	Links                   []Link         `json:"links,omitempty"`
 }
-
-// PANType says whether a card number is the card's own or a device's. From third parties' models of
-// the service; unconfirmed.
-type PANType string
-
-// The kinds of card number.
-const (
-	PANTypeFPAN PANType = "FPAN" // the card's own number
-	PANTypeDPAN PANType = "DPAN" // a device's number
-)
 
 // BankAccount is the masked Australian bank account of a transaction. From third parties' models of
 // the service; unconfirmed.

@@ -71,11 +71,14 @@ var withoutConstant = map[string]string{
 	"self": aLink, "next": aLink, "prev": aLink,
 
 	"RESTAPI": "the codes of sources are the facility's",
+
+	"FPAN": onlyShown, "DPAN": onlyShown,
 }
 
 const (
 	ownMethod = "each kind of update has a method"
 	aNumber   = "a colour depth is a number"
 	aVerb     = "net/http has the methods of HTTP"
+	onlyShown = "a program has nothing to decide by it"
 	aLink     = "lists follow their links by themselves"
 )
