@@ -10,58 +10,20 @@ import (
 // AccountsService has the operations on accounts that are registered for customers.
 type AccountsService struct{ client *Client }
 
-// RegisterAccountParams describes the account to register.
+// RegisterAccountParams describes the account to register, by exactly one of its first five members.
 type RegisterAccountParams struct {
-	// Source is the account. Required.
-	Source RegistrationSource
+	// SingleUseTokenID is an unused single-use token, which is used up.
+	SingleUseTokenID string
+	// ReceiptNumber is that of a transaction whose account can be stored.
+	ReceiptNumber string
+	// Card is creditCard; one with a Cryptogram is refused.
+	Card        *CardDetails
+	BankAccount *BankAccountDetails
+	// NZBankAccount has members that are inferred from those of tokens; unconfirmed.
+	NZBankAccount *NZBankAccountDetails
 	// ThreeDS2 is true if the card of a single-use token was authenticated with 3D Secure.
 	// Optional.
 	ThreeDS2 *bool
-}
-
-// RegistrationSource holds the details of an account to register. Make one with the functions
-// listed here.
-type RegistrationSource interface{ registrationSource() registrationSource }
-
-// registrationSource has exactly one member set.
-type registrationSource struct {
-	token   string
-	receipt string
-	card    *CardDetails
-	bank    *BankAccountDetails
-	nzBank  *NZBankAccountDetails
-}
-
-func (a registrationSource) registrationSource() registrationSource { return a }
-
-// MarshalJSON returns an error, like that of an AccountSource.
-func (registrationSource) MarshalJSON() ([]byte, error) { return nil, errSealed }
-
-// RegistrationFromSingleUseToken registers the account of a single-use token, and uses the token
-// up.
-func RegistrationFromSingleUseToken(singleUseTokenID string) RegistrationSource {
-	return registrationSource{token: singleUseTokenID}
-}
-
-// RegistrationFromReceipt registers the account of a transaction, if it can be stored.
-func RegistrationFromReceipt(receiptNumber string) RegistrationSource {
-	return registrationSource{receipt: receiptNumber}
-}
-
-// RegistrationFromCard registers a card by its details.
-func RegistrationFromCard(card CardDetails) RegistrationSource {
-	return registrationSource{card: &card}
-}
-
-// RegistrationFromBankAccount registers an Australian bank account.
-func RegistrationFromBankAccount(account BankAccountDetails) RegistrationSource {
-	return registrationSource{bank: &account}
-}
-
-// RegistrationFromNZBankAccount registers a New Zealand bank account. Its members are inferred from
-// those of tokens; unconfirmed.
-func RegistrationFromNZBankAccount(account NZBankAccountDetails) RegistrationSource {
-	return registrationSource{nzBank: &account}
 }
 
 type accountRegisterJSON struct {
@@ -81,18 +43,6 @@ func (b accountRegisterJSON) check(f *findings) {
 	if b.CreditCard != nil {
 		f.within("creditCard", b.CreditCard.check)
 	}
-}
-
-func (p RegisterAccountParams) wire() accountRegisterJSON {
-	from := p.from()
-	return accountRegisterJSON{from.token, from.receipt, from.card.wire(), from.bank.wire(), from.nzBank.wire(), p.ThreeDS2}
-}
-
-func (p RegisterAccountParams) from() registrationSource {
-	if p.Source == nil {
-		return registrationSource{}
-	}
-	return p.Source.registrationSource()
 }
 
 // Register registers an account for a customer, for payments by its account token.
@@ -190,10 +140,11 @@ func (b accountRegisterJSON) accountIn(body []byte, customerID string) (*Account
 
 func (s *AccountsService) register(customerID string, params RegisterAccountParams, opts []CallOption) *call {
 	call := s.client.begin(OperationRegisterAccount, opts, customerID)
-	body := params.wire()
+	body := accountRegisterJSON{
+		params.SingleUseTokenID, params.ReceiptNumber, params.Card.wire(), params.BankAccount.wire(), params.NZBankAccount.wire(), params.ThreeDS2,
+	}
 	call.check(func(f *findings) {
-		card := params.from().card
-		f.require(card == nil || card.Cryptogram.IsZero(), "account.cryptogram.none", "(cryptogram)", "is for payments only")
+		f.require(params.Card == nil || params.Card.Cryptogram.IsZero(), "account.cryptogram.none", "(cryptogram)", "is for payments only")
 		body.check(f)
 	})
 	call.registration(customerID, body)

@@ -91,10 +91,7 @@ func nzBankAccountCases[T any](put func(*T, NZBankAccountDetails)) []ruleCase[T]
 
 func accountRegisterTable() ruleTable[RegisterAccountParams] {
 	type params = RegisterAccountParams
-	from := func(a RegistrationSource) func(*params) { return func(p *params) { p.Source = a } }
-	authenticated := func(a RegistrationSource) func(*params) {
-		return func(p *params) { p.Source, p.ThreeDS2 = a, new(true) }
-	}
+	to := func(a params) func(*params) { return func(p *params) { *p = a } }
 	wallet := validCard()
 	wallet.WalletProvider = WalletProviderApplePay
 	cryptogram := validCard()
@@ -104,19 +101,19 @@ func accountRegisterTable() ruleTable[RegisterAccountParams] {
 			return c.Accounts.Register(context.Background(), canaryCustomer, p, opts...)
 		},
 		wire:  accountRegisterJSON{},
-		valid: func() params { return params{Source: RegistrationFromCard(validCard())} },
+		valid: func() params { return params{Card: new(validCard())} },
 		cases: slices.Concat(
 			[]ruleCase[params]{
-				{rule: "account.source.required", pass: from(RegistrationFromSingleUseToken("1")), fail: from(nil)},
-				{rule: "account.source.required", pass: from(RegistrationFromReceipt("1")), fail: from(RegistrationFromReceipt(""))},
-				{rule: "account.source.required", pass: from(RegistrationFromBankAccount(BankAccountDetails{})), fail: from(RegistrationFromSingleUseToken(""))},
-				{rule: "account.cryptogram.none", pass: from(RegistrationFromCard(wallet)), fail: from(RegistrationFromCard(cryptogram))},
-				{rule: "account.source.required", pass: authenticated(RegistrationFromReceipt(canaryReceipt)), fail: from(nil)},
-				{rule: "account.source.required", pass: from(RegistrationFromNZBankAccount(NZBankAccountDetails{})), fail: from(nil)},
+				{rule: "account.source.required", pass: to(params{SingleUseTokenID: "1"}), fail: to(params{})},
+				{rule: "account.source.required", pass: to(params{ReceiptNumber: "1"}), fail: func(p *params) { p.ReceiptNumber = "1" }},
+				{rule: "account.source.required", pass: to(params{BankAccount: new(BankAccountDetails)}), fail: func(p *params) { p.SingleUseTokenID = "1" }},
+				{rule: "account.cryptogram.none", pass: to(params{Card: &wallet}), fail: to(params{Card: &cryptogram})},
+				{rule: "account.source.required", pass: to(params{ReceiptNumber: canaryReceipt, ThreeDS2: new(true)}), fail: to(params{ThreeDS2: new(true)})},
+				{rule: "account.source.required", pass: to(params{NZBankAccount: new(NZBankAccountDetails)}), fail: func(p *params) { p.NZBankAccount = new(NZBankAccountDetails) }},
 			},
-			cardCases(func(p *params, c CardDetails) { p.Source = RegistrationFromCard(c) }),
+			cardCases(func(p *params, c CardDetails) { p.Card = &c }),
 		),
-		worst:  params{Source: RegistrationFromCard(CardDetails{CVN: NewSecret("1"), Cryptogram: NewSecret("a")}), ThreeDS2: new(true)},
+		worst:  params{Card: &CardDetails{CVN: NewSecret("1"), Cryptogram: NewSecret("a")}, ThreeDS2: new(true)},
 		broken: []string{"account.cryptogram.none", "card.cardNumber.required", "card.expiryDate.required", "card.cvn.digits"},
 	}
 }
@@ -205,7 +202,7 @@ func customerCreateTable() ruleTable[CreateCustomerParams] {
 		send: func(c *Client, p params, opts ...CallOption) (any, error) {
 			return c.Customers.Create(context.Background(), p, opts...)
 		},
-		wire:  customerJSON{},
+		wire:  CreateCustomerParams{},
 		valid: func() params { return params{CustomerNumber: canaryCustomer, CustomerName: "Ann Example"} },
 		cases: []ruleCase[params]{
 			{rule: "customer.customerNumber.required", fail: set(func(p *params) *string { return &p.CustomerNumber }, "")},

@@ -95,8 +95,8 @@ func (s *BusinessesService) QueryCardSurcharge(ctx context.Context, supplierBusi
 	return send[CardSurcharge](ctx, call)
 }
 
-// AcceptedCard is a card scheme that a business accepts. Its members are from public client code;
-// unconfirmed.
+// AcceptedCard is a kind of card: what a business accepts, or what a number belongs to. Its members
+// are from public client code; unconfirmed.
 type AcceptedCard struct {
 	CardScheme CardScheme `json:"cardScheme,omitempty" wire:"decides"`
 	Links      []Link     `json:"links,omitempty"`
@@ -114,25 +114,14 @@ func (s *BusinessesService) AcceptedCards(supplierBusinessCode string, opts ...C
 	return list[AcceptedCard](s.client, "Businesses.AcceptedCards", noQuery{}, nil, opts, supplierBusinessCode)
 }
 
-// CardPrefix describes the cards with a number prefix. Its members are from public client code;
-// unconfirmed.
-type CardPrefix struct {
-	CardScheme CardScheme `json:"cardScheme,omitempty" wire:"decides"`
-	Links      []Link     `json:"links,omitempty"`
-
-	envelope
-}
-
-func (c *CardPrefix) identifier() string { return string(c.CardScheme) }
-
 // CardScheme returns the scheme of the cards whose numbers begin with these six digits.
 //
 // GET /credit-cards/card-schemes/{firstSixDigits} with the publishable key. From public client
 // code; unconfirmed. Unknown digits may match [ErrNotFound] or [ErrInvalid].
-func (s *BusinessesService) CardScheme(ctx context.Context, firstSix string, opts ...CallOption) (*CardPrefix, error) {
+func (s *BusinessesService) CardScheme(ctx context.Context, firstSix string, opts ...CallOption) (*AcceptedCard, error) {
 	call := s.client.begin("Businesses.CardScheme", opts, firstSix)
 	call.check(func(f *findings) {
 		f.require(isDigits(firstSix) && len(firstSix) == 6, "cardScheme.firstSixDigits.digits", "firstSixDigits", "must have 6 digits")
 	})
-	return send[CardPrefix](ctx, call)
+	return send[AcceptedCard](ctx, call)
 }

@@ -70,29 +70,17 @@ func (c Customer) MarshalJSON() ([]byte, error) {
 
 func (c *Customer) identifier() string { return c.CustomerID }
 
-// CreateCustomerParams describes a new customer.
+// CreateCustomerParams describes a new customer. Members other than the first two are optional, and
+// from public client code; unconfirmed.
 type CreateCustomerParams struct {
-	// CustomerNumber is the merchant's identifier. Required, unique.
-	CustomerNumber string
-	// CustomerName is required.
-	CustomerName string
-	// The other members are optional, from public client code; unconfirmed.
-	SupplierBusinessCode        string
-	PhoneNumber                 string // international or local form
-	EmailAddress                string
-	PreferredNotificationMedium NotificationMedium
-	Address                     *Address
-}
-
-type customerJSON struct {
-	CustomerNumber              *string             `json:"customerNumber,omitempty"`
-	CustomerName                *string             `json:"customerName,omitempty"`
-	SupplierBusinessCode        *string             `json:"supplierBusinessCode,omitempty"`
-	PhoneNumber                 *string             `json:"phoneNumber,omitempty"`
-	EmailAddress                *string             `json:"emailAddress,omitempty"`
-	PreferredNotificationMedium *NotificationMedium `json:"preferredNotificationMedium,omitempty"`
-	Address                     *Address            `json:"address,omitempty"`
-	Enabled                     *bool               `json:"enabled,omitempty"`
+	// CustomerNumber is the merchant's identifier, and unique. It and CustomerName are required.
+	CustomerNumber              string             `json:"customerNumber,omitempty"`
+	CustomerName                string             `json:"customerName,omitempty"`
+	SupplierBusinessCode        string             `json:"supplierBusinessCode,omitempty"`
+	PhoneNumber                 string             `json:"phoneNumber,omitempty"` // international or local form
+	EmailAddress                string             `json:"emailAddress,omitempty"`
+	PreferredNotificationMedium NotificationMedium `json:"preferredNotificationMedium,omitempty"`
+	Address                     *Address           `json:"address,omitempty"`
 }
 
 func (p CreateCustomerParams) check(f *findings) {
@@ -109,13 +97,7 @@ func (s *CustomersService) Create(ctx context.Context, params CreateCustomerPara
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
 	call.check(params.check)
 	call.reference = params.CustomerNumber
-	body := customerJSON{
-		CustomerNumber: optional(params.CustomerNumber), CustomerName: optional(params.CustomerName),
-		SupplierBusinessCode: optional(params.SupplierBusinessCode), PhoneNumber: optional(params.PhoneNumber),
-		EmailAddress: optional(params.EmailAddress), PreferredNotificationMedium: optional(params.PreferredNotificationMedium),
-		Address: params.Address,
-	}
-	call.body = body
+	call.body = params
 	return sendAbout(ctx, call, func(c *Customer) error {
 		if c.CustomerNumber != "" && !sameText(c.CustomerNumber, params.CustomerNumber) {
 			return errNotAsked
@@ -181,15 +163,15 @@ func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber strin
 // member is not sent: it stays as it is, unless the service's PUT replaces the customer, which is
 // unconfirmed.
 type UpdateCustomerParams struct {
-	CustomerNumber              *string
-	CustomerName                *string
-	SupplierBusinessCode        *string
-	PhoneNumber                 *string
-	EmailAddress                *string
-	PreferredNotificationMedium *NotificationMedium
-	Address                     *Address
+	CustomerNumber              *string             `json:"customerNumber,omitempty"`
+	CustomerName                *string             `json:"customerName,omitempty"`
+	SupplierBusinessCode        *string             `json:"supplierBusinessCode,omitempty"`
+	PhoneNumber                 *string             `json:"phoneNumber,omitempty"`
+	EmailAddress                *string             `json:"emailAddress,omitempty"`
+	PreferredNotificationMedium *NotificationMedium `json:"preferredNotificationMedium,omitempty"`
+	Address                     *Address            `json:"address,omitempty"`
 	// Enabled enables or disables the customer.
-	Enabled *bool
+	Enabled *bool `json:"enabled,omitempty"`
 }
 
 // Update changes a customer. If the service answers without a body, only CustomerID is set in the
@@ -200,8 +182,7 @@ type UpdateCustomerParams struct {
 // [ErrInvalid]. After an [UnknownOutcomeError] read the customer with Get and compare.
 func (s *CustomersService) Update(ctx context.Context, customerID string, params UpdateCustomerParams, opts ...CallOption) (*Customer, error) {
 	call := s.client.begin("Customers.Update", opts, customerID)
-	body := customerJSON(params)
-	call.body = body
+	call.body = params
 	customer := new(Customer)
 	read := about(call, customer, identifiedBy[Customer](customerID))
 	err := call.do(ctx, func(status int, body []byte) error {
@@ -215,12 +196,4 @@ func (s *CustomersService) Update(ctx context.Context, customerID string, params
 		return nil, err
 	}
 	return customer, nil
-}
-
-func optional[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
 }

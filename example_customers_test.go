@@ -104,7 +104,7 @@ func ExampleCustomersService_Update() {
 // registeredCard is the account token of a registered card, the customer's default account.
 func registeredCard(box *sandbox.Sandbox, client *quickstream.Client, customerID string) string {
 	account := must(client.Accounts.Register(context.Background(), customerID, quickstream.RegisterAccountParams{
-		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
+		SingleUseTokenID: tokenFromBrowser(client, visaCard),
 	}))
 	check(box.Portal(account.AccountToken, sandbox.MakeAccountDefault))
 	return account.AccountToken
@@ -131,7 +131,7 @@ func ExampleAccountsService_Register() {
 	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
 
 	account, err := client.Accounts.Register(context.Background(), customerID, quickstream.RegisterAccountParams{
-		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
+		SingleUseTokenID: tokenFromBrowser(client, visaCard),
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -200,7 +200,7 @@ func ExampleAccountsService_Plan() {
 	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
 
 	intent, err := client.Accounts.Plan(context.Background(), customerID, quickstream.RegisterAccountParams{
-		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
+		SingleUseTokenID: tokenFromBrowser(client, visaCard),
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -216,7 +216,7 @@ func ExampleAccountsService_Submit() {
 	defer box.Close()
 	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
 	intent := must(client.Accounts.Plan(context.Background(), customerID, quickstream.RegisterAccountParams{
-		Source: quickstream.RegistrationFromSingleUseToken(tokenFromBrowser(client, visaCard)),
+		SingleUseTokenID: tokenFromBrowser(client, visaCard),
 	}))
 
 	account, err := client.Accounts.Submit(context.Background(), intent, func(context.Context) error {

@@ -16,15 +16,15 @@ import (
 func monthlyBill(reference string) quickstream.CreateAgreementParams {
 	return quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PayeeReference: reference,
-		Payment: quickstream.AgreementPaymentParams{
-			Purpose: quickstream.PayToPurposeUtility, Description: "Electricity",
+		Payment: quickstream.AgreementPaymentDetails{
+			Purpose: quickstream.AgreementPurposeUtility, Description: "Electricity",
 			StartDate: quickstream.NewDate(2026, time.July, 1), AutomaticRenewal: true,
 		},
 		Terms: quickstream.AgreementTermsParams{
-			Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable,
+			Frequency: quickstream.AgreementFrequencyMonthly, Type: quickstream.AgreementTypeVariable,
 			MaximumPaymentAmount: new(decimal.RequireFromString("100.00")),
 		},
-		Payer: quickstream.PayToPayerParams{
+		Payer: quickstream.AgreementPayerParams{
 			Type: quickstream.PayerTypePerson, ID: "C-1001", Name: "Ann Example",
 			PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret("ann@example.com"),
 		},
@@ -59,18 +59,18 @@ func ExamplePayToService_Create() {
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		PayeeReference:       "BILL-1001", // what a lost agreement is found by
 		RespondByTimeMinutes: new(int64(24 * 60)),
-		Payment: quickstream.AgreementPaymentParams{
-			Purpose:          quickstream.PayToPurposeUtility,
+		Payment: quickstream.AgreementPaymentDetails{
+			Purpose:          quickstream.AgreementPurposeUtility,
 			Description:      "Electricity",
 			StartDate:        quickstream.NewDate(2026, time.July, 1),
 			AutomaticRenewal: true,
 		},
 		Terms: quickstream.AgreementTermsParams{
-			Frequency:            quickstream.PayToFrequencyMonthly,
-			Type:                 quickstream.PayToAgreementTypeVariable,
+			Frequency:            quickstream.AgreementFrequencyMonthly,
+			Type:                 quickstream.AgreementTypeVariable,
 			MaximumPaymentAmount: new(decimal.RequireFromString("100.00")),
 		},
-		Payer: quickstream.PayToPayerParams{
+		Payer: quickstream.AgreementPayerParams{
 			Type:      quickstream.PayerTypePerson,
 			ID:        "C-1001",
 			Name:      "Ann Example",
@@ -155,12 +155,11 @@ func ExamplePayToService_Collect() {
 	agreementToken := activeAgreement(box, client).AgreementToken
 
 	payment, err := client.PayTo.Collect(context.Background(), quickstream.CollectParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Source: quickstream.FromPayTo(quickstream.PayToPayment{
-			AgreementToken: agreementToken, RemittanceInformation1: "Invoice 4711",
-		}),
-		PrincipalAmount: decimal.RequireFromString("49.95"),
-		Currency:        quickstream.CurrencyAUD,
+		SupplierBusinessCode:   sandbox.DefaultBusiness,
+		AgreementToken:         agreementToken,
+		RemittanceInformation1: "Invoice 4711",
+		PrincipalAmount:        decimal.RequireFromString("49.95"),
+		Currency:               quickstream.CurrencyAUD,
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -172,22 +171,22 @@ func ExamplePayToService_Collect() {
 
 // A single purchase needs no earlier agreement: the payment creates one, and the payer confirms
 // both.
-func ExampleFromPayToWithAgreement() {
+func ExamplePayToService_Collect_newAgreement() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 
 	payment, err := client.PayTo.Collect(context.Background(), quickstream.CollectParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Source: quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{
+		FinalPayment:         new(true), // no payment follows this one
+		NewAgreement: &quickstream.NewAgreementParams{
 			SupplierBusinessCode: sandbox.DefaultBusiness,
-			Purpose:              quickstream.PayToPurposeRetail,
+			Purpose:              quickstream.AgreementPurposeRetail,
 			Description:          "Order 4711",
-			Payer: quickstream.PayToPayerParams{
+			Payer: quickstream.AgreementPayerParams{
 				Type: quickstream.PayerTypePerson, ID: "C-1001", Name: "Ann Example",
 				PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret("ann@example.com"),
 			},
-			FinalPayment: new(true), // no payment follows this one
-		}),
+		},
 		PrincipalAmount: decimal.RequireFromString("49.95"),
 		Currency:        quickstream.CurrencyAUD,
 	})
@@ -219,8 +218,8 @@ func ExamplePayToService_Suspend() {
 	defer box.Close()
 	token := activeAgreement(box, client).AgreementToken
 
-	err := client.PayTo.Suspend(context.Background(), token, quickstream.StatusReason{
-		Code:        quickstream.ReasonCodeUnsuccessful,
+	err := client.PayTo.Suspend(context.Background(), token, quickstream.AgreementReason{
+		Code:        quickstream.AgreementReasonUnsuccessful,
 		Description: "Seven unsuccessful collections",
 	})
 	if err != nil {
@@ -237,9 +236,9 @@ func ExamplePayToService_Reactivate() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 	token := activeAgreement(box, client).AgreementToken
-	check(client.PayTo.Suspend(ctx, token, quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}))
+	check(client.PayTo.Suspend(ctx, token, quickstream.AgreementReason{Code: quickstream.AgreementReasonInitiatingParty}))
 
-	if err := client.PayTo.Reactivate(ctx, token, quickstream.StatusReason{}); err != nil {
+	if err := client.PayTo.Reactivate(ctx, token, quickstream.AgreementReason{}); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -253,7 +252,7 @@ func ExamplePayToService_Cancel() {
 	defer box.Close()
 	token := activeAgreement(box, client).AgreementToken
 
-	err := client.PayTo.Cancel(context.Background(), token, quickstream.StatusReason{Code: quickstream.ReasonCodeContractCancelled})
+	err := client.PayTo.Cancel(context.Background(), token, quickstream.AgreementReason{Code: quickstream.AgreementReasonContractCancelled})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -271,7 +270,7 @@ func ExamplePayToService_ResumeChange() {
 	token := activeAgreement(box, client).AgreementToken
 	check(box.Inject(sandbox.Fault{Operation: "PATCH /payto-agreements/{agreementToken}", Kind: sandbox.ResetAfterCommit()}))
 
-	err := client.PayTo.Cancel(ctx, token, quickstream.StatusReason{Code: quickstream.ReasonCodeContractCancelled})
+	err := client.PayTo.Cancel(ctx, token, quickstream.AgreementReason{Code: quickstream.AgreementReasonContractCancelled})
 	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	if !ok {
 		fmt.Println("settled:", err)
@@ -292,9 +291,12 @@ func ExamplePayToService_Plan() {
 	defer box.Close()
 
 	for _, change := range []quickstream.AgreementChange{
-		quickstream.ChangingRecall("AGREEMENT-1"),
-		quickstream.ChangingStatus("AGREEMENT-1", quickstream.AgreementStatusSuspended, quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}),
-		quickstream.ChangingRecallAmendment("AGREEMENT-1"),
+		{Operation: quickstream.OperationRecallAgreement, AgreementToken: "AGREEMENT-1"},
+		{
+			Operation: quickstream.OperationSuspendAgreement, AgreementToken: "AGREEMENT-1",
+			Reason: quickstream.AgreementReason{Code: quickstream.AgreementReasonInitiatingParty},
+		},
+		{Operation: quickstream.OperationRecallAmendment, AgreementToken: "AGREEMENT-1"},
 	} {
 		intent, err := client.PayTo.Plan(context.Background(), change)
 		if err != nil {
@@ -315,8 +317,10 @@ func ExamplePayToService_Submit() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
 	token := activeAgreement(box, client).AgreementToken
-	reason := quickstream.StatusReason{Code: quickstream.ReasonCodeContractCancelled}
-	intent := must(client.PayTo.Plan(ctx, quickstream.ChangingStatus(token, quickstream.AgreementStatusCancelled, reason)))
+	intent := must(client.PayTo.Plan(ctx, quickstream.AgreementChange{
+		Operation: quickstream.OperationCancelAgreement, AgreementToken: token,
+		Reason: quickstream.AgreementReason{Code: quickstream.AgreementReasonContractCancelled},
+	}))
 	claim := func(context.Context) error { return nil } // move its row, or fail
 	if err := client.PayTo.Submit(ctx, intent, claim); err != nil {
 		fmt.Println(err)

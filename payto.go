@@ -3,6 +3,7 @@ package quickstream
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/shopspring/decimal"
 
@@ -24,54 +25,53 @@ type CreateAgreementParams struct {
 	// [AgreementCreationTypeMigratedDDR] it is the lodgement reference of the direct debit, and
 	// required.
 	PayeeReference string
-	// CreationType is [AgreementCreationTypeAuthorised] if empty.
+	// CreationType is agreementCreationType: [AgreementCreationTypeAuthorised] if empty.
 	CreationType AgreementCreationType
-	// Payment, Terms and Payer are required.
-	Payment AgreementPaymentParams
+	// Payment is paymentDetails, Terms is paymentTerms, and Payer is payerDetails. They are required.
+	Payment AgreementPaymentDetails
 	Terms   AgreementTermsParams
-	Payer   PayToPayerParams
+	Payer   AgreementPayerParams
 }
 
-// AgreementPaymentParams says what an agreement is for and how long it lasts.
-type AgreementPaymentParams struct {
-	// Purpose is a code. Whether it is required is not published.
-	Purpose PayToPurpose
-	// Description has up to 140 characters. Whether it is required is not published.
-	Description string
-	// StartDate is the first day for payments. Whether it is required or may be past is not
-	// published.
-	StartDate Date
+// AgreementPaymentDetails is the paymentDetails of an agreement, in requests and in answers: what it
+// is for and how long it lasts. Whether Purpose, Description and StartDate are required, and whether
+// StartDate may be past, is not published.
+type AgreementPaymentDetails struct {
+	Purpose AgreementPurpose `json:"purpose,omitempty"`
+	// Description has up to 140 characters.
+	Description string `json:"description,omitempty"`
+	// StartDate is the first day for payments.
+	StartDate Date `json:"startDate,omitzero"`
 	// EndDate is required without AutomaticRenewal, and absent with it. One before StartDate is sent:
 	// the contract does not refuse it.
-	EndDate Date
+	EndDate Date `json:"endDate,omitzero"`
 	// AutomaticRenewal is true for an agreement without an end.
-	AutomaticRenewal bool
+	AutomaticRenewal bool `json:"automaticRenewal"`
 	// AdditionalInformation has up to 140 characters. Optional. With
 	// [AgreementCreationTypeMigratedDDR] it is the direct debit's 6-digit APCA number, and
 	// required.
-	AdditionalInformation string
+	AdditionalInformation string `json:"additionalInformation,omitempty"`
 }
 
 // AgreementTermsParams says how much may be taken and how often. Amounts have at most two decimals
 // and are in Australian dollars.
 type AgreementTermsParams struct {
 	// Frequency is how often payments are made. Whether it is required is not published.
-	Frequency PayToFrequency
-	// NumberOfPaymentsPermitted has at most 18 digits. Required with [PayToFrequencyAdhoc] for a new
+	Frequency AgreementFrequency
+	// NumberOfPaymentsPermitted has at most 18 digits. Required with [AgreementFrequencyAdhoc] for a new
 	// agreement; one that shows none is amended without. A public client creates such agreements
 	// without it: [WithoutRule] of "agreement.numberOfPaymentsPermitted.required" does too, which is
 	// unconfirmed.
 	NumberOfPaymentsPermitted *int64
 	// PointInTime is the day of payments within the period. Its range depends on the frequency.
-	// Optional; absent with [PayToFrequencyAdhoc].
+	// Optional; absent with [AgreementFrequencyAdhoc].
 	PointInTime *int64
-	// Type says how the amounts are set. Whether it is required is not published.
-	Type PayToAgreementType
-	// FirstPaymentAmount is optional.
+	// Type is agreementType: how the amounts are set. Whether it is required is not published.
+	Type AgreementType
+	// LastPaymentAmount is required with [AgreementTypeBalloon], and the first is optional.
 	FirstPaymentAmount *decimal.Decimal
-	// LastPaymentAmount is required with [PayToAgreementTypeBalloon].
-	LastPaymentAmount *decimal.Decimal
-	// PaymentAmount is the amount with [PayToAgreementTypeFixed], and the least amount otherwise.
+	LastPaymentAmount  *decimal.Decimal
+	// PaymentAmount is the amount with [AgreementTypeFixed], and the least amount otherwise.
 	// Whether it is required is not published: a fixed amount without it is sent.
 	PaymentAmount *decimal.Decimal
 	// MaximumPaymentAmount is the most that one payment may take. Optional.
@@ -82,17 +82,16 @@ type AgreementTermsParams struct {
 	LastPaymentDue  Date
 }
 
-// PayToPayerParams says who is asked to agree: by BSB and account number, or by PayID and its type.
-type PayToPayerParams struct {
-	// Type is a code. Whether it is required is not published.
+// AgreementPayerParams says who is asked to agree: by BSB and account number, or by PayID and its type.
+type AgreementPayerParams struct {
+	// Type is payerType. Whether it, ID and Name are required is not published.
 	Type PayerType
-	// ID is the merchant's unique identifier of the payer, Name the payer's name. Whether they are
-	// required is not published.
-	ID   string
-	Name string
-	// UltimateName is Name if empty.
+	// ID is payerId, the merchant's unique identifier of the payer.
+	ID string
+	// Name is payerName, and UltimateName ultimatePayerName: Name if empty.
+	Name         string
 	UltimateName string
-	// Reference is the merchant's reference for the payer. Optional.
+	// Reference is payerReference, the merchant's reference for the payer. Optional.
 	Reference string
 	// BSB has 6 digits, AccountNumber 6 to 9.
 	BSB           string
@@ -102,29 +101,21 @@ type PayToPayerParams struct {
 }
 
 type agreementJSON struct {
-	RespondByTimeMinutes  *int64                `json:"respondByTimeMinutes,omitempty"`
-	PayeeReference        string                `json:"payeeReference,omitempty"`
-	SupplierBusinessCode  string                `json:"supplierBusinessCode"`
-	AgreementCreationType AgreementCreationType `json:"agreementCreationType,omitempty"`
-	PaymentDetails        agreementPaymentJSON  `json:"paymentDetails"`
-	PaymentTerms          agreementTermsJSON    `json:"paymentTerms"`
-	PayerDetails          payToPayerJSON        `json:"payerDetails"`
+	RespondByTimeMinutes  *int64                  `json:"respondByTimeMinutes,omitempty"`
+	PayeeReference        string                  `json:"payeeReference,omitempty"`
+	SupplierBusinessCode  string                  `json:"supplierBusinessCode"`
+	AgreementCreationType AgreementCreationType   `json:"agreementCreationType,omitempty"`
+	PaymentDetails        AgreementPaymentDetails `json:"paymentDetails"`
+	PaymentTerms          agreementTermsJSON      `json:"paymentTerms"`
+	PayerDetails          payToPayerJSON          `json:"payerDetails"`
 }
 
-type agreementPaymentJSON struct {
-	Purpose               PayToPurpose `json:"purpose,omitempty"`
-	Description           string       `json:"description,omitempty"`
-	StartDate             Date         `json:"startDate,omitzero"`
-	EndDate               Date         `json:"endDate,omitzero"`
-	AutomaticRenewal      *bool        `json:"automaticRenewal,omitempty"`
-	AdditionalInformation string       `json:"additionalInformation,omitempty"`
-}
-
+// agreementTermsJSON is paymentTerms. What decides is never taken from the agreement that is amended.
 type agreementTermsJSON struct {
-	Frequency                 PayToFrequency     `json:"frequency,omitempty" wire:"decides"`
+	Frequency                 AgreementFrequency `json:"frequency,omitempty" wire:"decides"`
 	NumberOfPaymentsPermitted *int64             `json:"numberOfPaymentsPermitted,omitempty"`
 	PointInTime               *int64             `json:"pointInTime,omitempty"`
-	AgreementType             PayToAgreementType `json:"agreementType,omitempty" wire:"decides"`
+	AgreementType             AgreementType      `json:"agreementType,omitempty" wire:"decides"`
 	FirstPaymentAmount        *wire.Text         `json:"firstPaymentAmount,omitempty" wire:"decides"`
 	LastPaymentAmount         *wire.Text         `json:"lastPaymentAmount,omitempty" wire:"decides"`
 	PaymentAmount             *wire.Text         `json:"paymentAmount,omitempty" wire:"decides"`
@@ -146,32 +137,108 @@ type payToPayerJSON struct {
 	PayID             string    `json:"payId,omitempty"`
 }
 
-func (p AgreementPaymentParams) wire() agreementPaymentJSON {
-	return agreementPaymentJSON{p.Purpose, p.Description, p.StartDate, p.EndDate, &p.AutomaticRenewal, p.AdditionalInformation}
-}
-
 func (p AgreementTermsParams) wire() agreementTermsJSON {
-	currency := p.Currency
-	if currency == "" {
-		currency = CurrencyAUD
-	}
 	return agreementTermsJSON{
 		p.Frequency, p.NumberOfPaymentsPermitted, p.PointInTime, p.Type,
 		wire.OptionalText(p.FirstPaymentAmount), wire.OptionalText(p.LastPaymentAmount),
 		wire.OptionalText(p.PaymentAmount), wire.OptionalText(p.MaximumPaymentAmount),
-		currency, p.FirstPaymentDue, p.LastPaymentDue,
+		cmp.Or(p.Currency, CurrencyAUD), p.FirstPaymentDue, p.LastPaymentDue,
 	}
 }
 
-func (p PayToPayerParams) wire() payToPayerJSON {
+func (p AgreementPayerParams) wire() payToPayerJSON {
 	return payToPayerJSON{p.Type, p.ID, p.Name, p.UltimateName, p.Reference, p.BSB, p.AccountNumber.text(), p.PayIDType, p.PayID.text()}
 }
 
-// newPayToAgreement is the agreement that is created with a payment.
-type newPayToAgreement struct {
-	SupplierBusinessCode string               `json:"supplierBusinessCode,omitempty"`
-	PaymentDetails       agreementPaymentJSON `json:"paymentDetails"`
-	PayerDetails         payToPayerJSON       `json:"payerDetails"`
+// kept leaves out the payer's account and PayID.
+func (b agreementJSON) kept() (kept agreementJSON, complete bool) {
+	kept = b
+	kept.PayerDetails.AccountNumber, kept.PayerDetails.PayID = "", ""
+	return kept, kept.PayerDetails == b.PayerDetails
+}
+
+// Agreement is a PayTo agreement.
+type Agreement struct {
+	// AgreementToken identifies the agreement for payments. Store it.
+	AgreementToken string          `json:"agreementToken,omitempty" wire:"identifies"`
+	Status         AgreementStatus `json:"status,omitempty" wire:"decides"`
+	Priority       string          `json:"priority,omitempty"` // NORM and UNAT are known
+	// RespondByTime is until when the payer can answer.
+	RespondByTime  Timestamp `json:"respondByTime,omitzero"`
+	PayeeReference string    `json:"payeeReference,omitempty" wire:"decides"`
+	// HasPendingBilateralAmendment is true until the payer answers a bilateral amendment.
+	HasPendingBilateralAmendment bool `json:"hasPendingBilateralAmendment" wire:"decides"`
+	// RejectionReason is set with [AgreementStatusRejected].
+	RejectionReason string                   `json:"rejectionReason,omitempty"`
+	PaymentDetails  *AgreementPaymentDetails `json:"paymentDetails,omitempty" wire:"decides"`
+	PaymentTerms    *AgreementTerms          `json:"paymentTerms,omitempty" wire:"decides"`
+	PayerDetails    *AgreementPayer          `json:"payerDetails,omitempty" wire:"decides"`
+	PayeeDetails    *AgreementPayee          `json:"payeeDetails,omitempty"`
+	Links           []Link                   `json:"links,omitempty"`
+
+	differences []string
+	envelope
+}
+
+// Differences names the members that are not as requested and do not decide, such as
+// "paymentDetails.startDate": all but the customer, amounts and agreement type, and optional terms
+// that the service has filled in or left out. Only Create, Resume and ResumeChange set it; it is not
+// stored.
+func (a *Agreement) Differences() []string { return a.differences }
+
+// UnmarshalJSON reads an agreement.
+func (a *Agreement) UnmarshalJSON(data []byte) error { return decode(data, a) }
+
+// MarshalJSON writes the agreement with its unknown members.
+func (a Agreement) MarshalJSON() ([]byte, error) {
+	type plain Agreement
+	return encode(plain(a), a.envelope)
+}
+
+func (a *Agreement) identifier() string { return a.AgreementToken }
+
+// AgreementTerms is the paymentTerms of an agreement: how much may be taken and how often. An amount
+// without a number is nil, because 0.00 would be a different term. Type is agreementType.
+type AgreementTerms struct {
+	Frequency                 AgreementFrequency `json:"frequency,omitempty" wire:"decides"`
+	NumberOfPaymentsPermitted *int64             `json:"numberOfPaymentsPermitted,omitempty"`
+	PointInTime               *int64             `json:"pointInTime,omitempty"`
+	Type                      AgreementType      `json:"agreementType,omitempty" wire:"decides"`
+	FirstPaymentAmount        *Amount            `json:"firstPaymentAmount,omitempty" wire:"decides"`
+	LastPaymentAmount         *Amount            `json:"lastPaymentAmount,omitempty" wire:"decides"`
+	PaymentAmount             *Amount            `json:"paymentAmount,omitempty" wire:"decides"`
+	MaximumPaymentAmount      *Amount            `json:"maximumPaymentAmount,omitempty" wire:"decides"`
+	FirstPaymentDue           Date               `json:"firstPaymentDue,omitzero"`
+	LastPaymentDue            Date               `json:"lastPaymentDue,omitzero"`
+}
+
+// AgreementPayer is the payerDetails of an agreement, masked. Type, ID, Name and UltimateName are
+// payerType, payerId, payerName and ultimatePayerName; ID is the merchant's.
+type AgreementPayer struct {
+	// CustomerID is the service's identifier of the customer.
+	CustomerID   string    `json:"customerId,omitempty" wire:"identifies"`
+	Type         PayerType `json:"payerType,omitempty"`
+	ID           string    `json:"payerId,omitempty"`
+	Name         string    `json:"payerName,omitempty"`
+	UltimateName string    `json:"ultimatePayerName,omitempty"`
+	// Reference is paymentReference, which requests call payerReference.
+	Reference           string    `json:"paymentReference,omitempty"`
+	MaskedAccountNumber string    `json:"maskedAccountNumber,omitempty"`
+	PayIDType           PayIDType `json:"payIdType,omitempty"`
+	MaskedPayID         string    `json:"maskedPayId,omitempty"`
+}
+
+// AgreementPayee is the payeeDetails of an agreement: the merchant's side. Name, UltimateName and ABN
+// are payeeName, ultimatePayeeName and payeeAbn.
+type AgreementPayee struct {
+	SupplierBusinessCode string `json:"supplierBusinessCode,omitempty"`
+	Name                 string `json:"payeeName,omitempty"`
+	UltimateName         string `json:"ultimatePayeeName,omitempty"`
+	ABN                  string `json:"payeeAbn,omitempty"`
+	MaskedAccountNumber  string `json:"maskedAccountNumber,omitempty"`
+	InitiatorName        string `json:"initiatorName,omitempty"`
+	InitiatorLegalName   string `json:"initiatorLegalName,omitempty"`
+	InitiatorABN         string `json:"initiatorAbn,omitempty"`
 }
 
 // Create asks a payer to agree to payments, in their banking app. The answer usually has
@@ -183,15 +250,38 @@ type newPayToAgreement struct {
 // is among the error's Candidates.
 func (s *PayToService) Create(ctx context.Context, customerID string, params CreateAgreementParams, opts ...CallOption) (*Agreement, error) {
 	call := s.client.begin(OperationCreateAgreement, opts, customerID)
-	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
 	body := agreementJSON{
-		params.RespondByTimeMinutes, params.PayeeReference, params.SupplierBusinessCode, params.CreationType,
-		params.Payment.wire(), params.Terms.wire(), params.Payer.wire(),
+		params.RespondByTimeMinutes, params.PayeeReference, cmp.Or(params.SupplierBusinessCode, call.config.business), params.CreationType,
+		params.Payment, params.Terms.wire(), params.Payer.wire(),
 	}
 	call.check(body.check)
-	call.reference, call.body = params.PayeeReference, body
-	call.kept, call.intent = body.intent(customerID)
-	return call.create(ctx, body, customerID)
+	kept, complete := body.kept()
+	call.reference, call.body, call.kept = params.PayeeReference, body, kept
+	call.intent = &Intent{Target: customerID, Reference: body.PayeeReference, OwnReference: body.PayeeReference != "", Complete: complete}
+
+	var agreement *Agreement
+	var seen []Candidate
+	err := call.do(ctx, func(_ int, answer []byte) error {
+		agreement = new(Agreement)
+		if err := read(answer, agreement); err != nil {
+			return err
+		}
+		found := body.compare(agreement, customerID)
+		agreement.differences = found.differences
+		if len(found.facts) > 0 {
+			seen = append(seen, Candidate{Agreement: agreement, Reasons: reasonsFor(found.facts)})
+			return errNotAsked
+		}
+		seen = append(seen, Candidate{Agreement: agreement, Matches: true, Reasons: []string{"the call failed after this answer"}})
+		return nil
+	})
+	if lost, is := errors.AsType[*UnknownOutcomeError](err); is {
+		lost.Candidates = seen
+	}
+	if err != nil {
+		return nil, err
+	}
+	return agreement, nil
 }
 
 // Get returns an agreement.
@@ -223,4 +313,127 @@ func (s *PayToService) List(customerID string, params ListAgreementsParams, opts
 // all also lists agreements of other customers, which a look-up has to see.
 func (s *PayToService) all(customerID string, params ListAgreementsParams, opts []CallOption) List[Agreement] {
 	return list[Agreement](s.client, "PayTo.List", params, nil, opts, customerID)
+}
+
+// Resume looks up the agreement of a Create whose answer was lost: the customer's only agreement with
+// the payee reference of the intent that shows no other value of what was requested. Names, and terms
+// that it shows and were not requested, or the other way round, do not count: see Differences.
+// Agreements do not say when they were made, so no other one that differs only in these may have the
+// reference. Any other result is an [UnknownOutcomeError]; nothing found means "not found yet".
+//
+// GET /customers/{customerId}/payto-agreements.
+func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Agreement, error) {
+	const name Operation = "PayTo.Resume"
+	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
+	if err = cmp.Or(err, intent.of(OperationCreateAgreement), intent.from(s.client)); err != nil {
+		return nil, s.client.refusedLookUp(ctx, name, intent, err)
+	}
+	wanted, err := requested[agreementJSON](intent)
+	if err != nil || wanted.PayeeReference == "" || wanted.PayeeReference != intent.Reference {
+		err := errors.New("the intent has no payee reference, without which agreements cannot be distinguished")
+		return nil, s.client.refusedLookUp(ctx, name, intent, err)
+	}
+	agreements, err := s.all(intent.Target, ListAgreementsParams{}, opts).ReadAll(ctx)
+	if err != nil && !isAbsent(err) {
+		return nil, intent.open(name.info(), err, nil)
+	}
+	var matches, others []Candidate
+	for _, agreement := range agreements {
+		found := wanted.compare(agreement, intent.Target)
+		agreement.differences = found.differences
+		reasons := reasonsFor(append(found.facts, found.others...))
+		switch {
+		case len(reasons) == 0 && agreement.PayeeReference != "":
+			matches = append(matches, Candidate{Agreement: agreement, Matches: true, Reasons: []string{"it is not the only one"}})
+		case len(reasons) == 0:
+			others = append(others, Candidate{Agreement: agreement, Reasons: []string{"it carries no payee reference"}})
+		case sameText(agreement.PayeeReference, wanted.PayeeReference):
+			others = append(others, Candidate{Agreement: agreement, Reasons: reasons})
+		}
+	}
+	if len(matches) == 1 {
+		return matches[0].Agreement, nil
+	}
+	return nil, intent.open(name.info(), nil, append(matches, others...))
+}
+
+// CollectParams describes a PayTo payment.
+type CollectParams struct {
+	// SupplierBusinessCode is required, here or by [WithSupplierBusinessCode].
+	SupplierBusinessCode string
+	// AgreementToken is the token of an active agreement. Required without NewAgreement.
+	AgreementToken string
+	// NewAgreement is payToAgreement: an e-commerce or once-off agreement that is created together with
+	// the payment. The payer then confirms both.
+	NewAgreement *NewAgreementParams
+	// EndToEndID is endToEndId, the merchant's identifier of the payment. If empty, a unique one is made.
+	EndToEndID string
+	// RemittanceInformation1 is a text for the payer. Optional.
+	RemittanceInformation1 string
+	// FinalPayment is true for the last payment of the agreement. Optional.
+	FinalPayment *bool
+	// PrincipalAmount is as in [PayParams].
+	PrincipalAmount decimal.Decimal
+	// Currency is required, here or by [WithCurrency].
+	Currency Currency
+	// DebtRepayment is true if the payment repays a debt. Optional.
+	DebtRepayment *bool
+	// Optional, as in [PayParams]:
+	CustomerReferenceNumber string
+	PaymentReferenceNumber  string
+	Comment                 string
+	Metadata                map[string]string
+}
+
+// NewAgreementParams describes the agreement that is created with a payment.
+type NewAgreementParams struct {
+	// SupplierBusinessCode is the payment's if it is empty. Optional.
+	SupplierBusinessCode string
+	// Purpose and Description, which has up to 140 characters, are those of paymentDetails. Whether
+	// Purpose is required is not published; Description is optional.
+	Purpose     AgreementPurpose
+	Description string
+	// Payer is payerDetails: who is asked to confirm. Required.
+	Payer AgreementPayerParams
+}
+
+type payToDataJSON struct {
+	AgreementToken         string            `json:"agreementToken,omitempty"`
+	EndToEndID             string            `json:"endToEndId,omitempty"`
+	RemittanceInformation1 string            `json:"remittanceInformation1,omitempty"`
+	FinalPayment           *bool             `json:"finalPayment,omitempty"`
+	PayToAgreement         *newAgreementJSON `json:"payToAgreement,omitempty"`
+}
+
+type newAgreementJSON struct {
+	SupplierBusinessCode string `json:"supplierBusinessCode,omitempty"`
+	PaymentDetails       struct {
+		Purpose     AgreementPurpose `json:"purpose,omitempty"`
+		Description string           `json:"description,omitempty"`
+	} `json:"paymentDetails"`
+	PayerDetails payToPayerJSON `json:"payerDetails"`
+}
+
+// Collect takes a PayTo payment. The error is nil if the service accepted it, which is not paid yet:
+// [Transaction.Outcome] is approved, or usually pending. Its event ends it, or After of package
+// resolve, which says how to look it up.
+//
+// POST /transactions (PAYMENT). Errors as those of Transactions.Pay, such as [DeclinedError],
+// [UnknownOutcomeError], [ErrInvalid] and [ErrUnavailable]; a pending payment is none.
+func (s *PayToService) Collect(ctx context.Context, params CollectParams, opts ...CallOption) (*Transaction, error) {
+	return s.client.Transactions.send(ctx, params, opts)
+}
+
+func (p CollectParams) body() transactionBody {
+	data := &payToDataJSON{p.AgreementToken, p.EndToEndID, p.RemittanceInformation1, p.FinalPayment, nil}
+	if n := p.NewAgreement; n != nil {
+		data.PayToAgreement = &newAgreementJSON{SupplierBusinessCode: n.SupplierBusinessCode, PayerDetails: n.Payer.wire()}
+		data.PayToAgreement.PaymentDetails.Purpose, data.PayToAgreement.PaymentDetails.Description = n.Purpose, n.Description
+	}
+	return transactionBody{transactionJSON: transactionJSON{
+		TransactionType: TransactionTypePayment, SupplierBusinessCode: p.SupplierBusinessCode,
+		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency, DebtRepayment: p.DebtRepayment,
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
+		Comment: p.Comment, Metadata: p.Metadata, PayToData: data,
+	}}
 }

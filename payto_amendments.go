@@ -1,17 +1,25 @@
 package quickstream
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // UnilateralDetails is an editable copy, from [Agreement.Details], of what AmendUnilaterally can
 // change. An empty text removes the field from the agreement.
 type UnilateralDetails struct {
-	// Description has up to 140 characters. Optional.
-	Description string
-	// PayeeReference has up to 35 characters.
+	// Description has up to 140 characters, and PayeeReference up to 35.
+	Description    string
 	PayeeReference string
 
 	agreement *Agreement // that the copy is of
@@ -22,11 +30,9 @@ type UnilateralDetails struct {
 type BilateralTerms struct {
 	// RespondByTimeMinutes is how long the payer has to answer: at most 7200 (5 days), the default.
 	RespondByTimeMinutes *int64
-	// EndDate is required without AutomaticRenewal.
-	EndDate Date
-	// AutomaticRenewal is true for an agreement without an end.
-	AutomaticRenewal bool
-	// AdditionalInformation has up to 140 characters. Optional.
+	// EndDate, AutomaticRenewal and AdditionalInformation are as in [AgreementPaymentDetails].
+	EndDate               Date
+	AutomaticRenewal      bool
 	AdditionalInformation string
 	// AgreementTermsParams says how much may be taken and how often.
 	AgreementTermsParams
@@ -58,14 +64,26 @@ func (a *Agreement) Terms() (*BilateralTerms, error) {
 	}); err != nil {
 		return nil, err
 	}
+	amount := func(a *Amount) *decimal.Decimal {
+		if a == nil {
+			return nil
+		}
+		return new(a.Amount)
+	}
+	number := func(n *int64) *int64 {
+		if n == nil {
+			return nil
+		}
+		return new(*n)
+	}
 	now, details, terms := *a, a.PaymentDetails, a.PaymentTerms
 	return &BilateralTerms{
 		EndDate: details.EndDate, AutomaticRenewal: details.AutomaticRenewal, AdditionalInformation: details.AdditionalInformation,
 		AgreementTermsParams: AgreementTermsParams{
 			Frequency: terms.Frequency, Type: terms.Type,
-			NumberOfPaymentsPermitted: copied(terms.NumberOfPaymentsPermitted), PointInTime: copied(terms.PointInTime),
-			FirstPaymentAmount: valueOf(terms.FirstPaymentAmount), LastPaymentAmount: valueOf(terms.LastPaymentAmount),
-			PaymentAmount: valueOf(terms.PaymentAmount), MaximumPaymentAmount: valueOf(terms.MaximumPaymentAmount),
+			NumberOfPaymentsPermitted: number(terms.NumberOfPaymentsPermitted), PointInTime: number(terms.PointInTime),
+			FirstPaymentAmount: amount(terms.FirstPaymentAmount), LastPaymentAmount: amount(terms.LastPaymentAmount),
+			PaymentAmount: amount(terms.PaymentAmount), MaximumPaymentAmount: amount(terms.MaximumPaymentAmount),
 			FirstPaymentDue: terms.FirstPaymentDue, LastPaymentDue: terms.LastPaymentDue,
 		},
 		agreement: &now,
@@ -92,105 +110,23 @@ func missingAgreement(operation Operation) error {
 	}}}
 }
 
-func copied(n *int64) *int64 {
-	if n == nil {
-		return nil
-	}
-	return new(*n)
-}
-
-func valueOf(a *Amount) *decimal.Decimal {
-	if a == nil {
-		return nil
-	}
-	return new(a.Amount)
-}
-
-func (d *UnilateralDetails) wire() *unilateralAmendmentJSON {
-	return &unilateralAmendmentJSON{d.Description, d.PayeeReference, d.agreement.PayeeDetails.SupplierBusinessCode}
-}
-
-func (t *BilateralTerms) wire() *bilateralAmendmentJSON {
-	return &bilateralAmendmentJSON{
-		RespondByTimeMinutes: t.RespondByTimeMinutes,
-		PaymentDetails: agreementPaymentJSON{
-			EndDate: t.EndDate, AutomaticRenewal: &t.AutomaticRenewal, AdditionalInformation: t.AdditionalInformation,
-		},
-		PaymentTerms: t.AgreementTermsParams.wire(),
-		agreement:    t.agreement.Raw(),
-	}
-}
-
-// ReasonCode is the reason for a change of an agreement's status.
-type ReasonCode string
-
-// The reason codes. Payments have another code set: a closed account is AC04 here and AC05 there.
-const (
-	ReasonCodeClosedAccount     ReasonCode = "AC04" // suspend, cancel
-	ReasonCodeInitiatingParty   ReasonCode = "MD17" // requested by the merchant; any change
-	ReasonCodeAgreementExpired  ReasonCode = "MD20" // suspend, cancel
-	ReasonCodeContractAmended   ReasonCode = "CTAM" // any change
-	ReasonCodeContractCancelled ReasonCode = "CTCA" // by the payer; suspend, cancel
-	ReasonCodeContractExpired   ReasonCode = "CTEX" // suspend, cancel
-	ReasonCodeFinalCollection   ReasonCode = "MCFC" // suspend
-	ReasonCodeOnceOffCollection ReasonCode = "MCOC" // suspend
-	ReasonCodeUnsuccessful      ReasonCode = "MSUC" // 7 consecutive unsuccessful collections; suspend
-	ReasonCodeNoAnswer          ReasonCode = "NOAS" // from the customer; any change
-)
-
-// StatusReason is the reason for a change of an agreement's status.
-type StatusReason struct {
-	// Code is required to suspend and to cancel, and optional to reactivate.
-	Code ReasonCode
-	// Description has up to 256 characters. Optional.
+// AgreementReason is the reason for a change of an agreement's status.
+type AgreementReason struct {
+	// Code is reasonCode. It is required to suspend and to cancel, and optional to reactivate.
+	Code AgreementReasonCode
+	// Description is reasonDescription, and has up to 256 characters. Optional.
 	Description string
 }
 
-// AgreementChange is a change of an agreement, for Plan: edited [UnilateralDetails] or
-// [BilateralTerms], or the result of a Changing function.
-type AgreementChange interface {
-	patch(operation Operation) (agreementChange, error)
-}
-
-type agreementChange struct {
-	agreementToken string
-	body           patchJSON
-}
-
-func (c agreementChange) patch(Operation) (agreementChange, error) { return c, nil }
-
-// MarshalJSON returns an error, like that of an AccountSource.
-func (agreementChange) MarshalJSON() ([]byte, error) { return nil, errSealed }
-
-// ChangingRecall is the change of Recall.
-func ChangingRecall(agreementToken string) AgreementChange {
-	return agreementChange{agreementToken: agreementToken, body: patchJSON{UpdateType: updateRecall, Recall: &statusCodeJSON{AgreementStatusCancelled}}}
-}
-
-// ChangingStatus is the change of Suspend, Reactivate and Cancel: to [AgreementStatusSuspended],
-// [AgreementStatusActive] or [AgreementStatusCancelled].
-func ChangingStatus(agreementToken string, to AgreementStatus, reason StatusReason) AgreementChange {
-	amendment := &statusAmendmentJSON{to, reason.Code, reason.Description}
-	return agreementChange{agreementToken: agreementToken, body: patchJSON{UpdateType: updateStatus, StatusAmendment: amendment}}
-}
-
-// ChangingRecallAmendment is the change of RecallAmendment.
-func ChangingRecallAmendment(agreementToken string) AgreementChange {
-	return agreementChange{agreementToken: agreementToken, body: patchJSON{UpdateType: updateRecallAmendment}}
-}
-
-func (d *UnilateralDetails) patch(operation Operation) (agreementChange, error) {
-	if d == nil || d.agreement == nil {
-		return agreementChange{}, missingAgreement(operation)
-	}
-	return agreementChange{d.agreement.AgreementToken, patchJSON{UpdateType: updateUnilateral, UnilateralAmendment: d.wire()}}, nil
-}
-
-func (t *BilateralTerms) patch(operation Operation) (agreementChange, error) {
-	if t == nil || t.agreement == nil {
-		return agreementChange{}, missingAgreement(operation)
-	}
-	return agreementChange{t.agreement.AgreementToken, patchJSON{UpdateType: updateBilateral, BilateralAmendment: t.wire()}}, nil
+// AgreementChange is a change of an agreement, for Plan.
+type AgreementChange struct {
+	// Operation names the method that makes the change, such as [OperationSuspendAgreement]. Required.
+	// Of the other members only its parameters count.
+	Operation      Operation
+	AgreementToken string
+	Reason         AgreementReason
+	Details        *UnilateralDetails
+	Terms          *BilateralTerms
 }
 
 // Recall withdraws an agreement that the payer has not answered.
@@ -199,7 +135,7 @@ func (t *BilateralTerms) patch(operation Operation) (agreementChange, error) {
 // pending matches [ErrInvalid], an unknown one [ErrNotFound]. After an [UnknownOutcomeError] use
 // ResumeChange.
 func (s *PayToService) Recall(ctx context.Context, agreementToken string, opts ...CallOption) error {
-	return s.change(ctx, OperationRecallAgreement, ChangingRecall(agreementToken), opts)
+	return s.change(ctx, AgreementChange{Operation: OperationRecallAgreement, AgreementToken: agreementToken}, opts)
 }
 
 // Suspend stops payments on an active agreement until Reactivate.
@@ -207,22 +143,22 @@ func (s *PayToService) Recall(ctx context.Context, agreementToken string, opts .
 // PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT). An agreement that is neither active
 // nor suspended matches [ErrInvalid], an unknown one [ErrNotFound]. After an [UnknownOutcomeError]
 // use ResumeChange.
-func (s *PayToService) Suspend(ctx context.Context, agreementToken string, reason StatusReason, opts ...CallOption) error {
-	return s.change(ctx, OperationSuspendAgreement, ChangingStatus(agreementToken, AgreementStatusSuspended, reason), opts)
+func (s *PayToService) Suspend(ctx context.Context, agreementToken string, reason AgreementReason, opts ...CallOption) error {
+	return s.change(ctx, AgreementChange{Operation: OperationSuspendAgreement, AgreementToken: agreementToken, Reason: reason}, opts)
 }
 
 // Reactivate allows payments on a suspended agreement again. The reason is optional.
 //
 // PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT). Errors as for Suspend.
-func (s *PayToService) Reactivate(ctx context.Context, agreementToken string, reason StatusReason, opts ...CallOption) error {
-	return s.change(ctx, OperationReactivateAgreement, ChangingStatus(agreementToken, AgreementStatusActive, reason), opts)
+func (s *PayToService) Reactivate(ctx context.Context, agreementToken string, reason AgreementReason, opts ...CallOption) error {
+	return s.change(ctx, AgreementChange{Operation: OperationReactivateAgreement, AgreementToken: agreementToken, Reason: reason}, opts)
 }
 
 // Cancel ends an active or suspended agreement for good. Use Recall before the payer has answered.
 //
 // PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT). Errors as for Suspend.
-func (s *PayToService) Cancel(ctx context.Context, agreementToken string, reason StatusReason, opts ...CallOption) error {
-	return s.change(ctx, OperationCancelAgreement, ChangingStatus(agreementToken, AgreementStatusCancelled, reason), opts)
+func (s *PayToService) Cancel(ctx context.Context, agreementToken string, reason AgreementReason, opts ...CallOption) error {
+	return s.change(ctx, AgreementChange{Operation: OperationCancelAgreement, AgreementToken: agreementToken, Reason: reason}, opts)
 }
 
 // AmendUnilaterally changes an agreement at once. Details is an edited copy from
@@ -231,7 +167,7 @@ func (s *PayToService) Cancel(ctx context.Context, agreementToken string, reason
 //
 // PATCH /payto-agreements/{agreementToken} (UNILATERAL_AMENDMENT). Errors as for Suspend.
 func (s *PayToService) AmendUnilaterally(ctx context.Context, details *UnilateralDetails, opts ...CallOption) error {
-	return s.change(ctx, OperationAmendUnilaterally, details, opts)
+	return s.change(ctx, AgreementChange{Operation: OperationAmendUnilaterally, Details: details}, opts)
 }
 
 // AmendBilaterally asks the payer to agree to new terms, an edited copy from [Agreement.Terms];
@@ -241,7 +177,7 @@ func (s *PayToService) AmendUnilaterally(ctx context.Context, details *Unilatera
 //
 // PATCH /payto-agreements/{agreementToken} (BILATERAL_AMENDMENT). Errors as for Suspend.
 func (s *PayToService) AmendBilaterally(ctx context.Context, terms *BilateralTerms, opts ...CallOption) error {
-	return s.change(ctx, OperationAmendBilaterally, terms, opts)
+	return s.change(ctx, AgreementChange{Operation: OperationAmendBilaterally, Terms: terms}, opts)
 }
 
 // RecallAmendment withdraws a bilateral amendment that the payer has not answered.
@@ -249,12 +185,13 @@ func (s *PayToService) AmendBilaterally(ctx context.Context, terms *BilateralTer
 // PATCH /payto-agreements/{agreementToken} (RECALL_BILATERAL_AMENDMENT). Errors as for Suspend. No
 // pending amendment matches [ErrInvalid].
 func (s *PayToService) RecallAmendment(ctx context.Context, agreementToken string, opts ...CallOption) error {
-	return s.change(ctx, OperationRecallAmendment, ChangingRecallAmendment(agreementToken), opts)
+	return s.change(ctx, AgreementChange{Operation: OperationRecallAmendment, AgreementToken: agreementToken}, opts)
 }
 
 // Plan plans a change of an agreement, for Submit. It sends nothing.
 func (s *PayToService) Plan(ctx context.Context, change AgreementChange, opts ...CallOption) (Intent, error) {
-	return s.begin("", change, opts).plan(ctx)
+	call, _ := s.begin(change, opts)
+	return call.plan(ctx)
 }
 
 // Submit sends a planned change once: see [TransactionsService.Submit].
@@ -263,10 +200,241 @@ func (s *PayToService) Plan(ctx context.Context, change AgreementChange, opts ..
 // and then as for the intent's method.
 func (s *PayToService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) error {
 	body, err := intent.change()
-	call := s.patch(body.operation(), intent.Target, opts)
+	name := intent.Operation
+	if err != nil {
+		name = submitChange
+	}
+	call := s.client.begin(name, opts, intent.Target)
 	call.refuse(err)
 	call.changes(intent.Target, intent.Request)
 	ctx = call.submits(ctx, intent, claim, intent.Operation)
 	call.check(body.check)
-	return call.sendChange(ctx, intent.Target)
+	return call.sendChange(ctx, body.status())
+}
+
+// AgreementState says whether an agreement is as a change requested. It does not say whose call
+// made it so.
+type AgreementState struct {
+	// AsAsked is true if the agreement is now as requested; for a bilateral amendment only after
+	// the payer has agreed. If a text of the request is shown in another form it is false, and
+	// [Agreement.Differences] names it.
+	AsAsked bool
+	// Agreement is the current agreement. HasPendingBilateralAmendment means that an amendment
+	// waits for the payer.
+	Agreement *Agreement
+}
+
+// ResumeChange reads the agreement of a change whose answer was lost, and says whether it is as
+// requested. A failed look-up is an [UnknownOutcomeError].
+//
+// GET /payto-agreements/{agreementToken}.
+func (s *PayToService) ResumeChange(ctx context.Context, intent Intent, opts ...CallOption) (*AgreementState, error) {
+	const name Operation = "PayTo.ResumeChange"
+	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
+	wanted, unread := intent.change()
+	if err = cmp.Or(err, intent.known(), intent.from(s.client), unread); err != nil {
+		return nil, s.client.refusedLookUp(ctx, name, intent, err)
+	}
+	agreement, err := s.Get(ctx, intent.Target, opts...)
+	if err != nil {
+		return nil, intent.open(name.info(), err, nil)
+	}
+	return &AgreementState{AsAsked: wanted.isMadeIn(agreement), Agreement: agreement}, nil
+}
+
+// patchJSON is the body of every change of an agreement. Recalls of an amendment have no contents.
+type patchJSON struct {
+	UpdateType          string                   `json:"updateType"`
+	Recall              *statusCodeJSON          `json:"recallPayToAgreement,omitempty"`
+	StatusAmendment     *statusAmendmentJSON     `json:"statusAmendment,omitempty"`
+	UnilateralAmendment *unilateralAmendmentJSON `json:"unilateralAmendment,omitempty"`
+	BilateralAmendment  *bilateralAmendmentJSON  `json:"bilateralAmendment,omitempty"`
+}
+
+type statusCodeJSON struct {
+	StatusCode AgreementStatus `json:"statusCode"`
+}
+
+type statusAmendmentJSON struct {
+	StatusCode        AgreementStatus     `json:"statusCode"`
+	ReasonCode        AgreementReasonCode `json:"reasonCode,omitempty"`
+	ReasonDescription string              `json:"reasonDescription,omitempty"`
+}
+
+type unilateralAmendmentJSON struct {
+	Description          string `json:"description,omitempty"`
+	PayeeReference       string `json:"payeeReference,omitempty"`
+	SupplierBusinessCode string `json:"supplierBusinessCode,omitempty"`
+}
+
+type bilateralAmendmentJSON struct {
+	RespondByTimeMinutes *int64                  `json:"respondByTimeMinutes,omitempty"`
+	PaymentDetails       AgreementPaymentDetails `json:"paymentDetails"`
+	PaymentTerms         agreementTermsJSON      `json:"paymentTerms"`
+
+	agreement json.RawMessage
+}
+
+// MarshalJSON adds the unknown members of the agreement's paymentDetails and paymentTerms: the
+// service would remove them.
+func (a bilateralAmendmentJSON) MarshalJSON() ([]byte, error) {
+	type plain bilateralAmendmentJSON
+	known, err := wire.Encode(plain(a))
+	if err != nil || a.agreement == nil {
+		return known, err
+	}
+	var replaced struct {
+		PaymentDetails json.RawMessage `json:"paymentDetails,omitempty"`
+		PaymentTerms   json.RawMessage `json:"paymentTerms,omitempty"`
+	}
+	if err := json.Unmarshal(a.agreement, &replaced); err != nil {
+		return nil, err
+	}
+	received, err := wire.Marshal(replaced)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Graft(known, received, reflect.TypeFor[plain]())
+}
+
+// UnmarshalJSON keeps the unknown members, for MarshalJSON.
+func (a *bilateralAmendmentJSON) UnmarshalJSON(data []byte) error {
+	type plain bilateralAmendmentJSON
+	var read plain
+	err := wire.Decode(data, &read)
+	*a = bilateralAmendmentJSON(read)
+	a.agreement = bytes.Clone(data)
+	return err
+}
+
+func (p patchJSON) kept() (patchJSON, bool) { return p, true }
+
+// The kinds of update. The last one has no contents.
+const (
+	updateRecall          = "RECALL_PAYTO_AGREEMENT"
+	updateStatus          = "STATUS_AMENDMENT"
+	updateUnilateral      = "UNILATERAL_AMENDMENT"
+	updateBilateral       = "BILATERAL_AMENDMENT"
+	updateRecallAmendment = "RECALL_BILATERAL_AMENDMENT"
+)
+
+// body returns the body of a change and its agreement; details and terms may have none. The body of
+// another operation has no updateType.
+func (c AgreementChange) body() (agreementToken string, body patchJSON) {
+	status := func(to AgreementStatus) patchJSON {
+		return patchJSON{UpdateType: updateStatus, StatusAmendment: &statusAmendmentJSON{to, c.Reason.Code, c.Reason.Description}}
+	}
+	switch c.Operation {
+	case OperationRecallAgreement:
+		return c.AgreementToken, patchJSON{UpdateType: updateRecall, Recall: &statusCodeJSON{AgreementStatusCancelled}}
+	case OperationSuspendAgreement:
+		return c.AgreementToken, status(AgreementStatusSuspended)
+	case OperationReactivateAgreement:
+		return c.AgreementToken, status(AgreementStatusActive)
+	case OperationCancelAgreement:
+		return c.AgreementToken, status(AgreementStatusCancelled)
+	case OperationRecallAmendment:
+		return c.AgreementToken, patchJSON{UpdateType: updateRecallAmendment}
+	case OperationAmendUnilaterally:
+		d := cmp.Or(c.Details, new(UnilateralDetails))
+		of := cmp.Or(d.agreement, &Agreement{PayeeDetails: new(AgreementPayee)})
+		amendment := &unilateralAmendmentJSON{d.Description, d.PayeeReference, of.PayeeDetails.SupplierBusinessCode}
+		return of.AgreementToken, patchJSON{UpdateType: updateUnilateral, UnilateralAmendment: amendment}
+	case OperationAmendBilaterally:
+		t := cmp.Or(c.Terms, new(BilateralTerms))
+		of := cmp.Or(t.agreement, new(Agreement))
+		amendment := &bilateralAmendmentJSON{t.RespondByTimeMinutes, AgreementPaymentDetails{
+			EndDate: t.EndDate, AutomaticRenewal: t.AutomaticRenewal, AdditionalInformation: t.AdditionalInformation,
+		}, t.wire(), of.Raw()}
+		return of.AgreementToken, patchJSON{UpdateType: updateBilateral, BilateralAmendment: amendment}
+	default:
+		return "", patchJSON{}
+	}
+}
+
+// status returns the status that a change asks for; "" for an amendment of something else.
+func (p patchJSON) status() AgreementStatus {
+	switch {
+	case p.Recall != nil:
+		return p.Recall.StatusCode
+	case p.StatusAmendment != nil:
+		return p.StatusAmendment.StatusCode
+	default:
+		return ""
+	}
+}
+
+// change reads the stored change, which has to be that of the intent's method.
+func (i Intent) change() (patchJSON, error) {
+	body, err := requested[patchJSON](i)
+	if err != nil {
+		return body, err
+	}
+	_, made := AgreementChange{Operation: i.Operation}.body() // has the same parts
+	if made.UpdateType == "" || body.UpdateType != made.UpdateType || body.status() != made.status() ||
+		(body.Recall == nil) != (made.Recall == nil) || (body.StatusAmendment == nil) != (made.StatusAmendment == nil) ||
+		(body.UnilateralAmendment == nil) != (made.UnilateralAmendment == nil) ||
+		(body.BilateralAmendment == nil) != (made.BilateralAmendment == nil) {
+		return body, errIntentForeign
+	}
+	return body, nil
+}
+
+func (s *PayToService) change(ctx context.Context, change AgreementChange, opts []CallOption) error {
+	call, to := s.begin(change, opts)
+	return call.sendChange(ctx, to)
+}
+
+// begin checks a change of an agreement, and returns the status that it asks for.
+func (s *PayToService) begin(change AgreementChange, opts []CallOption) (*call, AgreementStatus) {
+	agreementToken, body := change.body()
+	if body.UpdateType == "" {
+		call := s.client.begin(submitChange, named("PayTo.Plan").with(opts))
+		call.ended = fmt.Errorf("quickstream: PayTo.Plan: %w: the operation is none that changes an agreement", ErrNotSent)
+		return call, body.status()
+	}
+	call := s.client.begin(change.Operation, opts, agreementToken)
+	if agreementToken == "" && (body.UnilateralAmendment != nil || body.BilateralAmendment != nil) {
+		call.ended = missingAgreement(change.Operation)
+		return call, body.status()
+	}
+	call.check(body.check)
+	request, err := wire.Encode(body)
+	if err == nil {
+		_, err = requested[patchJSON](Intent{Request: request}) // the agreement's unknown members can have one twice
+	}
+	call.refuse(err)
+	call.changes(agreementToken, request)
+	return call, body.status()
+}
+
+// changes sets the JSON of the change. An intent keeps it as it is, because it can hold unknown
+// members.
+func (c *call) changes(agreementToken string, request json.RawMessage) {
+	c.reference, c.body = agreementToken, request
+	c.intent = &Intent{Target: agreementToken, Reference: agreementToken, Request: request, Complete: true}
+}
+
+var errNotChanged = errors.New("the answer does not say that the agreement was changed")
+
+// sendChange sends a change. It is an error unless the agreement was changed: 204, or 200 without a
+// body or with the agreement, which has the requested status. Other successes, such as a gateway's
+// page, prove nothing.
+func (c *call) sendChange(ctx context.Context, to AgreementStatus) error {
+	return c.do(ctx, func(status int, body []byte) error {
+		switch {
+		case status == http.StatusNoContent, status == http.StatusOK && len(body) == 0:
+			return nil
+		case status != http.StatusOK:
+			return errNotChanged
+		}
+		var changed Agreement
+		if err := changed.UnmarshalJSON(body); err != nil {
+			return err
+		}
+		if changed.AgreementToken != c.reference || to != "" && changed.Status != "" && !sameText(string(changed.Status), string(to)) {
+			return errNotChanged
+		}
+		return nil
+	})
 }

@@ -18,7 +18,7 @@ import (
 // statusChange is a change of an agreement's status.
 type statusChange struct {
 	to     AgreementStatus
-	reason StatusReason
+	reason AgreementReason
 }
 
 func sendStatusChange(c *Client, s statusChange, opts ...CallOption) (any, error) {
@@ -34,7 +34,7 @@ func sendStatusChange(c *Client, s statusChange, opts ...CallOption) (any, error
 }
 
 func statusAmendmentTable() ruleTable[statusChange] {
-	to := func(status AgreementStatus, code ReasonCode) func(*statusChange) {
+	to := func(status AgreementStatus, code AgreementReasonCode) func(*statusChange) {
 		return func(s *statusChange) { s.to, s.reason.Code = status, code }
 	}
 	described := func(status AgreementStatus, text string) func(*statusChange) {
@@ -49,31 +49,33 @@ func statusAmendmentTable() ruleTable[statusChange] {
 		{rule: "statusAmendment.reasonDescription.length", pass: described(cancelled, letters(256)), fail: described(cancelled, letters(257))},
 	}
 	const usable = "statusAmendment.reasonCode.status"
-	for _, code := range []ReasonCode{ReasonCodeClosedAccount, ReasonCodeAgreementExpired, ReasonCodeContractCancelled, ReasonCodeContractExpired} {
+	for _, code := range []AgreementReasonCode{AgreementReasonClosedAccount, AgreementReasonAgreementExpired, AgreementReasonContractCancelled, AgreementReasonContractExpired} {
 		cases = append(
 			cases,
 			ruleCase[statusChange]{rule: usable, pass: to(suspended, code), fail: to(active, code)},
 			ruleCase[statusChange]{rule: usable, pass: to(cancelled, code), fail: to(active, code)},
 		)
 	}
-	for _, code := range []ReasonCode{ReasonCodeFinalCollection, ReasonCodeOnceOffCollection, ReasonCodeUnsuccessful} {
+	for _, code := range []AgreementReasonCode{AgreementReasonFinalCollection, AgreementReasonOnceOffCollection, AgreementReasonUnsuccessful} {
 		cases = append(
 			cases,
 			ruleCase[statusChange]{rule: usable, pass: to(suspended, code), fail: to(active, code)},
 			ruleCase[statusChange]{rule: usable, pass: to(suspended, code), fail: to(cancelled, code)},
 		)
 	}
-	for _, code := range []ReasonCode{ReasonCodeInitiatingParty, ReasonCodeContractAmended, ReasonCodeNoAnswer, "NEW1"} {
+	for _, code := range []AgreementReasonCode{AgreementReasonInitiatingParty, AgreementReasonContractAmended, AgreementReasonNoAnswer, "NEW1"} {
 		for _, status := range []AgreementStatus{active, suspended, cancelled} {
-			cases = append(cases, ruleCase[statusChange]{rule: usable, pass: to(status, code), fail: to(active, ReasonCodeClosedAccount)})
+			cases = append(cases, ruleCase[statusChange]{rule: usable, pass: to(status, code), fail: to(active, AgreementReasonClosedAccount)})
 		}
 	}
 	return ruleTable[statusChange]{
-		send:   sendStatusChange,
-		wire:   patchJSON{},
-		valid:  func() statusChange { return statusChange{suspended, StatusReason{Code: ReasonCodeInitiatingParty}} },
+		send: sendStatusChange,
+		wire: patchJSON{},
+		valid: func() statusChange {
+			return statusChange{suspended, AgreementReason{Code: AgreementReasonInitiatingParty}}
+		},
 		cases:  cases,
-		worst:  statusChange{cancelled, StatusReason{Code: ReasonCodeFinalCollection, Description: letters(257)}},
+		worst:  statusChange{cancelled, AgreementReason{Code: AgreementReasonFinalCollection, Description: letters(257)}},
 		broken: []string{usable, "statusAmendment.reasonDescription.length"},
 	}
 }
@@ -83,7 +85,7 @@ type unilateralChange struct{ description, payeeReference string }
 
 func sendUnilateralChange(c *Client, u unilateralChange, opts ...CallOption) (any, error) {
 	details, err := (&Agreement{
-		AgreementToken: canaryAgreement, Status: AgreementStatusPending, PaymentDetails: &AgreementPayment{}, PayeeDetails: &AgreementPayee{SupplierBusinessCode: canaryBusiness},
+		AgreementToken: canaryAgreement, Status: AgreementStatusPending, PaymentDetails: &AgreementPaymentDetails{}, PayeeDetails: &AgreementPayee{SupplierBusinessCode: canaryBusiness},
 	}).Details()
 	if err != nil {
 		return nil, err
@@ -113,14 +115,14 @@ func unilateralAmendmentTable() ruleTable[unilateralChange] {
 // was cancelled when it was read.
 type bilateralChange struct {
 	respondByTimeMinutes *int64
-	payment              AgreementPaymentParams
+	payment              AgreementPaymentDetails
 	terms                AgreementTermsParams
 }
 
 func sendBilateralChange(c *Client, b bilateralChange, opts ...CallOption) (any, error) {
 	agreement := &Agreement{
 		AgreementToken: canaryAgreement, Status: AgreementStatusCancelled,
-		PaymentDetails: &AgreementPayment{StartDate: Date{2026, time.July, 1}}, PaymentTerms: &AgreementTerms{},
+		PaymentDetails: &AgreementPaymentDetails{StartDate: Date{2026, time.July, 1}}, PaymentTerms: &AgreementTerms{},
 	}
 	terms, err := agreement.Terms()
 	if err != nil {
@@ -141,14 +143,14 @@ func bilateralAmendmentTable() ruleTable[bilateralChange] {
 		wire:      patchJSON{},
 		elsewhere: []string{"agreementToken"},
 		valid: func() bilateralChange {
-			return bilateralChange{terms: validTerms(), payment: AgreementPaymentParams{AutomaticRenewal: true}}
+			return bilateralChange{terms: validTerms(), payment: AgreementPaymentDetails{AutomaticRenewal: true}}
 		},
 		cases: slices.Concat(
 			[]ruleCase[bilateralChange]{
 				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: minutes(new(int64(7200))), fail: minutes(new(int64(7201)))},
 				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: minutes(new(int64(0))), fail: minutes(new(int64(-1)))},
 				{rule: "bilateralAmendment.respondByTimeMinutes.range", pass: func(b *bilateralChange) {
-					b.terms.Frequency, b.terms.PointInTime, b.terms.NumberOfPaymentsPermitted = PayToFrequencyAdhoc, nil, nil // as it was read
+					b.terms.Frequency, b.terms.PointInTime, b.terms.NumberOfPaymentsPermitted = AgreementFrequencyAdhoc, nil, nil // as it was read
 				}, fail: minutes(new(int64(-1)))},
 			},
 			endCases(func(renewal bool, end Date) func(*bilateralChange) {
@@ -158,7 +160,7 @@ func bilateralAmendmentTable() ruleTable[bilateralChange] {
 		),
 		worst: bilateralChange{
 			respondByTimeMinutes: new(int64(-1)),
-			terms:                AgreementTermsParams{Frequency: PayToFrequencyAdhoc, Type: PayToAgreementTypeBalloon, PointInTime: new(int64(1))},
+			terms:                AgreementTermsParams{Frequency: AgreementFrequencyAdhoc, Type: AgreementTypeBalloon, PointInTime: new(int64(1))},
 		},
 		broken: []string{
 			"bilateralAmendment.respondByTimeMinutes.range", "agreement.endDate.required",
@@ -194,8 +196,8 @@ func agreementFrom(t *testing.T, body string, replace ...string) *Agreement {
 	return &a
 }
 
-// TestPatchStands compares changes, as they were stored, with agreements.
-func TestPatchStands(t *testing.T) {
+// TestChangesThatWereMade compares changes, as they were stored, with agreements.
+func TestChangesThatWereMade(t *testing.T) {
 	before := agreementFrom(t, currentAgreement)
 	details, err := before.Details()
 	require.NoError(t, err)
@@ -203,26 +205,30 @@ func TestPatchStands(t *testing.T) {
 	terms, err := before.Terms()
 	require.NoError(t, err)
 	terms.RespondByTimeMinutes, terms.MaximumPaymentAmount, terms.PointInTime = new(int64(60)), new(decimal.New(200, 0)), nil
+	planned := func(change AgreementChange) patchJSON {
+		_, body := change.body()
+		return body
+	}
 	for name, c := range map[string]struct {
-		sent   patchJSON
-		stands []string // replacements in the agreement that make it as asked
-		not    [][]string
+		sent patchJSON
+		made []string // replacements in the agreement that make it as asked
+		not  [][]string
 	}{
 		"recall": {
-			patchJSON{UpdateType: "RECALL_PAYTO_AGREEMENT", Recall: &statusCodeJSON{AgreementStatusCancelled}},
+			planned(AgreementChange{Operation: OperationRecallAgreement}),
 			[]string{"SUSPENDED", "CANCELLED"},
 			[][]string{{"SUSPENDED", "PENDING"}},
 		},
 		"status": {
-			patchJSON{UpdateType: "STATUS_AMENDMENT", StatusAmendment: &statusAmendmentJSON{AgreementStatusActive, "", ""}},
+			planned(AgreementChange{Operation: OperationReactivateAgreement}),
 			[]string{"SUSPENDED", "ACTIVE"},
 			[][]string{nil},
 		},
 		"recall of an amendment": {
-			patchJSON{UpdateType: updateRecallAmendment}, nil, [][]string{{`Amendment": false`, `Amendment": true`}},
+			planned(AgreementChange{Operation: OperationRecallAmendment}), nil, [][]string{{`Amendment": false`, `Amendment": true`}},
 		},
 		"unilateral": {
-			patchJSON{UpdateType: "UNILATERAL_AMENDMENT", UnilateralAmendment: details.wire()},
+			planned(AgreementChange{Operation: OperationAmendUnilaterally, Details: details}),
 			[]string{"Power", "Power and gas", `"REF-1"`, "null"},
 			[][]string{
 				nil,
@@ -233,7 +239,7 @@ func TestPatchStands(t *testing.T) {
 			},
 		},
 		"bilateral": {
-			patchJSON{UpdateType: "BILATERAL_AMENDMENT", BilateralAmendment: terms.wire()},
+			planned(AgreementChange{Operation: OperationAmendBilaterally, Terms: terms}),
 			[]string{"100.50", `"200.000"`, `"pointInTime": 15`, `"pointInTime": null`, "2027-07-01", "2027-07-01T00:00:00", "newMember", "other"},
 			[][]string{
 				nil,
@@ -249,10 +255,10 @@ func TestPatchStands(t *testing.T) {
 		},
 	} {
 		patch := storedPatch(t, c.sent)
-		assert.True(t, patch.stands(agreementFrom(t, currentAgreement, c.stands...)), name)
+		assert.True(t, patch.isMadeIn(agreementFrom(t, currentAgreement, c.made...)), name)
 		for _, other := range c.not {
-			assert.False(t, patch.stands(agreementFrom(t, currentAgreement, other...)), "%s: %q", name, other)
+			assert.False(t, patch.isMadeIn(agreementFrom(t, currentAgreement, other...)), "%s: %q", name, other)
 		}
 	}
-	assert.False(t, patchJSON{UpdateType: "STATUS_AMENDMENT"}.stands(before), "it asks for nothing")
+	assert.False(t, patchJSON{UpdateType: "STATUS_AMENDMENT"}.isMadeIn(before), "it asks for nothing")
 }

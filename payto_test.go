@@ -8,12 +8,12 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-func validPayer() PayToPayerParams {
-	return PayToPayerParams{Type: PayerTypePerson, ID: canaryCustomer, Name: "Ann Example", PayIDType: PayIDTypeEmail, PayID: NewSecret(canaryPayID)}
+func validPayer() AgreementPayerParams {
+	return AgreementPayerParams{Type: PayerTypePerson, ID: canaryCustomer, Name: "Ann Example", PayIDType: PayIDTypeEmail, PayID: NewSecret(canaryPayID)}
 }
 
-// payerCases are the cases of PayToPayerParams.
-func payerCases[T any](payer func(*T) *PayToPayerParams) []ruleCase[T] {
+// payerCases are the cases of AgreementPayerParams.
+func payerCases[T any](payer func(*T) *AgreementPayerParams) []ruleCase[T] {
 	account := func(bsb, number string) func(*T) {
 		return func(request *T) { payer(request).BSB, payer(request).AccountNumber = bsb, NewSecret(number) }
 	}
@@ -38,21 +38,21 @@ func payerCases[T any](payer func(*T) *PayToPayerParams) []ruleCase[T] {
 	}
 }
 
-// newPayToPaymentCases are the cases of PayToPaymentWithAgreement.
-func newPayToPaymentCases[T any](put func(*T, PayToPaymentWithAgreement)) []ruleCase[T] {
-	with := changing(func() PayToPaymentWithAgreement {
-		return PayToPaymentWithAgreement{SupplierBusinessCode: canaryBusiness, Purpose: PayToPurposeRetail, Description: "One order", Payer: validPayer()}
+// newPayToPaymentCases are the cases of NewAgreementParams.
+func newPayToPaymentCases[T any](put func(*T, NewAgreementParams)) []ruleCase[T] {
+	with := changing(func() NewAgreementParams {
+		return NewAgreementParams{SupplierBusinessCode: canaryBusiness, Purpose: AgreementPurposeRetail, Description: "One order", Payer: validPayer()}
 	}, put)
 	description := func(text string) func(*T) {
-		return with(func(n *PayToPaymentWithAgreement) { n.Description = text })
+		return with(func(n *NewAgreementParams) { n.Description = text })
 	}
 	cases := []ruleCase[T]{
-		{rule: "payToAgreement.description.length", pass: with(func(n *PayToPaymentWithAgreement) { n.SupplierBusinessCode = "" }), fail: description(letters(141))},
-		{rule: "payToAgreement.description.length", pass: with(func(n *PayToPaymentWithAgreement) { n.Purpose = "" }), fail: description(letters(141))},
+		{rule: "payToAgreement.description.length", pass: with(func(n *NewAgreementParams) { n.SupplierBusinessCode = "" }), fail: description(letters(141))},
+		{rule: "payToAgreement.description.length", pass: with(func(n *NewAgreementParams) { n.Purpose = "" }), fail: description(letters(141))},
 		{rule: "payToAgreement.description.length", pass: description(""), fail: description(letters(141))},
 		{rule: "payToAgreement.description.length", pass: description(letters(140)), fail: description(letters(141))},
 	}
-	for _, c := range payerCases(func(n *PayToPaymentWithAgreement) *PayToPayerParams { return &n.Payer }) {
+	for _, c := range payerCases(func(n *NewAgreementParams) *AgreementPayerParams { return &n.Payer }) {
 		cases = append(cases, ruleCase[T]{rule: c.rule, pass: with(c.pass), fail: with(c.fail), also: c.also})
 	}
 	return cases
@@ -64,23 +64,23 @@ func termsCases[T any](terms func(*T) *AgreementTermsParams) []ruleCase[T] {
 		return func(request *T) { change(terms(request)) }
 	}
 	adhoc := func(n *int64) func(*T) {
-		return with(func(a *AgreementTermsParams) { a.Frequency, a.NumberOfPaymentsPermitted = PayToFrequencyAdhoc, n })
+		return with(func(a *AgreementTermsParams) { a.Frequency, a.NumberOfPaymentsPermitted = AgreementFrequencyAdhoc, n })
 	}
-	point := func(f PayToFrequency, n *int64) func(*T) {
+	point := func(f AgreementFrequency, n *int64) func(*T) {
 		return with(func(a *AgreementTermsParams) {
 			a.Frequency, a.PointInTime, a.NumberOfPaymentsPermitted = f, n, new(int64(1))
 		})
 	}
-	frequency := func(a *AgreementTermsParams) *PayToFrequency { return &a.Frequency }
+	frequency := func(a *AgreementTermsParams) *AgreementFrequency { return &a.Frequency }
 	currency := func(a *AgreementTermsParams) *Currency { return &a.Currency }
-	kind := func(t PayToAgreementType) func(*T) {
+	kind := func(t AgreementType) func(*T) {
 		return with(func(a *AgreementTermsParams) { a.Type = t })
 	}
 	balloon := func(last *decimal.Decimal) func(*T) {
-		return with(func(a *AgreementTermsParams) { a.Type, a.LastPaymentAmount = PayToAgreementTypeBalloon, last })
+		return with(func(a *AgreementTermsParams) { a.Type, a.LastPaymentAmount = AgreementTypeBalloon, last })
 	}
 	fixed := func(amount *decimal.Decimal) func(*T) {
-		return with(func(a *AgreementTermsParams) { a.Type, a.PaymentAmount = PayToAgreementTypeFixed, amount })
+		return with(func(a *AgreementTermsParams) { a.Type, a.PaymentAmount = AgreementTypeFixed, amount })
 	}
 	ten := new(decimal.New(10, 0))
 	cases := []ruleCase[T]{
@@ -90,15 +90,15 @@ func termsCases[T any](terms func(*T) *AgreementTermsParams) []ruleCase[T] {
 		{rule: "agreement.currency.aud", pass: kind(""), fail: with(set(currency, CurrencyNZD))},
 		{rule: "agreement.numberOfPaymentsPermitted.range", pass: adhoc(new(int64(999_999_999_999_999_999))), fail: adhoc(new(int64(1_000_000_000_000_000_000)))},
 		{rule: "agreement.numberOfPaymentsPermitted.range", pass: adhoc(new(int64(0))), fail: adhoc(new(int64(-1)))},
-		{rule: "agreement.pointInTime.adhoc", pass: point(PayToFrequencyAdhoc, nil), fail: point(PayToFrequencyAdhoc, new(int64(1)))},
+		{rule: "agreement.pointInTime.adhoc", pass: point(AgreementFrequencyAdhoc, nil), fail: point(AgreementFrequencyAdhoc, new(int64(1)))},
 		{rule: "agreement.lastPaymentAmount.required", pass: balloon(ten), fail: balloon(nil)},
 		{rule: "agreement.paymentAmount.money", pass: fixed(nil), fail: fixed(new(decimal.New(-1, 0)))},
 		{rule: "agreement.currency.aud", pass: with(set(currency, CurrencyAUD)), fail: with(set(currency, CurrencyNZD))},
 		{rule: "agreement.currency.aud", pass: with(set(currency, "")), fail: with(set(currency, "aud"))},
 	}
-	for f, last := range map[PayToFrequency]int64{
-		PayToFrequencyDaily: 24, PayToFrequencyWeekly: 7, PayToFrequencyFortnightly: 14, PayToFrequencyMonthly: 31,
-		PayToFrequencyQuarterly: 3, PayToFrequencySemiAnnually: 6, PayToFrequencyYearly: 12, "NEW": 99,
+	for f, last := range map[AgreementFrequency]int64{
+		AgreementFrequencyDaily: 24, AgreementFrequencyWeekly: 7, AgreementFrequencyFortnightly: 14, AgreementFrequencyMonthly: 31,
+		AgreementFrequencyQuarterly: 3, AgreementFrequencySemiAnnually: 6, AgreementFrequencyYearly: 12, "NEW": 99,
 	} {
 		cases = append(
 			cases,
@@ -151,7 +151,7 @@ func endCases[T any](end func(renewal bool, end Date) func(*T), info func(*T) *s
 
 func validTerms() AgreementTermsParams {
 	return AgreementTermsParams{
-		Frequency: PayToFrequencyMonthly, Type: PayToAgreementTypeVariable,
+		Frequency: AgreementFrequencyMonthly, Type: AgreementTypeVariable,
 		MaximumPaymentAmount: new(decimal.New(10000, -2)), Currency: CurrencyAUD,
 	}
 }
@@ -175,8 +175,8 @@ func agreementCreateTable() ruleTable[CreateAgreementParams] {
 		valid: func() params {
 			return params{
 				SupplierBusinessCode: canaryBusiness, PayeeReference: canaryReference,
-				Payment: AgreementPaymentParams{
-					Purpose: PayToPurposeUtility, Description: "Electricity", StartDate: Date{2026, time.July, 1}, AutomaticRenewal: true,
+				Payment: AgreementPaymentDetails{
+					Purpose: AgreementPurposeUtility, Description: "Electricity", StartDate: Date{2026, time.July, 1}, AutomaticRenewal: true,
 				},
 				Terms: validTerms(), Payer: validPayer(),
 			}
@@ -195,7 +195,7 @@ func agreementCreateTable() ruleTable[CreateAgreementParams] {
 				{rule: "agreement.additionalInformation.migrated", pass: migrated("L", "123456"), fail: migrated("L", "")},
 				{
 					rule: "agreement.description.length",
-					pass: set(func(p *params) *PayToPurpose { return &p.Payment.Purpose }, ""), fail: set(description, letters(141)),
+					pass: set(func(p *params) *AgreementPurpose { return &p.Payment.Purpose }, ""), fail: set(description, letters(141)),
 				},
 				{rule: "agreement.description.length", pass: set(description, ""), fail: set(description, letters(141))},
 				{rule: "agreement.description.length", pass: set(description, letters(140)), fail: set(description, letters(141))},
@@ -209,20 +209,20 @@ func agreementCreateTable() ruleTable[CreateAgreementParams] {
 			[]ruleCase[params]{{
 				rule: "agreement.numberOfPaymentsPermitted.required",
 				pass: func(p *params) {
-					p.Terms = AgreementTermsParams{Frequency: PayToFrequencyAdhoc, NumberOfPaymentsPermitted: new(int64(1))}
+					p.Terms = AgreementTermsParams{Frequency: AgreementFrequencyAdhoc, NumberOfPaymentsPermitted: new(int64(1))}
 				},
-				fail: func(p *params) { p.Terms = AgreementTermsParams{Frequency: PayToFrequencyAdhoc} },
+				fail: func(p *params) { p.Terms = AgreementTermsParams{Frequency: AgreementFrequencyAdhoc} },
 			}},
-			payerCases(func(p *params) *PayToPayerParams { return &p.Payer }),
+			payerCases(func(p *params) *AgreementPayerParams { return &p.Payer }),
 		),
 		worst: params{
 			RespondByTimeMinutes: new(int64(7201)), CreationType: AgreementCreationTypeMigratedDDR,
-			Payment: AgreementPaymentParams{Description: letters(141), StartDate: Date{2026, 13, 1}, AdditionalInformation: letters(141)},
+			Payment: AgreementPaymentDetails{Description: letters(141), StartDate: Date{2026, 13, 1}, AdditionalInformation: letters(141)},
 			Terms: AgreementTermsParams{
 				NumberOfPaymentsPermitted: new(int64(-1)), PointInTime: new(int64(100)), PaymentAmount: new(decimal.New(-1, 0)),
 				Currency: CurrencyNZD, FirstPaymentDue: Date{2026, 13, 1},
 			},
-			Payer: PayToPayerParams{BSB: "1", PayIDType: PayIDTypeABN},
+			Payer: AgreementPayerParams{BSB: "1", PayIDType: PayIDTypeABN},
 		},
 		broken: []string{
 			"agreement.supplierBusinessCode.required", "agreement.respondByTimeMinutes.range",

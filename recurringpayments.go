@@ -8,19 +8,14 @@ import (
 // schedule.
 type RecurringPaymentsService struct{ client *Client }
 
-// RecurringPaymentStatus is the status of a recurring payment.
-type RecurringPaymentStatus string
-
-// RecurringPaymentStatusActive is the only status in the vendor's public pages.
-const RecurringPaymentStatusActive RecurringPaymentStatus = "ACTIVE"
-
 // RecurringPayment is a schedule of payments. Its members are from the vendor's public pages, which
 // name no others: read those, such as the frequency, from Extra.
 type RecurringPayment struct {
-	PaymentScheduleID   string                 `json:"paymentScheduleId,omitempty" wire:"identifies"`
-	PaymentScheduleCode string                 `json:"paymentScheduleCode,omitempty"`
-	Status              RecurringPaymentStatus `json:"status,omitempty" wire:"decides"`
-	Links               []Link                 `json:"links,omitempty"`
+	PaymentScheduleID   string `json:"paymentScheduleId,omitempty" wire:"identifies"`
+	PaymentScheduleCode string `json:"paymentScheduleCode,omitempty"`
+	// Status is ACTIVE in the vendor's public pages, which name no other.
+	Status string `json:"status,omitempty" wire:"decides"`
+	Links  []Link `json:"links,omitempty"`
 
 	envelope
 }

@@ -121,14 +121,14 @@ func threeDSOrderCases() []ruleCase[AuthenticateParams] {
 	type params = AuthenticateParams
 	return slices.Concat(
 		lengthCases("deliveryEmailAddress", 254, func(p *params) *string { return &p.Order.DeliveryEmail }),
-		codeCases("deliveryTimeframe", func(p *params) *ThreeDSDelivery { return &p.Order.Delivery }),
+		codeCases("deliveryTimeframe", func(p *params) *string { return &p.Order.Delivery }),
 		countCases("giftCardAmount", 999_999_999_999_999, func(p *params) **int64 { return &p.Order.GiftCardAmount }),
 		countCases("giftCardCount", 99, func(p *params) **int { return &p.Order.GiftCardCount }),
 		digitsCases("giftCardCurr", 3, func(p *params) *string { return &p.Order.GiftCardCurrency }),
 		dateCases("preOrderDate", func(p *params) *Date { return &p.Order.PreOrderDate }),
-		codeCases("preOrderPurchaseInd", func(p *params) *ThreeDSAvailability { return &p.Order.Availability }),
-		codeCases("reorderItemsInd", func(p *params) *ThreeDSReorder { return &p.Order.Reorder }),
-		codeCases("shipIndicator", func(p *params) *ThreeDSShipping { return &p.Order.Shipping }),
+		codeCases("preOrderPurchaseInd", func(p *params) *string { return &p.Order.Availability }),
+		codeCases("reorderItemsInd", func(p *params) *string { return &p.Order.Reorder }),
+		codeCases("shipIndicator", func(p *params) *string { return &p.Order.Shipping }),
 	)
 }
 
@@ -137,19 +137,19 @@ func threeDSAccountCases() []ruleCase[AuthenticateParams] {
 	return slices.Concat(
 		lengthCases("acctID", 64, func(p *params) *string { return &p.Account.ID }),
 		dateCases("chAccDate", func(p *params) *Date { return &p.Account.Created }),
-		codeCases("chAccAgeInd", func(p *params) *ThreeDSAge { return &p.Account.Age }),
+		codeCases("chAccAgeInd", func(p *params) *string { return &p.Account.Age }),
 		dateCases("chAccChange", func(p *params) *Date { return &p.Account.Changed }),
-		codeCases("chAccChangeInd", func(p *params) *ThreeDSChangeAge { return &p.Account.ChangeAge }),
+		codeCases("chAccChangeInd", func(p *params) *string { return &p.Account.ChangeAge }),
 		dateCases("chAccPwChange", func(p *params) *Date { return &p.Account.PasswordChanged }),
-		codeCases("chAccPwChangeInd", func(p *params) *ThreeDSPasswordAge { return &p.Account.PasswordAge }),
+		codeCases("chAccPwChangeInd", func(p *params) *string { return &p.Account.PasswordAge }),
 		countCases("nbPurchaseAccount", 9999, func(p *params) **int { return &p.Account.PurchasesSixMonths }),
 		dateCases("paymentAccAge", func(p *params) *Date { return &p.Account.PaymentAccountCreated }),
-		codeCases("paymentAccInd", func(p *params) *ThreeDSAge { return &p.Account.PaymentAccountAge }),
+		codeCases("paymentAccInd", func(p *params) *string { return &p.Account.PaymentAccountAge }),
 		countCases("provisionAttemptsDay", 999, func(p *params) **int { return &p.Account.AddCardAttemptsDay }),
 		dateCases("shipAddressUsage", func(p *params) *Date { return &p.Account.ShippingAddressUsed }),
-		codeCases("shipAddressUsageInd", func(p *params) *ThreeDSChangeAge { return &p.Account.ShippingAddressAge }),
-		codeCases("shipNameIndicator", func(p *params) *ThreeDSShippingName { return &p.Account.ShippingName }),
-		codeCases("suspiciousAccActivity", func(p *params) *ThreeDSSuspicion { return &p.Account.Suspicion }),
+		codeCases("shipAddressUsageInd", func(p *params) *string { return &p.Account.ShippingAddressAge }),
+		codeCases("shipNameIndicator", func(p *params) *string { return &p.Account.ShippingName }),
+		codeCases("suspiciousAccActivity", func(p *params) *string { return &p.Account.Suspicion }),
 		countCases("txnActivityDay", 999, func(p *params) **int { return &p.Account.TransactionsDay }),
 		countCases("txnActivityYear", 999, func(p *params) **int { return &p.Account.TransactionsYear }),
 	)

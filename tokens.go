@@ -71,38 +71,39 @@ type CreateSingleUseTokenParams struct {
 }
 
 // BrowserProfile describes the customer's browser for 3D Secure, as its scripts see it. All members
-// are required.
+// are required. On the wire they are browserJavaEnabled, browserLanguage and so on, and the numbers are
+// texts.
 type BrowserProfile struct {
-	JavaEnabled bool
+	JavaEnabled bool `json:"browserJavaEnabled"`
 	// Language is an IETF BCP 47 tag of at most 8 characters.
-	Language string
+	Language string `json:"browserLanguage"`
 	// ScreenHeight and ScreenWidth are in pixels, with at most 6 digits.
-	ScreenHeight int
-	ScreenWidth  int
+	ScreenHeight int `json:"browserScreenHeight,string"`
+	ScreenWidth  int `json:"browserScreenWidth,string"`
 	// ColorDepth is 1, 4, 8, 15, 16, 24, 32 or 48 bits.
-	ColorDepth int
+	ColorDepth int `json:"browserColorDepth,string"`
 	// TZ is the offset from UTC in minutes, as getTimezoneOffset returns it: -600 for Brisbane.
-	TZ int
+	TZ int `json:"browserTZ,string"`
 }
 
 type singleUseTokenJSON struct {
-	SupplierBusinessCode string              `json:"supplierBusinessCode"`
-	AccountType          AccountType         `json:"accountType"`
-	CardholderName       string              `json:"cardholderName,omitempty"`
-	CardNumber           string              `json:"cardNumber,omitempty"`
-	ExpiryDateMonth      string              `json:"expiryDateMonth,omitempty"`
-	ExpiryDateYear       string              `json:"expiryDateYear,omitempty"`
-	CVN                  string              `json:"cvn,omitempty"`
-	AccountName          string              `json:"accountName,omitempty"`
-	BSB                  string              `json:"bsb,omitempty"`
-	AccountNumber        string              `json:"accountNumber,omitempty"`
-	NZAccountName        string              `json:"nzAccountName,omitempty"`
-	NZBankCode           string              `json:"nzBankCode,omitempty"`
-	NZBranchCode         string              `json:"nzBranchCode,omitempty"`
-	NZAccountNumber      string              `json:"nzAccountNumber,omitempty"`
-	NZAccountSuffix      string              `json:"nzAccountSuffix,omitempty"`
-	ThreeDS2             bool                `json:"threeDS2,omitempty"`
-	BrowserProfile       *browserProfileJSON `json:"browserProfile,omitempty"`
+	SupplierBusinessCode string          `json:"supplierBusinessCode"`
+	AccountType          AccountType     `json:"accountType"`
+	CardholderName       string          `json:"cardholderName,omitempty"`
+	CardNumber           string          `json:"cardNumber,omitempty"`
+	ExpiryDateMonth      string          `json:"expiryDateMonth,omitempty"`
+	ExpiryDateYear       string          `json:"expiryDateYear,omitempty"`
+	CVN                  string          `json:"cvn,omitempty"`
+	AccountName          string          `json:"accountName,omitempty"`
+	BSB                  string          `json:"bsb,omitempty"`
+	AccountNumber        string          `json:"accountNumber,omitempty"`
+	NZAccountName        string          `json:"nzAccountName,omitempty"`
+	NZBankCode           string          `json:"nzBankCode,omitempty"`
+	NZBranchCode         string          `json:"nzBranchCode,omitempty"`
+	NZAccountNumber      string          `json:"nzAccountNumber,omitempty"`
+	NZAccountSuffix      string          `json:"nzAccountSuffix,omitempty"`
+	ThreeDS2             bool            `json:"threeDS2,omitempty"`
+	BrowserProfile       *BrowserProfile `json:"browserProfile,omitempty"`
 }
 
 func (d CardDetails) tokenAccount(body *singleUseTokenJSON) {
@@ -120,25 +121,6 @@ func (d NZBankAccountDetails) tokenAccount(body *singleUseTokenJSON) {
 	body.AccountType = AccountTypeDirectDebitNZ
 	body.NZAccountName, body.NZBankCode, body.NZBranchCode = d.AccountName, d.BankCode, d.BranchCode
 	body.NZAccountNumber, body.NZAccountSuffix = d.AccountNumber.text(), d.AccountSuffix
-}
-
-type browserProfileJSON struct {
-	JavaEnabled  bool   `json:"browserJavaEnabled"`
-	Language     string `json:"browserLanguage"`
-	ScreenHeight string `json:"browserScreenHeight"`
-	ScreenWidth  string `json:"browserScreenWidth"`
-	ColorDepth   string `json:"browserColorDepth"`
-	TZ           string `json:"browserTZ"`
-}
-
-func (p *BrowserProfile) wire() *browserProfileJSON {
-	if p == nil {
-		return nil
-	}
-	return &browserProfileJSON{
-		p.JavaEnabled, p.Language, strconv.Itoa(p.ScreenHeight), strconv.Itoa(p.ScreenWidth),
-		strconv.Itoa(p.ColorDepth), strconv.Itoa(p.TZ),
-	}
 }
 
 func (p CreateSingleUseTokenParams) check(f *findings) {
@@ -194,7 +176,7 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingle
 	call := s.client.begin("SingleUseTokens.Create", opts)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
 	call.check(params.check)
-	body := singleUseTokenJSON{SupplierBusinessCode: params.SupplierBusinessCode, ThreeDS2: params.ThreeDS != nil, BrowserProfile: params.ThreeDS.wire()}
+	body := singleUseTokenJSON{SupplierBusinessCode: params.SupplierBusinessCode, ThreeDS2: params.ThreeDS != nil, BrowserProfile: params.ThreeDS}
 	switch account := params.Account.(type) {
 	case CardDetails, BankAccountDetails, NZBankAccountDetails, otherAccount:
 		account.tokenAccount(&body)

@@ -315,11 +315,11 @@ type NZDirectEntryAccount struct {
 
 // PayToData is the PayTo part of a transaction.
 type PayToData struct {
-	AgreementToken         string        `json:"agreementToken,omitempty" wire:"identifies"`
-	EndToEndID             string        `json:"endToEndId,omitempty" wire:"decides"`
-	Priority               PayToPriority `json:"priority,omitempty"`
-	RemittanceInformation1 string        `json:"remittanceInformation1,omitempty"`
-	RemittanceInformation2 string        `json:"remittanceInformation2,omitempty"`
+	AgreementToken         string `json:"agreementToken,omitempty" wire:"identifies"`
+	EndToEndID             string `json:"endToEndId,omitempty" wire:"decides"`
+	Priority               string `json:"priority,omitempty"` // NORM is known
+	RemittanceInformation1 string `json:"remittanceInformation1,omitempty"`
+	RemittanceInformation2 string `json:"remittanceInformation2,omitempty"`
 }
 
 // PayToPayeeAccount is the merchant's masked account of a PayTo payment.

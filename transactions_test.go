@@ -210,7 +210,7 @@ func bankPayment(s AccountSource) PayParams {
 
 func collectTable() ruleTable[CollectParams] {
 	type params = CollectParams
-	from := func(s PayToSource) func(*params) { return func(p *params) { p.Source = s } }
+	token := func(p *params) *string { return &p.AgreementToken }
 	return ruleTable[params]{
 		send: func(c *Client, p params, opts ...CallOption) (any, error) {
 			return c.PayTo.Collect(context.Background(), p, opts...)
@@ -218,7 +218,7 @@ func collectTable() ruleTable[CollectParams] {
 		wire: transactionJSON{},
 		valid: func() params {
 			return params{
-				SupplierBusinessCode: canaryBusiness, Source: FromPayTo(PayToPayment{AgreementToken: canaryAgreement}),
+				SupplierBusinessCode: canaryBusiness, AgreementToken: canaryAgreement,
 				PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD,
 			}
 		},
@@ -228,10 +228,10 @@ func collectTable() ruleTable[CollectParams] {
 			currencyCases[params](),
 			referenceCases[params](),
 			[]ruleCase[params]{
-				{rule: "payToData.agreementToken.required", pass: nil, fail: from(FromPayTo(PayToPayment{}))},
-				{rule: "payToData.agreementToken.required", pass: nil, fail: from(nil)},
+				{rule: "payToData.agreementToken.required", pass: nil, fail: set(token, "")},
+				{rule: "payToData.agreementToken.required", pass: nil, fail: func(p *params) { p.NewAgreement = &NewAgreementParams{Payer: validPayer()} }},
 			},
-			newPayToPaymentCases(func(p *params, n PayToPaymentWithAgreement) { p.Source = FromPayToWithAgreement(n) }),
+			newPayToPaymentCases(func(p *params, n NewAgreementParams) { p.AgreementToken, p.NewAgreement = "", &n }),
 		),
 		broken: []string{
 			"transaction.currency.required", "transaction.supplierBusinessCode.required",

@@ -142,9 +142,9 @@ func calls() map[string]func(context.Context, *quickstream.Client) error {
 	made["collect"] = func(ctx context.Context, c *quickstream.Client) error {
 		return second(c.PayTo.Collect(ctx, quickstream.CollectParams{
 			SupplierBusinessCode: sandbox.DefaultBusiness, PaymentReferenceNumber: canaryRef, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
-			Source: quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{
-				Payer: quickstream.PayToPayerParams{BSB: "032999", AccountNumber: account, PayID: quickstream.NewSecret(canaryPayID)},
-			}),
+			NewAgreement: &quickstream.NewAgreementParams{
+				Payer: quickstream.AgreementPayerParams{BSB: "032999", AccountNumber: account, PayID: quickstream.NewSecret(canaryPayID)},
+			},
 		}))
 	}
 	for name, source := range sources {

@@ -110,7 +110,7 @@ func TestAfterACall(t *testing.T) {
 		client := answering(t, status, body, opts...)
 		collect := quickstream.CollectParams{
 			SupplierBusinessCode: "SHOP", PrincipalAmount: exampleOrder().PrincipalAmount, Currency: quickstream.CurrencyAUD,
-			Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1"}),
+			AgreementToken: "A-1",
 		}
 		var tx *quickstream.Transaction
 		var err error

@@ -88,11 +88,11 @@ func (m *merchant) agree(ctx context.Context) error {
 	}
 	agreement, err := m.client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Payment: quickstream.AgreementPaymentParams{
-			Purpose: quickstream.PayToPurposeRetail, Description: "All  orders", AutomaticRenewal: true, StartDate: quickstream.DateOf(m.run.Box.Now().In(sydney)),
+		Payment: quickstream.AgreementPaymentDetails{
+			Purpose: quickstream.AgreementPurposeRetail, Description: "All  orders", AutomaticRenewal: true, StartDate: quickstream.DateOf(m.run.Box.Now().In(sydney)),
 		},
-		Terms: quickstream.AgreementTermsParams{Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable},
-		Payer: quickstream.PayToPayerParams{
+		Terms: quickstream.AgreementTermsParams{Frequency: quickstream.AgreementFrequencyMonthly, Type: quickstream.AgreementTypeVariable},
+		Payer: quickstream.AgreementPayerParams{
 			Type: quickstream.PayerTypePerson, ID: "C-1", Name: "Ann Example",
 			PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(sandbox.ConfirmingPayID),
 		},
@@ -165,7 +165,7 @@ func (m *merchant) call(ctx context.Context, w *write, opts ...quickstream.CallO
 		return m.client.PayTo.Collect(ctx, quickstream.CollectParams{
 			SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: w.Amount, Currency: quickstream.CurrencyAUD,
 			CustomerReferenceNumber: w.Order.ID, PaymentReferenceNumber: w.Order.Reference,
-			Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: m.agreement}),
+			AgreementToken: m.agreement,
 		}, opts...)
 	default:
 		p.Source = visa

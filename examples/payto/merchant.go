@@ -67,15 +67,15 @@ func (m *merchant) agree(ctx context.Context, customer *quickstream.Customer, no
 	return m.client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
 		PayeeReference:       rand.Text()[:20], // unique: an agreement whose answer is lost is found by it
-		Payment: quickstream.AgreementPaymentParams{
-			Purpose: quickstream.PayToPurposeUtility, Description: "Broadband, monthly",
+		Payment: quickstream.AgreementPaymentDetails{
+			Purpose: quickstream.AgreementPurposeUtility, Description: "Broadband, monthly",
 			StartDate: quickstream.DateOf(now.In(sydney)), AutomaticRenewal: true,
 		},
 		Terms: quickstream.AgreementTermsParams{
-			Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable,
+			Frequency: quickstream.AgreementFrequencyMonthly, Type: quickstream.AgreementTypeVariable,
 			MaximumPaymentAmount: new(decimal.RequireFromString("150.00")),
 		},
-		Payer: quickstream.PayToPayerParams{
+		Payer: quickstream.AgreementPayerParams{
 			Type: quickstream.PayerTypePerson, ID: customer.CustomerNumber, Name: customer.CustomerName,
 			BSB: "650000", AccountNumber: quickstream.NewSecret("111111"),
 		},
@@ -114,8 +114,8 @@ func (m *merchant) pay(ctx context.Context, agreement *quickstream.Agreement, in
 		return nil
 	}
 	return m.client.PayTo.Collect(ctx, quickstream.CollectParams{
-		SupplierBusinessCode:    sandbox.DefaultBusiness,
-		Source:                  quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken, RemittanceInformation1: invoice}),
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		AgreementToken:       agreement.AgreementToken, RemittanceInformation1: invoice,
 		PrincipalAmount:         decimal.RequireFromString("89.90"),
 		Currency:                quickstream.CurrencyAUD,
 		CustomerReferenceNumber: invoice,

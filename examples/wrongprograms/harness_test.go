@@ -77,7 +77,7 @@ func (s *shop) keepCard(ctx context.Context, number string) {
 		return
 	}
 	account, err := s.client.Accounts.Register(ctx, customer.CustomerID, quickstream.RegisterAccountParams{
-		Source: quickstream.RegistrationFromCard(sandboxtest.Card(visa)),
+		Card: new(sandboxtest.Card(visa)),
 	})
 	if err == nil {
 		s.account = account.AccountToken

@@ -113,13 +113,13 @@ func (d day) paid(ctx context.Context, key string) error {
 // collect is the same by PayTo: no error is accepted, and not paid yet.
 func (d day) collect(ctx context.Context) error {
 	_, err := d.client.PayTo.Collect(ctx, quickstream.CollectParams{
-		Source: quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{
-			Purpose: quickstream.PayToPurposeRetail, Description: "Order",
-			Payer: quickstream.PayToPayerParams{
+		NewAgreement: &quickstream.NewAgreementParams{
+			Purpose: quickstream.AgreementPurposeRetail, Description: "Order",
+			Payer: quickstream.AgreementPayerParams{
 				Type: quickstream.PayerTypePerson, ID: "C-1", Name: "Ann Example",
 				PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(sandbox.ConfirmingPayID),
 			},
-		}),
+		},
 		PrincipalAmount: decimal.RequireFromString("49.95"), CustomerReferenceNumber: order,
 	}, quickstream.WithIdempotencyKey("attempt-1"))
 	return err

@@ -51,7 +51,7 @@ func TestFollowUpOfAnotherKind(t *testing.T) {
 // An agreement that is still active has not been suspended, whatever the status of the answer is.
 func TestAgreementThatIsStillActive(t *testing.T) {
 	suspend := func(answer string) error {
-		return clientOf(t, says(http.StatusOK, answer)).PayTo.Suspend(t.Context(), "A-1", quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty})
+		return clientOf(t, says(http.StatusOK, answer)).PayTo.Suspend(t.Context(), "A-1", quickstream.AgreementReason{Code: quickstream.AgreementReasonInitiatingParty})
 	}
 	assert.NoError(t, suspend(`{"agreementToken":"A-1","status":"SUSPENDED"}`))
 	assert.NoError(t, suspend(`{"agreementToken":"A-1"}`))

@@ -35,7 +35,6 @@ func deciding() map[string]string {
 		"Business":         "supplierBusinessCode",
 		"CardSurcharge":    "cardScheme",
 		"AcceptedCard":     "cardScheme",
-		"CardPrefix":       "cardScheme",
 		"Root":             "links",
 	}
 }

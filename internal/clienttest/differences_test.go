@@ -45,7 +45,7 @@ func TestAnswersInAnotherForm(t *testing.T) {
 	} {
 		params := payToPayment("A-1", "49.95")
 		params.SupplierBusinessCode, params.PaymentReferenceNumber, params.CustomerReferenceNumber = "SHOP", "REFERENCE-1", "ORDER-1"
-		params.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1", EndToEndID: "E-1"})
+		params.AgreementToken, params.EndToEndID = "A-1", "E-1"
 		client := clientOf(t, echoing(t, func(t object) {
 			maps.Copy(t, object{customer: "ORDER-1", business: "SHOP", "payToData": data()})
 			maps.Copy(t, changedBy(t, c.change...))

@@ -161,8 +161,8 @@ var digitArguments = map[string][]string{
 func validArguments(id string) map[reflect.Type]any {
 	agreement := &quickstream.Agreement{
 		AgreementToken: id, Status: quickstream.AgreementStatusActive,
-		PaymentDetails: &quickstream.AgreementPayment{AutomaticRenewal: true},
-		PaymentTerms:   &quickstream.AgreementTerms{Frequency: quickstream.PayToFrequencyWeekly, Type: quickstream.PayToAgreementTypeVariable},
+		PaymentDetails: &quickstream.AgreementPaymentDetails{AutomaticRenewal: true},
+		PaymentTerms:   &quickstream.AgreementTerms{Frequency: quickstream.AgreementFrequencyWeekly, Type: quickstream.AgreementTypeVariable},
 		PayeeDetails:   &quickstream.AgreementPayee{SupplierBusinessCode: "SHOP"},
 	}
 	details, _ := agreement.Details() // nil, as the terms are, without an id
@@ -199,23 +199,23 @@ func validArguments(id string) map[reflect.Type]any {
 		quickstream.ReturnedParams{Date: quickstream.Date{Year: 2026, Month: time.March, Day: 2}},
 		quickstream.CreateAgreementParams{
 			SupplierBusinessCode: "SHOP", PayeeReference: "PAYEE-1",
-			Payment: quickstream.AgreementPaymentParams{
-				Purpose: quickstream.PayToPurposeRetail, Description: "Goods", StartDate: quickstream.Date{Year: 2026, Month: time.March, Day: 2}, AutomaticRenewal: true,
+			Payment: quickstream.AgreementPaymentDetails{
+				Purpose: quickstream.AgreementPurposeRetail, Description: "Goods", StartDate: quickstream.Date{Year: 2026, Month: time.March, Day: 2}, AutomaticRenewal: true,
 			},
-			Terms: quickstream.AgreementTermsParams{Frequency: quickstream.PayToFrequencyWeekly, Type: quickstream.PayToAgreementTypeVariable},
-			Payer: quickstream.PayToPayerParams{
+			Terms: quickstream.AgreementTermsParams{Frequency: quickstream.AgreementFrequencyWeekly, Type: quickstream.AgreementTypeVariable},
+			Payer: quickstream.AgreementPayerParams{
 				Type: quickstream.PayerTypePerson, ID: "PAYER-1", Name: "Ann", PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret("ann@example.com"),
 			},
 		},
 		quickstream.AgreementStatusActive,
 		quickstream.ReportParams{SettlementDate: quickstream.Date{Year: 2026, Month: time.March, Day: 2}},
 		quickstream.ReportWait{},
-		quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromReceipt("R-1")},
+		quickstream.RegisterAccountParams{ReceiptNumber: "R-1"},
 		quickstream.BatchTransactionsParams{},
 		quickstream.PaymentFileWait{},
 		quickstream.UploadPaymentFileParams{FileName: "payments.txt", Format: "DEC", Content: strings.NewReader("x"), Size: 1},
 		quickstream.AuthenticateParams{MessageCategory: quickstream.ThreeDSMessageCategoryStoring, Purpose: quickstream.ThreeDSPurposeAddCard},
-		quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty},
+		quickstream.AgreementReason{Code: quickstream.AgreementReasonInitiatingParty},
 		details, terms,
 		quickstream.Request{Method: "POST", Route: "/customers/{customerId}/notes", Path: []string{id}, Body: map[string]any{"note": callCard}},
 	}

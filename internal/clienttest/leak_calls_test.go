@@ -135,9 +135,9 @@ func secretCalls() map[string]func(context.Context, *quickstream.Client) (any, e
 	}
 	calls["PayTo.Collect with a new agreement"] = func(ctx context.Context, c *quickstream.Client) (any, error) {
 		params := payToPayment("", "10.50")
-		params.Source = quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{Payer: quickstream.PayToPayerParams{
+		params.NewAgreement = &quickstream.NewAgreementParams{Payer: quickstream.AgreementPayerParams{
 			BSB: "032999", AccountNumber: account, PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(callPayID),
-		}})
+		}}
 		return c.PayTo.Collect(ctx, params)
 	}
 	calls["SingleUseTokens.Create"] = func(ctx context.Context, c *quickstream.Client) (any, error) {

@@ -51,10 +51,6 @@ func secretNZBank() quickstream.NZBankAccountDetails {
 	return quickstream.NZBankAccountDetails{AccountName: "Ann", BankCode: "01", AccountNumber: quickstream.NewSecret(canaries()[2])}
 }
 
-func secretPayer() quickstream.PayToPayerParams {
-	return quickstream.PayToPayerParams{BSB: "032999", AccountNumber: quickstream.NewSecret(canaries()[2]), PayID: quickstream.NewSecret(canaries()[3])}
-}
-
 // variants are the values of the types that cannot be filled field by field.
 func variants() map[reflect.Type][]any {
 	c := canaries()
@@ -71,14 +67,7 @@ func variants() map[reflect.Type][]any {
 		reflect.TypeFor[quickstream.AccountSource](): append([]any{
 			quickstream.FromBankAccount(secretBank()), quickstream.FromNZBankAccount(secretNZBank()),
 		}, cards...),
-		reflect.TypeFor[quickstream.PayToSource](): {
-			quickstream.FromPayToWithAgreement(quickstream.PayToPaymentWithAgreement{Payer: secretPayer()}),
-			quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1"}),
-		},
 		reflect.TypeFor[quickstream.TokenAccount](): {secretCard(), secretBank(), secretNZBank(), quickstream.OtherAccount("NEW", map[string]any{"token": c[1]})},
-		reflect.TypeFor[quickstream.RegistrationSource](): {
-			quickstream.RegistrationFromCard(secretCard()), quickstream.RegistrationFromBankAccount(secretBank()), quickstream.RegistrationFromNZBankAccount(secretNZBank()),
-		},
 		reflect.TypeFor[quickstream.ClientOption](): {quickstream.WithKeySource(rotate), quickstream.WithHTTPClient(&http.Client{})},
 		reflect.TypeFor[quickstream.CallOption]():   {quickstream.WithExtraField("cardNumber", c[0]), quickstream.WithIdempotencyKey("k")},
 		reflect.TypeFor[quickstream.Option]():       {quickstream.WithoutResend()},

@@ -58,7 +58,7 @@ func TestTheSameKeyIsTheSameRequest(t *testing.T) {
 	topUp := quickstream.TopUpParams{OriginalReceiptNumber: "R-1", PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD}
 	collect := quickstream.CollectParams{
 		SupplierBusinessCode: pay.SupplierBusinessCode, PrincipalAmount: pay.PrincipalAmount, Currency: pay.Currency,
-		Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1"}),
+		AgreementToken: "A-1",
 	}
 	names := map[string]string{}
 	for name, of := range map[string]struct {

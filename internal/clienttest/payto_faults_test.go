@@ -18,15 +18,15 @@ import (
 func agreementParams(reference string) quickstream.CreateAgreementParams {
 	return quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PayeeReference: reference,
-		Payment: quickstream.AgreementPaymentParams{
-			Purpose: quickstream.PayToPurposeUtility, Description: "Broadband",
+		Payment: quickstream.AgreementPaymentDetails{
+			Purpose: quickstream.AgreementPurposeUtility, Description: "Broadband",
 			StartDate: quickstream.DateOf(time.Now().Add(14 * time.Hour)), AutomaticRenewal: true,
 		},
 		Terms: quickstream.AgreementTermsParams{
-			Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable,
+			Frequency: quickstream.AgreementFrequencyMonthly, Type: quickstream.AgreementTypeVariable,
 			MaximumPaymentAmount: new(decimal.RequireFromString("150")),
 		},
-		Payer: quickstream.PayToPayerParams{
+		Payer: quickstream.AgreementPayerParams{
 			Type: quickstream.PayerTypePerson, ID: "P-1", Name: "Ann Example", BSB: "650000", AccountNumber: quickstream.NewSecret("111111"),
 		},
 	}
@@ -59,19 +59,19 @@ func TestChangesArePlanned(t *testing.T) {
 		details.Description = "Broadband and telephone"
 		terms, err := agreement.Terms()
 		require.NoError(t, err)
-		reason := quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}
+		reason := quickstream.AgreementReason{Code: quickstream.AgreementReasonInitiatingParty}
 		for _, change := range []struct {
 			method string
 			change quickstream.AgreementChange
 			fails  bool
 		}{
-			{"PayTo.AmendUnilaterally", details, false},
-			{"PayTo.AmendBilaterally", terms, false},
-			{"PayTo.RecallAmendment", quickstream.ChangingRecallAmendment(token), false},
-			{"PayTo.Recall", quickstream.ChangingRecall(token), true}, // it is not pending any more
-			{"PayTo.Suspend", quickstream.ChangingStatus(token, quickstream.AgreementStatusSuspended, reason), false},
-			{"PayTo.Reactivate", quickstream.ChangingStatus(token, quickstream.AgreementStatusActive, quickstream.StatusReason{}), false},
-			{"PayTo.Cancel", quickstream.ChangingStatus(token, quickstream.AgreementStatusCancelled, reason), false},
+			{"PayTo.AmendUnilaterally", quickstream.AgreementChange{Operation: quickstream.OperationAmendUnilaterally, Details: details}, false},
+			{"PayTo.AmendBilaterally", quickstream.AgreementChange{Operation: quickstream.OperationAmendBilaterally, Terms: terms}, false},
+			{"PayTo.RecallAmendment", quickstream.AgreementChange{Operation: quickstream.OperationRecallAmendment, AgreementToken: token}, false},
+			{"PayTo.Recall", quickstream.AgreementChange{Operation: quickstream.OperationRecallAgreement, AgreementToken: token}, true}, // it is not pending any more
+			{"PayTo.Suspend", quickstream.AgreementChange{Operation: quickstream.OperationSuspendAgreement, AgreementToken: token, Reason: reason}, false},
+			{"PayTo.Reactivate", quickstream.AgreementChange{Operation: quickstream.OperationReactivateAgreement, AgreementToken: token}, false},
+			{"PayTo.Cancel", quickstream.AgreementChange{Operation: quickstream.OperationCancelAgreement, AgreementToken: token, Reason: reason}, false},
 		} {
 			box.ResetRequests()
 			intent, err := client.PayTo.Plan(t.Context(), change.change)
@@ -91,22 +91,22 @@ func TestChangesArePlanned(t *testing.T) {
 			require.NoError(t, err)
 			assert.True(t, state.AsAsked, change.method)
 		}
-		other, err := client.PayTo.Plan(t.Context(), quickstream.ChangingRecall(token))
+		other, err := client.PayTo.Plan(t.Context(), quickstream.AgreementChange{Operation: quickstream.OperationRecallAgreement, AgreementToken: token})
 		require.NoError(t, err)
 		other.Operation = "PayTo.Cancel"
 		require.ErrorIs(t, client.PayTo.Submit(t.Context(), other, func(context.Context) error { return nil }), quickstream.ErrOutcomeUnknown)
 		_, err = client.PayTo.ResumeChange(t.Context(), other)
 		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-		_, err = client.PayTo.Plan(t.Context(), quickstream.ChangingStatus(token, quickstream.AgreementStatusSuspended, quickstream.StatusReason{}))
+		_, err = client.PayTo.Plan(t.Context(), quickstream.AgreementChange{Operation: quickstream.OperationSuspendAgreement, AgreementToken: token})
 		require.ErrorIs(t, err, quickstream.ErrInvalid, "a reason is required")
-		_, err = client.PayTo.Plan(t.Context(), nil)
+		_, err = client.PayTo.Plan(t.Context(), quickstream.AgreementChange{Operation: quickstream.OperationPay})
 		require.ErrorIs(t, err, quickstream.ErrNotSent)
 	})
 }
 
 func payToPayment(agreementToken, amount string) quickstream.CollectParams {
 	return quickstream.CollectParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreementToken}),
+		SupplierBusinessCode: sandbox.DefaultBusiness, AgreementToken: agreementToken,
 		PrincipalAmount: decimal.RequireFromString(amount), Currency: quickstream.CurrencyAUD, CustomerReferenceNumber: order,
 	}
 }

@@ -66,7 +66,7 @@ func TestTermsKeepWhatStands(t *testing.T) {
 	}}`, send(func(terms *quickstream.BilateralTerms) {
 		terms.RespondByTimeMinutes = new(int64(60))
 		terms.AutomaticRenewal, terms.EndDate, terms.AdditionalInformation = true, quickstream.Date{}, ""
-		terms.Frequency, terms.NumberOfPaymentsPermitted, terms.PointInTime = quickstream.PayToFrequencyWeekly, nil, nil
+		terms.Frequency, terms.NumberOfPaymentsPermitted, terms.PointInTime = quickstream.AgreementFrequencyWeekly, nil, nil
 		terms.FirstPaymentAmount, terms.MaximumPaymentAmount = nil, new(decimal.Decimal)
 		terms.FirstPaymentDue = quickstream.Date{}
 	}))
@@ -109,12 +109,12 @@ func TestTermsOfNoAgreement(t *testing.T) {
 	})
 	for _, details := range []*quickstream.UnilateralDetails{nil, {Description: "Power"}} {
 		assert.Equal(t, []string{"amendment.agreement.required"}, brokenRules(client.PayTo.AmendUnilaterally(t.Context(), details)))
-		_, err := client.PayTo.Plan(t.Context(), details)
+		_, err := client.PayTo.Plan(t.Context(), quickstream.AgreementChange{Operation: quickstream.OperationAmendUnilaterally, Details: details})
 		assert.Equal(t, []string{"amendment.agreement.required"}, brokenRules(err))
 	}
 	for _, terms := range []*quickstream.BilateralTerms{nil, {AutomaticRenewal: true}} {
 		assert.Equal(t, []string{"amendment.agreement.required"}, brokenRules(client.PayTo.AmendBilaterally(t.Context(), terms)))
-		_, err := client.PayTo.Plan(t.Context(), terms)
+		_, err := client.PayTo.Plan(t.Context(), quickstream.AgreementChange{Operation: quickstream.OperationAmendBilaterally, Terms: terms})
 		assert.Equal(t, []string{"amendment.agreement.required"}, brokenRules(err))
 	}
 }
@@ -157,7 +157,7 @@ func TestPatchAnswers(t *testing.T) {
 		terms, err := currentAgreement(t).Terms()
 		require.NoError(t, err)
 		for _, err := range []error{
-			client.PayTo.Suspend(t.Context(), "A-1", quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}),
+			client.PayTo.Suspend(t.Context(), "A-1", quickstream.AgreementReason{Code: quickstream.AgreementReasonInitiatingParty}),
 			client.PayTo.AmendBilaterally(t.Context(), terms),
 			client.PayTo.RecallAmendment(t.Context(), "A-1"),
 		} {

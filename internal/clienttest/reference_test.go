@@ -21,7 +21,7 @@ func TestWithReference(t *testing.T) {
 	const reference, own = "ABC234", "ORDER-1"
 	params := quickstream.CollectParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.New(1234, -2), Currency: quickstream.CurrencyAUD,
-		Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "AGREEMENT"}),
+		AgreementToken: "AGREEMENT",
 	}
 	planned := func(params quickstream.CollectParams) (quickstream.Intent, string) {
 		intent, err := client.Transactions.Plan(t.Context(), params, quickstream.WithReference(reference))
@@ -44,7 +44,7 @@ func TestWithReference(t *testing.T) {
 	assert.Equal(t, intent.ID, again.ID, "the same payment under the same reference")
 
 	params.PaymentReferenceNumber = own
-	params.Source = quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "AGREEMENT", EndToEndID: "END-1"})
+	params.AgreementToken, params.EndToEndID = "AGREEMENT", "END-1"
 	intent, endToEnd = planned(params)
 	assert.Equal(t, own, intent.Reference)
 	assert.Equal(t, "END-1", endToEnd)

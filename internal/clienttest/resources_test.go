@@ -47,7 +47,7 @@ func nzBankAccount() quickstream.NZBankAccountDetails {
 
 // TestRegistrationAnswers: the contract does not show the answer to a registration.
 func TestRegistrationAnswers(t *testing.T) {
-	params := quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken("S-1")}
+	params := quickstream.RegisterAccountParams{SingleUseTokenID: "S-1"}
 	for body, token := range map[string]string{
 		`{"accountToken":"A-1"}`: "A-1", `{"creditCard":{"accountToken":"A-1"}}`: "A-1", ``: "", `{}`: "", `{"links":[]}`: "",
 		`{"creditCard":{"accountToken":"A-1"},"customer":{"customerId":"C-1"},"account":{"accountToken":"A-1"}}`: "A-1",
@@ -70,9 +70,9 @@ func TestRegistrationAnswers(t *testing.T) {
 func TestRegistrationsOfOtherAccounts(t *testing.T) {
 	wallet := approvedCard()
 	wallet.WalletProvider = quickstream.WalletProviderApplePay
-	card, bank := quickstream.RegistrationFromCard(approvedCard()), quickstream.RegistrationFromBankAccount(bankAccount())
+	card, bank := quickstream.RegisterAccountParams{Card: new(approvedCard())}, quickstream.RegisterAccountParams{BankAccount: new(bankAccount())}
 	for _, c := range []struct {
-		source  quickstream.RegistrationSource
+		params  quickstream.RegisterAccountParams
 		members string
 		fits    bool
 	}{
@@ -82,15 +82,15 @@ func TestRegistrationsOfOtherAccounts(t *testing.T) {
 		{card, `"accountType":"DIRECT_DEBIT"`, false},
 		{card, `"cardNumber":"411111...111"`, false},
 		{card, `"maskedCardNumber4Digits":"424242...4243"`, false},
-		{quickstream.RegistrationFromCard(wallet), `"accountType":"CREDIT_CARD","cardNumber":"411111...111"`, true},
+		{quickstream.RegisterAccountParams{Card: new(wallet)}, `"accountType":"CREDIT_CARD","cardNumber":"411111...111"`, true},
 		{bank, `"accountType":"DIRECT_DEBIT","cardNumber":null`, true},
 		{bank, `"accountType":"DIRECT_DEBIT_NZ"`, false},
 		{bank, `"accountType":"CREDIT_CARD"`, false},
-		{quickstream.RegistrationFromNZBankAccount(nzBankAccount()), `"accountType":"DIRECT_DEBIT"`, false},
-		{quickstream.RegistrationFromSingleUseToken("S-1"), `"accountType":"DIRECT_DEBIT","cardNumber":"411111...111"`, true},
+		{quickstream.RegisterAccountParams{NZBankAccount: new(nzBankAccount())}, `"accountType":"DIRECT_DEBIT"`, false},
+		{quickstream.RegisterAccountParams{SingleUseTokenID: "S-1"}, `"accountType":"DIRECT_DEBIT","cardNumber":"411111...111"`, true},
 	} {
 		for _, body := range []string{`{"accountToken":"A-1",` + c.members + `}`, `{"account":{"accountToken":"A-1",` + c.members + `}}`} {
-			_, err := clientOf(t, says(http.StatusCreated, body)).Accounts.Register(t.Context(), "C-1", quickstream.RegisterAccountParams{Source: c.source})
+			_, err := clientOf(t, says(http.StatusCreated, body)).Accounts.Register(t.Context(), "C-1", c.params)
 			assert.Equal(t, c.fits, err == nil, "%s: %v", body, err)
 			assert.Equal(t, !c.fits, errors.Is(err, quickstream.ErrOutcomeUnknown), body)
 		}

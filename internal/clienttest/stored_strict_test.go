@@ -42,7 +42,7 @@ func plannable() []quickstream.TransactionParams {
 		quickstream.CancelPreauthorisationParams{OriginalReceiptNumber: "R-1", Type: quickstream.CancellationTypePartial, PrincipalAmount: amount, Currency: pay.Currency},
 		quickstream.CollectParams{
 			SupplierBusinessCode: "SHOP", PrincipalAmount: amount, Currency: pay.Currency,
-			Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "A-1", RemittanceInformation1: "a b"}),
+			AgreementToken: "A-1", RemittanceInformation1: "a b",
 		},
 	}
 }
@@ -59,7 +59,7 @@ func allPlans(t *testing.T, client *quickstream.Client) map[string]quickstream.I
 		keep(client.Transactions.Plan(t.Context(), params))
 	}
 	keep(client.Transactions.PlanVoid(t.Context(), "R-1"))
-	keep(client.Accounts.Plan(t.Context(), "C-1", quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken("S-1"), ThreeDS2: new(true)}))
+	keep(client.Accounts.Plan(t.Context(), "C-1", quickstream.RegisterAccountParams{SingleUseTokenID: "S-1", ThreeDS2: new(true)}))
 	agreement := new(quickstream.Agreement)
 	require.NoError(t, json.Unmarshal([]byte(oddAgreement), agreement))
 	details, err := agreement.Details()
@@ -67,12 +67,15 @@ func allPlans(t *testing.T, client *quickstream.Client) map[string]quickstream.I
 	terms, err := agreement.Terms()
 	require.NoError(t, err)
 	terms.RespondByTimeMinutes = new(int64(60))
-	reason := quickstream.StatusReason{Code: quickstream.ReasonCodeNoAnswer, Description: textsThatDiffer}
+	reason := quickstream.AgreementReason{Code: quickstream.AgreementReasonNoAnswer, Description: textsThatDiffer}
 	for _, change := range []quickstream.AgreementChange{
-		details, terms, quickstream.ChangingRecall("A-1"), quickstream.ChangingRecallAmendment("A-1"),
-		quickstream.ChangingStatus("A-1", quickstream.AgreementStatusSuspended, reason),
-		quickstream.ChangingStatus("A-1", quickstream.AgreementStatusActive, quickstream.StatusReason{}),
-		quickstream.ChangingStatus("A-1", quickstream.AgreementStatusCancelled, reason),
+		{Operation: quickstream.OperationAmendUnilaterally, Details: details},
+		{Operation: quickstream.OperationAmendBilaterally, Terms: terms},
+		{Operation: quickstream.OperationRecallAgreement, AgreementToken: "A-1"},
+		{Operation: quickstream.OperationRecallAmendment, AgreementToken: "A-1"},
+		{Operation: quickstream.OperationSuspendAgreement, AgreementToken: "A-1", Reason: reason},
+		{Operation: quickstream.OperationReactivateAgreement, AgreementToken: "A-1"},
+		{Operation: quickstream.OperationCancelAgreement, AgreementToken: "A-1", Reason: reason},
 	} {
 		keep(client.PayTo.Plan(t.Context(), change))
 	}

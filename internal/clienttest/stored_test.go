@@ -39,7 +39,7 @@ func TestStoredForms(t *testing.T) {
 	}, key))
 	checkStored(t, "intent-pay.json", pay)
 	checkStored(t, "intent-void.json", planned(client.Transactions.PlanVoid(t.Context(), "R-1<&>", key)))
-	checkStored(t, "intent-status.json", planned(client.PayTo.Plan(t.Context(), quickstream.ChangingRecall("AGREEMENT-1"))))
+	checkStored(t, "intent-status.json", planned(client.PayTo.Plan(t.Context(), quickstream.AgreementChange{Operation: quickstream.OperationRecallAgreement, AgreementToken: "AGREEMENT-1"})))
 
 	resolving := resolve.Begin(pay, at)
 	resolving = resolve.DefaultPolicy(resolve.ServiceRetriesFor(5*24*time.Hour)).Next(resolving, resolve.Observation{Result: resolve.LookupNone}, at.Add(time.Minute))

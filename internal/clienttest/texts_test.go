@@ -49,7 +49,7 @@ func TestTextsOfRequests(t *testing.T) {
 			"an agreement":      func() error { return second(client.PayTo.Create(ctx, "C-1", agreement)) },
 			"a change of terms": func() error { return client.PayTo.AmendBilaterally(ctx, terms) },
 			"a registration": func() error {
-				return second(client.Accounts.Register(ctx, "C-1", quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken(text)}))
+				return second(client.Accounts.Register(ctx, "C-1", quickstream.RegisterAccountParams{SingleUseTokenID: text}))
 			},
 			"Do": func() error {
 				return client.Do(ctx, quickstream.Request{Method: http.MethodPost, Route: "/notes", Body: map[string]any{"a": []any{text}}}, nil)

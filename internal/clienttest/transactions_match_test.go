@@ -198,15 +198,3 @@ func TestCustomerNumbersFold(t *testing.T) {
 		assert.Equal(t, id, customer.CustomerID)
 	}
 }
-
-// TestAgreementsWithoutARenewal: a stored request need not say whether the agreement renews itself.
-func TestAgreementsWithoutARenewal(t *testing.T) {
-	var intent quickstream.Intent
-	_, err := clientOf(t, gone).PayTo.Create(t.Context(), "C-1", agreementParams("AG-1"), handed(&intent))
-	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-	edit(t, &intent, func(r request) { delete(r["paymentDetails"].(request), "automaticRenewal") })
-	body := `{"data":[{"agreementToken":"A-1","payeeReference":"AG-1","paymentDetails":{"automaticRenewal":false}}]}`
-	agreement, err := clientOf(t, says(http.StatusOK, body)).PayTo.Resume(t.Context(), intent)
-	require.NoError(t, err)
-	assert.Equal(t, "A-1", agreement.AgreementToken)
-}

@@ -195,7 +195,7 @@ func TestSubmitChecksTheStoredRequest(t *testing.T) {
 		OriginalReceiptNumber: "R-1", PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD, CardExpiry: quickstream.YearMonth{Year: 2035, Month: time.May},
 	}
 	payTo := quickstream.CollectParams{
-		SupplierBusinessCode: "SHOP", Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: "T-1"}),
+		SupplierBusinessCode: "SHOP", AgreementToken: "T-1",
 		PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
 	}
 	preauth := quickstream.PreauthoriseParams{

@@ -154,7 +154,7 @@ func TestDocumentedSuccesses(t *testing.T) {
 		"Pay":  {approvedBody, func(c *quickstream.Client) error { return second(c.Transactions.Pay(t.Context(), payment())) }, unknown},
 		"Void": {`{"receiptNumber":"R-1","status":"Voided","summaryCode":"3"}`, func(c *quickstream.Client) error { return second(c.Transactions.Void(t.Context(), "R-1")) }, unknown},
 		"Register": {`{"accountToken":"A-1"}`, func(c *quickstream.Client) error {
-			return second(c.Accounts.Register(t.Context(), "C-1", quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromReceipt("R-1")}))
+			return second(c.Accounts.Register(t.Context(), "C-1", quickstream.RegisterAccountParams{ReceiptNumber: "R-1"}))
 		}, unknown},
 		"Recall": {"", func(c *quickstream.Client) error { return c.PayTo.Recall(t.Context(), "A-1") }, unknown},
 		"Get": {`{"receiptNumber":"R-1"}`, func(c *quickstream.Client) error {

@@ -40,7 +40,7 @@ func (s *shop[TTx]) tracked() map[string]tracked {
 	}
 	account := func(customerID string) func(context.Context, string, ...quickstream.CallOption) (any, error) {
 		return func(ctx context.Context, _ string, opts ...quickstream.CallOption) (any, error) {
-			params := quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(sandboxtest.Card(sandbox.CardAttempted))}
+			params := quickstream.RegisterAccountParams{Card: new(sandboxtest.Card(sandbox.CardAttempted))}
 			return s.client.Accounts.Register(ctx, customerID, params, opts...)
 		}
 	}
@@ -150,7 +150,7 @@ func testSendFollowUps[TTx any](t *testing.T, db store[TTx]) {
 			return s.client.Transactions.Void(t.Context(), p.ReceiptNumber, stored)
 		},
 		"change": func(stored quickstream.CallOption) (any, error) {
-			return nil, s.client.PayTo.Cancel(t.Context(), agreement.AgreementToken, quickstream.StatusReason{Code: quickstream.ReasonCodeContractCancelled}, stored)
+			return nil, s.client.PayTo.Cancel(t.Context(), agreement.AgreementToken, quickstream.AgreementReason{Code: quickstream.AgreementReasonContractCancelled}, stored)
 		},
 	} {
 		_, err := durable.Send(t.Context(), s.engine, durable.NewWrite{ID: name}, call)

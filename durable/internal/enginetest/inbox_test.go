@@ -52,7 +52,7 @@ func (s *shop[TTx]) mandate() quickstream.CollectParams {
 	require.NoError(s, s.box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement))
 	return quickstream.CollectParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, Currency: quickstream.CurrencyAUD, PrincipalAmount: decimal.New(1234, -2),
-		Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken}),
+		AgreementToken: agreement.AgreementToken,
 	}
 }
 
@@ -207,11 +207,11 @@ func agreementParams(t testing.TB, now time.Time, payID string) quickstream.Crea
 	require.NoError(t, err)
 	return quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Payment: quickstream.AgreementPaymentParams{
-			Purpose: quickstream.PayToPurposeRetail, Description: "Orders", AutomaticRenewal: true, StartDate: quickstream.DateOf(now.In(sydney)),
+		Payment: quickstream.AgreementPaymentDetails{
+			Purpose: quickstream.AgreementPurposeRetail, Description: "Orders", AutomaticRenewal: true, StartDate: quickstream.DateOf(now.In(sydney)),
 		},
-		Terms: quickstream.AgreementTermsParams{Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable},
-		Payer: quickstream.PayToPayerParams{
+		Terms: quickstream.AgreementTermsParams{Frequency: quickstream.AgreementFrequencyMonthly, Type: quickstream.AgreementTypeVariable},
+		Payer: quickstream.AgreementPayerParams{
 			Type: quickstream.PayerTypePerson, ID: "C-1", Name: "Alex Example",
 			PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret(payID),
 		},

@@ -42,7 +42,7 @@ func (m *merchant[TTx]) params(o order) quickstream.TransactionParams {
 		return quickstream.CollectParams{
 			SupplierBusinessCode: p.SupplierBusinessCode, PrincipalAmount: p.PrincipalAmount, Currency: p.Currency,
 			CustomerReferenceNumber: o.id, PaymentReferenceNumber: p.PaymentReferenceNumber,
-			Source: quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: m.Agreement}),
+			AgreementToken: m.Agreement,
 		}
 	case "details":
 		p.Source = quickstream.FromCard(sandboxtest.Card("4242424242424242"))

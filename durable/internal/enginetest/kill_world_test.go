@@ -177,7 +177,7 @@ func (v *village) furnish() {
 	client := sandboxtest.Client(v, v.box, quickstream.WithHTTPClient(&http.Client{Transport: v.inMemory()}))
 	customer, err := client.Customers.Create(v.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Ann Example"})
 	require.NoError(v, err)
-	_, err = client.Accounts.Register(v.Context(), customer.CustomerID, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(sandboxtest.Card("4242424242424242"))})
+	_, err = client.Accounts.Register(v.Context(), customer.CustomerID, quickstream.RegisterAccountParams{Card: new(sandboxtest.Card("4242424242424242"))})
 	require.NoError(v, err)
 	for account, err := range client.Accounts.List(customer.CustomerID).All(v.Context()) {
 		require.NoError(v, err)

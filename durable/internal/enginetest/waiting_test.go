@@ -24,7 +24,7 @@ func (s *shop[TTx]) stored() quickstream.PayParams {
 	customer, err := s.client.Customers.Create(s.Context(), quickstream.CreateCustomerParams{CustomerNumber: rand.Text()[:12], CustomerName: "Alex Example"})
 	require.NoError(s, err)
 	account, err := s.client.Accounts.Register(s.Context(), customer.CustomerID,
-		quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(sandboxtest.Card(sandbox.CardAttempted))})
+		quickstream.RegisterAccountParams{Card: new(sandboxtest.Card(sandbox.CardAttempted))})
 	require.NoError(s, err)
 	params := s.card(sandbox.CardAttempted)
 	params.Source = quickstream.FromAccount(account.AccountToken, quickstream.AccountTypeCreditCard)

@@ -28,19 +28,19 @@ func testChange[TTx any](t *testing.T, db store[TTx]) {
 	agreement, err := s.client.PayTo.Create(t.Context(), customer.CustomerID, s.agreementParams())
 	require.NoError(t, err)
 	require.NoError(t, s.box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement))
-	change := func(orderID string, to quickstream.AgreementStatus, code quickstream.ReasonCode) string {
+	change := func(orderID string, to quickstream.Operation, code quickstream.AgreementReasonCode) string {
 		return s.write(func(tx TTx) (string, error) {
-			written, _, err := s.engine.Change(t.Context(), tx, s.newWrite(orderID), quickstream.ChangingStatus(agreement.AgreementToken, to, quickstream.StatusReason{Code: code}))
+			written, _, err := s.engine.Change(t.Context(), tx, s.newWrite(orderID), quickstream.AgreementChange{Operation: to, AgreementToken: agreement.AgreementToken, Reason: quickstream.AgreementReason{Code: code}})
 			return written.ID, err
 		})
 	}
-	suspended := s.settled(change("suspend", quickstream.AgreementStatusSuspended, quickstream.ReasonCodeFinalCollection))
+	suspended := s.settled(change("suspend", quickstream.OperationSuspendAgreement, quickstream.AgreementReasonFinalCollection))
 	assert.Equal(t, approved, suspended.Text(), suspended.Problem)
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: amendments, Kind: sandbox.ResetAfterCommit(), Times: 1}))
-	lost := change("reactivate", quickstream.AgreementStatusActive, quickstream.ReasonCodeNoAnswer)
+	lost := change("reactivate", quickstream.OperationReactivateAgreement, quickstream.AgreementReasonNoAnswer)
 	assert.Equal(t, approved, s.reaches(lost, approved, time.Minute).Text())
 	require.NoError(t, s.box.Inject(sandbox.Fault{Operation: amendments, Kind: sandbox.Status(422, sandbox.ServiceError), Times: 1}))
-	assert.Equal(t, refused, s.settled(change("refused", quickstream.AgreementStatusSuspended, quickstream.ReasonCodeFinalCollection)).Text())
+	assert.Equal(t, refused, s.settled(change("refused", quickstream.OperationSuspendAgreement, quickstream.AgreementReasonFinalCollection)).Text())
 	now, err := s.client.PayTo.Get(t.Context(), agreement.AgreementToken)
 	require.NoError(t, err)
 	assert.Equal(t, quickstream.AgreementStatusActive, now.Status)
@@ -58,21 +58,21 @@ func testRegister[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	customer, err := s.client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Alex Example"})
 	require.NoError(t, err)
-	register := func(orderID, customerID string, source quickstream.RegistrationSource) string {
+	register := func(orderID, customerID string, params quickstream.RegisterAccountParams) string {
 		return s.write(func(tx TTx) (string, error) {
-			written, _, err := s.engine.Register(t.Context(), tx, s.newWrite(orderID), customerID, quickstream.RegisterAccountParams{Source: source})
+			written, _, err := s.engine.Register(t.Context(), tx, s.newWrite(orderID), customerID, params)
 			return written.ID, err
 		})
 	}
 	token, err := sandboxtest.CardToken(t.Context(), s.client, sandbox.CardAttempted)
 	require.NoError(t, err)
-	byToken := s.settled(register("token", customer.CustomerID, quickstream.RegistrationFromSingleUseToken(token)))
+	byToken := s.settled(register("token", customer.CustomerID, quickstream.RegisterAccountParams{SingleUseTokenID: token}))
 	assert.Equal(t, approved, byToken.Text(), byToken.Problem)
 	account, err := s.client.Accounts.Get(t.Context(), byToken.ReceiptNumber)
 	require.NoError(t, err)
 	assert.Equal(t, customer.CustomerID, account.CustomerID)
 	paid := s.settled(s.pay("A", s.card(sandbox.CardAttempted)))
-	source := quickstream.RegistrationFromReceipt(paid.ReceiptNumber)
+	source := quickstream.RegisterAccountParams{ReceiptNumber: paid.ReceiptNumber}
 	assert.Equal(t, approved, s.settled(register("receipt", customer.CustomerID, source)).Text())
 	assert.Equal(t, refused, s.settled(register("nobody", "C-9", source)).Text())
 

@@ -269,7 +269,7 @@ func TestWrongPrograms(t *testing.T) {
 			require.NoError(t, err)
 			token, err := sandboxtest.CardToken(t.Context(), s.client, sandbox.CardAttempted)
 			require.NoError(t, err)
-			account, err := s.client.Accounts.Register(t.Context(), customer.CustomerID, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromSingleUseToken(token)})
+			account, err := s.client.Accounts.Register(t.Context(), customer.CustomerID, quickstream.RegisterAccountParams{SingleUseTokenID: token})
 			require.NoError(t, err)
 			s.account = account.AccountToken
 			p.run(s)

@@ -33,15 +33,15 @@ func run(ctx context.Context) error {
 	}
 	agreement, err := client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
 		PayeeReference: "BROADBAND-1001", // unique: a lost agreement is found by it
-		Payment: quickstream.AgreementPaymentParams{
-			Purpose: quickstream.PayToPurposeUtility, Description: "Broadband, monthly",
+		Payment: quickstream.AgreementPaymentDetails{
+			Purpose: quickstream.AgreementPurposeUtility, Description: "Broadband, monthly",
 			StartDate: quickstream.NewDate(2026, time.July, 1), AutomaticRenewal: true,
 		},
 		Terms: quickstream.AgreementTermsParams{
-			Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable,
+			Frequency: quickstream.AgreementFrequencyMonthly, Type: quickstream.AgreementTypeVariable,
 			MaximumPaymentAmount: new(decimal.RequireFromString("150.00")),
 		},
-		Payer: quickstream.PayToPayerParams{
+		Payer: quickstream.AgreementPayerParams{
 			Type: quickstream.PayerTypePerson, ID: "C-1001", Name: "Ann Example",
 			PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret("ann@example.com"),
 		},
@@ -61,7 +61,8 @@ func run(ctx context.Context) error {
 	fmt.Println("the agreement is", agreement.Status)
 	payment, err := client.PayTo.Collect(ctx, quickstream.CollectParams{
 		CustomerReferenceNumber: "INVOICE-4711",
-		Source:                  quickstream.FromPayTo(quickstream.PayToPayment{AgreementToken: agreement.AgreementToken, RemittanceInformation1: "Invoice 4711"}),
+		AgreementToken:          agreement.AgreementToken,
+		RemittanceInformation1:  "Invoice 4711",
 		PrincipalAmount:         decimal.RequireFromString("89.90"),
 	})
 	if err != nil {

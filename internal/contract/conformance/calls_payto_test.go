@@ -15,7 +15,7 @@ func agreementCalls() []clientCall {
 		}),
 		create("regular, with an end", func(p *quickstream.CreateAgreementParams) {
 			p.Payment.AutomaticRenewal = false
-			p.Terms.Frequency = quickstream.PayToFrequencyMonthly
+			p.Terms.Frequency = quickstream.AgreementFrequencyMonthly
 		}),
 	}
 }
@@ -44,19 +44,19 @@ func amendmentCalls() []clientCall {
 	}
 	return []clientCall{
 		{"PayTo.Reactivate", operation, "", func(r *run) (any, error) {
-			return nil, r.client.PayTo.Reactivate(r.ctx, id("agreementToken"), quickstream.StatusReason{})
+			return nil, r.client.PayTo.Reactivate(r.ctx, id("agreementToken"), quickstream.AgreementReason{})
 		}},
 		unilateral("as it stands", func(*run, *quickstream.UnilateralDetails) {}),
 		unilateral("changed", func(r *run, details *quickstream.UnilateralDetails) { refill(r.values, details) }),
 		bilateral("as it stands", func(*run, *quickstream.BilateralTerms) {}),
 		bilateral("changed", func(r *run, terms *quickstream.BilateralTerms) {
 			refill(r.values, terms, func(t *quickstream.BilateralTerms) {
-				t.AutomaticRenewal, t.Frequency = false, quickstream.PayToFrequencyMonthly
+				t.AutomaticRenewal, t.Frequency = false, quickstream.AgreementFrequencyMonthly
 			})
 		}),
 		bilateral("changed, without an end", func(r *run, terms *quickstream.BilateralTerms) {
 			refill(r.values, terms, func(t *quickstream.BilateralTerms) {
-				t.EndDate, t.Frequency = quickstream.Date{}, quickstream.PayToFrequencyMonthly
+				t.EndDate, t.Frequency = quickstream.Date{}, quickstream.AgreementFrequencyMonthly
 			})
 		}),
 	}

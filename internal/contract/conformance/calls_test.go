@@ -158,9 +158,6 @@ func withoutWallet(d *quickstream.CardDetails) {
 	d.WalletProvider, d.Cryptogram = "", quickstream.Secret{}
 }
 
-// withoutCryptogram is a card for anything but a payment.
-func withoutCryptogram(d *quickstream.CardDetails) { d.Cryptogram = quickstream.Secret{} }
-
 func tokenAccounts() []choice[quickstream.TokenAccount] {
 	return []choice[quickstream.TokenAccount]{
 		{"CardDetails", func(r *run) quickstream.TokenAccount { return fill(r.values, withoutWallet) }},
@@ -184,30 +181,21 @@ func tokenCalls() []clientCall {
 	return calls
 }
 
-func newAccounts() []choice[quickstream.RegistrationSource] {
-	return []choice[quickstream.RegistrationSource]{
-		{"RegistrationFromSingleUseToken", func(*run) quickstream.RegistrationSource {
-			return quickstream.RegistrationFromSingleUseToken("token-1")
-		}},
-		{"RegistrationFromReceipt", func(*run) quickstream.RegistrationSource { return quickstream.RegistrationFromReceipt("receipt-1") }},
-		{"RegistrationFromCard", func(r *run) quickstream.RegistrationSource {
-			return quickstream.RegistrationFromCard(fill(r.values, withoutCryptogram))
-		}},
-		{"RegistrationFromBankAccount", func(r *run) quickstream.RegistrationSource {
-			return quickstream.RegistrationFromBankAccount(fill[quickstream.BankAccountDetails](r.values))
-		}},
-		{"RegistrationFromNZBankAccount", func(r *run) quickstream.RegistrationSource {
-			return quickstream.RegistrationFromNZBankAccount(fill[quickstream.NZBankAccountDetails](r.values))
-		}},
-	}
-}
-
 func accountCalls() []clientCall {
 	var calls []clientCall
-	for _, account := range newAccounts() {
-		calls = append(calls, clientCall{"Accounts.Register", "POST /customers/{customerId}/accounts", account.maker, func(r *run) (any, error) {
+	for name, only := range map[string]func(p, all *quickstream.RegisterAccountParams){
+		"FromSingleUseToken": func(p, all *quickstream.RegisterAccountParams) { p.SingleUseTokenID = all.SingleUseTokenID },
+		"of a receipt":       func(p, all *quickstream.RegisterAccountParams) { p.ReceiptNumber = all.ReceiptNumber },
+		"a card":             func(p, all *quickstream.RegisterAccountParams) { p.Card = all.Card },
+		"a bank account":     func(p, all *quickstream.RegisterAccountParams) { p.BankAccount = all.BankAccount },
+		"an NZ bank account": func(p, all *quickstream.RegisterAccountParams) { p.NZBankAccount = all.NZBankAccount },
+	} {
+		calls = append(calls, clientCall{"Accounts.Register", "POST /customers/{customerId}/accounts", name, func(r *run) (any, error) {
 			return r.client.Accounts.Register(r.ctx, id("customerId"), fill(r.values, func(p *quickstream.RegisterAccountParams) {
-				p.Source, p.ThreeDS2 = account.value(r), authenticated(account.maker)
+				all := *p
+				all.Card.Cryptogram = quickstream.Secret{} // which only payments take
+				*p = quickstream.RegisterAccountParams{ThreeDS2: authenticated(name)}
+				only(p, &all)
 			}))
 		}})
 	}

@@ -29,17 +29,6 @@ func otherSources() []choice[quickstream.AccountSource] {
 	}
 }
 
-func payToSources() []choice[quickstream.PayToSource] {
-	return []choice[quickstream.PayToSource]{
-		{"FromPayTo", func(r *run) quickstream.PayToSource {
-			return quickstream.FromPayTo(fill[quickstream.PayToPayment](r.values))
-		}},
-		{"FromPayToWithAgreement", func(r *run) quickstream.PayToSource {
-			return quickstream.FromPayToWithAgreement(fill[quickstream.PayToPaymentWithAgreement](r.values))
-		}},
-	}
-}
-
 // authenticated is the flag that goes with single-use tokens; others send false.
 func authenticated(maker string) *bool { return new(strings.HasSuffix(maker, "FromSingleUseToken")) }
 
@@ -56,9 +45,12 @@ func paymentCalls() []clientCall {
 			}))
 		}})
 	}
-	for _, source := range payToSources() {
-		calls = append(calls, clientCall{"PayTo.Collect", "POST /transactions", source.maker, func(r *run) (any, error) {
-			return r.client.PayTo.Collect(r.ctx, fill(r.values, func(p *quickstream.CollectParams) { p.Source = source.value(r) }))
+	for name, without := range map[string]func(*quickstream.CollectParams){
+		"an agreement":    func(p *quickstream.CollectParams) { p.NewAgreement = nil },
+		"a new agreement": func(p *quickstream.CollectParams) { p.AgreementToken = "" },
+	} {
+		calls = append(calls, clientCall{"PayTo.Collect", "POST /transactions", name, func(r *run) (any, error) {
+			return r.client.PayTo.Collect(r.ctx, fill(r.values, without))
 		}})
 	}
 	return calls

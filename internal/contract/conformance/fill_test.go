@@ -26,7 +26,7 @@ var formats = map[string]string{
 	"branchCode":                         "0123",
 	"CVN":                                "123",
 	"BSB":                                "032-002",
-	"PayToPayerParams.BSB":               "650000",
+	"AgreementPayerParams.BSB":           "650000",
 	"AccountNumber":                      "123465",
 	"NZBankAccountDetails.AccountNumber": "0034141",
 	"NZBankAccountDetails.BankCode":      "03",
@@ -134,7 +134,9 @@ func (v *values) set(at reflect.Value, p place) {
 		at.SetInt(cmp.Or(numbers[p.field], int64(10+v.next%90)))
 		v.from[fmt.Sprint(at.Int())] = p.path
 	case reflect.String:
-		if at.Type() == reflect.TypeFor[string]() {
+		if (p.owner == "ThreeDSOrder" || p.owner == "ThreeDSAccount") && codes[p.field] {
+			at.SetString("01")
+		} else if at.Type() == reflect.TypeFor[string]() {
 			at.SetString(v.text(p))
 		} else if known := v.source.constants[at.Type().Name()]; len(known) > 0 {
 			at.SetString(known[0])
@@ -145,6 +147,12 @@ func (v *values) set(at reflect.Value, p place) {
 	default:
 		v.problems = append(v.problems, p.path+" is a "+at.Type().String())
 	}
+}
+
+// codes are the members of 3D Secure that hold a code of two digits.
+var codes = map[string]bool{
+	"Delivery": true, "Availability": true, "Reorder": true, "Shipping": true, "Age": true, "ChangeAge": true, "PasswordAge": true,
+	"PaymentAccountAge": true, "ShippingAddressAge": true, "ShippingName": true, "Suspicion": true,
 }
 
 // isModel reports a pointer to a response.

@@ -59,10 +59,9 @@ func everyFieldHasAValue(t *testing.T, r *run) {
 
 func everyUnionIsTried(t *testing.T, r *run) {
 	for union, tried := range map[string][]string{
-		"TokenAccount":       append(makers(tokenAccounts()), "OtherAccount"), // whose members no document has
-		"CardSource":         makers(cardSources()),
-		"AccountSource":      makers(otherSources()),
-		"RegistrationSource": makers(newAccounts()),
+		"TokenAccount":  append(makers(tokenAccounts()), "OtherAccount"), // whose members no document has
+		"CardSource":    makers(cardSources()),
+		"AccountSource": makers(otherSources()),
 	} {
 		if want := slices.Sorted(slices.Values(r.source.makers[union])); !slices.Equal(tried, want) {
 			t.Errorf("%s: tried %v of %v", union, tried, want)
@@ -152,7 +151,7 @@ func valuesArrive(t *testing.T, made []exchange) {
 		}
 	}
 	for path := range given {
-		if strings.Contains(path, ".") && !arrived[path] && path != "UploadPaymentFileParams.Size" {
+		if strings.Contains(path, ".") && !arrived[path] && path != "UploadPaymentFileParams.Size" && path != "RegisterAccountParams.Card.Cryptogram" {
 			t.Errorf("%s is given and never sent", path)
 		}
 	}
@@ -191,8 +190,8 @@ func memberName(path string) string {
 // otherNames are the members whose names do not end in that of their field, by
 // the path of the field; for a struct, what stands before the names of its fields.
 var otherNames = map[string]string{
-	"CreateAgreementParams.Payer.UltimateName":     "ultimatePayerName",
-	"PayToPaymentWithAgreement.Payer.UltimateName": "ultimatePayerName",
+	"CreateAgreementParams.Payer.UltimateName":      "ultimatePayerName",
+	"CollectParams.NewAgreement.Payer.UltimateName": "ultimatePayerName",
 
 	"AuthenticateParams.Instalments":                   "purchaseInstalData",
 	"AuthenticateParams.BillingAddress":                "billAddr",

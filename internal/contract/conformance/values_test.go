@@ -70,6 +70,9 @@ var withoutConstant = map[string]string{
 
 	"self": aLink, "next": aLink, "prev": aLink,
 
+	"07":   "what only informs the issuer is a text; its comment lists the codes",
+	"NORM": aPriority, "UNAT": aPriority,
+
 	"RESTAPI": "the codes of sources are the facility's",
 
 	"FPAN": onlyShown, "DPAN": onlyShown,
@@ -80,5 +83,6 @@ const (
 	aNumber   = "a colour depth is a number"
 	aVerb     = "net/http has the methods of HTTP"
 	onlyShown = "a program has nothing to decide by it"
+	aPriority = "no list of priorities is published"
 	aLink     = "lists follow their links by themselves"
 )

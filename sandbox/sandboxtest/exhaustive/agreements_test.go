@@ -48,15 +48,15 @@ func (l letter) String() string { return l.name }
 func agreementParams() quickstream.CreateAgreementParams {
 	return quickstream.CreateAgreementParams{
 		SupplierBusinessCode: sandbox.DefaultBusiness, PayeeReference: "AGREEMENT-1",
-		Payment: quickstream.AgreementPaymentParams{
-			Purpose: quickstream.PayToPurposeUtility, Description: "Broadband",
+		Payment: quickstream.AgreementPaymentDetails{
+			Purpose: quickstream.AgreementPurposeUtility, Description: "Broadband",
 			StartDate: quickstream.DateOf(time.Now().Add(14 * time.Hour)), AutomaticRenewal: true,
 		},
 		Terms: quickstream.AgreementTermsParams{
-			Frequency: quickstream.PayToFrequencyMonthly, Type: quickstream.PayToAgreementTypeVariable,
+			Frequency: quickstream.AgreementFrequencyMonthly, Type: quickstream.AgreementTypeVariable,
 			MaximumPaymentAmount: new(decimal.RequireFromString("150")),
 		},
-		Payer: quickstream.PayToPayerParams{
+		Payer: quickstream.AgreementPayerParams{
 			Type: quickstream.PayerTypePerson, ID: "P-1", Name: "Ann Example", BSB: "650000", AccountNumber: quickstream.NewSecret("111111"),
 		},
 	}
@@ -93,7 +93,7 @@ func cancelledAgreement() contract {
 			token := box.Agreements()[0].Token
 			require.NoError(t, box.Payer(token, sandbox.ConfirmAgreement))
 			c.call = func(ctx context.Context, client *quickstream.Client, opts ...quickstream.CallOption) error {
-				return client.PayTo.Cancel(ctx, token, quickstream.StatusReason{Code: quickstream.ReasonCodeInitiatingParty}, opts...)
+				return client.PayTo.Cancel(ctx, token, quickstream.AgreementReason{Code: quickstream.AgreementReasonInitiatingParty}, opts...)
 			}
 		},
 		look: func(ctx context.Context, client *quickstream.Client, intent quickstream.Intent) (bool, error) {

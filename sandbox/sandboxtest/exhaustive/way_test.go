@@ -165,7 +165,7 @@ func submitted() write {
 	w.prepare = func(t *testing.T, _ *sandbox.Sandbox, client *quickstream.Client, w *way) {
 		customer, err := client.Customers.Create(t.Context(), quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Ann Example"})
 		require.NoError(t, err)
-		account, err := client.Accounts.Register(t.Context(), customer.CustomerID, quickstream.RegisterAccountParams{Source: quickstream.RegistrationFromCard(card())})
+		account, err := client.Accounts.Register(t.Context(), customer.CustomerID, quickstream.RegisterAccountParams{Card: new(card())})
 		require.NoError(t, err)
 		w.plan = func(ctx context.Context, c *quickstream.Client) (quickstream.Intent, error) {
 			params := payment(quickstream.FromAccount(account.AccountToken, quickstream.AccountTypeCreditCard))
