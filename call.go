@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
 
@@ -102,8 +103,9 @@ func send[T any, P model[T]](ctx context.Context, c *call) (*T, error) {
 }
 
 func (c *call) path(values []string) {
-	base := c.client.base
-	path, rest, escaped := base.Path, strings.TrimSuffix(c.op.route, "/"), base.RawPath != "" // the root has no slash of its own
+	c.target = *c.client.base
+	plain, escaped := c.target.Path, c.target.EscapedPath()
+	rest := strings.TrimSuffix(c.op.route, "/") // the root has no slash of its own
 	for _, value := range values {
 		before, after, _ := strings.Cut(rest, "{")
 		name, tail, _ := strings.Cut(after, "}")
@@ -114,26 +116,9 @@ func (c *call) path(values []string) {
 			})
 			return
 		}
-		path, rest = path+before+value, tail
-		escaped = escaped || url.PathEscape(value) != value
+		plain, escaped, rest = plain+before+value, escaped+before+url.PathEscape(value), tail
 	}
-	c.target = *base
-	c.target.Path, c.target.RawPath = path+rest, ""
-	if escaped {
-		c.target.RawPath = c.escapedPath(values)
-	}
-}
-
-// escapedPath returns the path if it differs from the plain one.
-func (c *call) escapedPath(values []string) string {
-	path := c.client.base.EscapedPath()
-	rest := strings.TrimSuffix(c.op.route, "/")
-	for _, value := range values {
-		before, after, _ := strings.Cut(rest, "{")
-		_, tail, _ := strings.Cut(after, "}")
-		path, rest = path+before+url.PathEscape(value), tail
-	}
-	return path + rest
+	c.target.Path, c.target.RawPath = plain+rest, escaped+rest
 }
 
 func (c *call) query(params any) {
@@ -349,4 +334,104 @@ func (c *call) rawBody(r *transport.Result) []byte {
 
 func (c *call) decodeError(err error) *DecodeError {
 	return &DecodeError{CallInfo: c.info(), StatusCode: http.StatusOK, Attempts: 1, err: err}
+}
+
+// envelope keeps the body that a response was decoded from, so that unknown members are not lost.
+// It is a function, so that printing shows the model only.
+type envelope struct {
+	source func() (body []byte, model reflect.Type)
+}
+
+func (e *envelope) keep(source func() (body []byte, model reflect.Type)) { e.source = source }
+
+// Raw returns the JSON, or nil.
+func (e envelope) Raw() json.RawMessage {
+	if e.source == nil {
+		return nil
+	}
+	body, _ := e.source()
+	return body
+}
+
+// Extra returns members without a field.
+func (e envelope) Extra() map[string]json.RawMessage {
+	if e.source == nil {
+		return map[string]json.RawMessage{}
+	}
+	return wire.Unknown(e.source())
+}
+
+var (
+	errNotObject    = errors.New("the answer is not a JSON object")
+	errNoIdentifier = errors.New("the answer lacks the identifier of what it describes")
+	errNotAsked     = errors.New("the answer is about something else than was asked for")
+)
+
+// model is a pointer to a response with an identifier, without which an answer proves nothing.
+type model[T any] interface {
+	*T
+	identifier() string
+	keep(source func() (body []byte, model reflect.Type))
+}
+
+// read decodes an answer that has an identifier, directly or in a member named data.
+func read[T any, P model[T]](body []byte, object P) error {
+	if err := decode(body, object); err != nil || object.identifier() != "" {
+		return err
+	}
+	var nested struct {
+		Data wire.Span `json:"data" wire:"decides"`
+	}
+	if err := wire.Decode(body, &nested); err != nil {
+		return err
+	}
+	if len(nested.Data) == 0 || decode(nested.Data, object) != nil || object.identifier() == "" {
+		return errNoIdentifier
+	}
+	return nil
+}
+
+// about returns a function that decodes an answer and checks with fits that it is about the right
+// object.
+func about[T any, P model[T]](c *call, object P, fits func(P) error) func(status int, body []byte) error {
+	return func(_ int, body []byte) error {
+		if err := read(body, object); err != nil {
+			return err
+		}
+		c.config.explain(object)
+		return fits(object)
+	}
+}
+
+func identifiedBy[T any, P model[T]](id string) func(P) error {
+	return func(object P) error {
+		if !sameText(object.identifier(), id) {
+			return errNotAsked
+		}
+		return nil
+	}
+}
+
+// decode reads an object, and keeps a copy of the body.
+func decode[T any, P model[T]](body []byte, object P) error {
+	*object = *new(T)
+	if !wire.IsObject(body) {
+		return errNotObject
+	}
+	kept, err := wire.DecodeCopy(body, (*T)(object))
+	if err != nil {
+		*object = *new(T) // half an answer could read as an approval
+		return err
+	}
+	object.keep(func() ([]byte, reflect.Type) { return []byte(kept), reflect.TypeFor[T]() })
+	return nil
+}
+
+// encode writes a model with the received members that it does not have.
+func encode[T any](plain T, e envelope) ([]byte, error) {
+	known, err := wire.Marshal(plain)
+	if err != nil || e.source == nil {
+		return known, err
+	}
+	return wire.Graft(known, e.Raw(), reflect.TypeFor[T]())
 }

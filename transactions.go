@@ -221,6 +221,31 @@ func (s *TransactionsService) Get(ctx context.Context, receiptNumber string, opt
 	return get[Transaction](ctx, s.client, "Transactions.Get", opts, receiptNumber)
 }
 
+// Void cancels a transaction before it is settled, if its Voidable is true. Neither the customer's
+// statement nor the settlement shows it then.
+//
+// POST /transactions/{receiptNumber}/void. Errors as for Pay. An unknown receipt number matches
+// [ErrNotFound]. An answer that does not show this transaction as [OutcomeVoided] is an
+// [UnknownOutcomeError]. Do not refund before that is settled: both could happen.
+func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
+	return s.sendVoid(ctx, s.void(receiptNumber, opts), receiptNumber)
+}
+
+func (s *TransactionsService) sendVoid(ctx context.Context, call *call, receiptNumber string) (*Transaction, error) {
+	call.answer = new(Transaction)
+	if err := call.do(ctx, about(call, call.answer, identifiedBy[Transaction](receiptNumber))); err != nil {
+		return nil, err
+	}
+	return call.answer, nil
+}
+
+func (s *TransactionsService) void(receiptNumber string, opts []CallOption) *call {
+	call := s.client.begin(OperationVoid, opts, receiptNumber)
+	call.reference = receiptNumber
+	call.intent = &Intent{Target: receiptNumber, Complete: true}
+	return call
+}
+
 // MerchantAccount is the merchant's side of a transaction.
 type MerchantAccount struct {
 	MerchantID              string   `json:"merchantId,omitempty"`
