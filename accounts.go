@@ -153,13 +153,13 @@ func (s *AccountsService) register(customerID string, params RegisterAccountPara
 
 // registration gives a call its body, and its intent.
 func (c *call) registration(customerID string, body accountRegisterJSON) {
-	kept, complete := body.kept()
-	c.body, c.kept, c.intent = body, kept, &Intent{Target: customerID, Complete: complete}
+	stored, complete := body.withoutSecrets()
+	c.body, c.stored, c.intent = body, stored, &Intent{Target: customerID, Complete: complete}
 }
 
-func (b accountRegisterJSON) kept() (kept accountRegisterJSON, complete bool) {
-	kept = accountRegisterJSON{SingleUseTokenID: b.SingleUseTokenID, ReceiptNumber: b.ReceiptNumber, ThreeDS2: b.ThreeDS2}
-	return kept, kept == b
+func (b accountRegisterJSON) withoutSecrets() (stored accountRegisterJSON, complete bool) {
+	stored = accountRegisterJSON{SingleUseTokenID: b.SingleUseTokenID, ReceiptNumber: b.ReceiptNumber, ThreeDS2: b.ThreeDS2}
+	return stored, stored == b
 }
 
 // Plan plans a Register from a token or a receipt, for Submit. It sends nothing.

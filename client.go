@@ -117,7 +117,7 @@ func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
 		return new(Page[Transaction]).decode(call, status, body, func([]byte) (*Transaction, error) { return nil, nil }) // a list is enough
 	})
 	if isAbsent(err) { // the service may answer so if there are none, and answers so to a wrong path
-		if _, wrong := c.Root(ctx, named("Check").with(opts)...); wrong == nil {
+		if _, wrong := c.Root(ctx, madeBy("Check").with(opts)...); wrong == nil {
 			return nil
 		}
 	}

@@ -98,7 +98,7 @@ func (s *CustomersService) Create(ctx context.Context, params CreateCustomerPara
 	call.check(params.check)
 	call.reference = params.CustomerNumber
 	call.body = params
-	return sendAbout(ctx, call, func(c *Customer) error {
+	return sendChecked(ctx, call, func(c *Customer) error {
 		if c.CustomerNumber != "" && !sameText(c.CustomerNumber, params.CustomerNumber) {
 			return errNotAsked
 		}
@@ -143,7 +143,7 @@ func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber strin
 		}}})
 	}
 	var alike []*Customer
-	for customer, err := range s.List(ListCustomersParams{CustomerNumber: customerNumber}, named(name).with(opts)...).All(ctx) {
+	for customer, err := range s.List(ListCustomersParams{CustomerNumber: customerNumber}, madeBy(name).with(opts)...).All(ctx) {
 		switch {
 		case err != nil:
 			return nil, err
@@ -184,7 +184,7 @@ func (s *CustomersService) Update(ctx context.Context, customerID string, params
 	call := s.client.begin("Customers.Update", opts, customerID)
 	call.body = params
 	customer := new(Customer)
-	read := about(call, customer, identifiedBy[Customer](customerID))
+	read := decoding(call, customer, identifiedBy[Customer](customerID))
 	err := call.do(ctx, func(status int, body []byte) error {
 		if len(body) == 0 {
 			*customer = Customer{CustomerID: customerID}

@@ -18,11 +18,11 @@ import (
 )
 
 // Sentinels for errors.Is. Each error type says which of them it matches. The error of a write
-// matches the sentinel of a status only if the answer is in the service's own words: see the
+// matches the sentinel of a status only if the answer is in the service's error body: see the
 // package documentation.
 var (
 	// ErrUnauthorized is a 401: the wrong kind of key, or an expired one. See [Client.Check] about
-	// a write whose 401 is not in the service's own words.
+	// a write whose 401 is not in the service's error body.
 	ErrUnauthorized = errors.New("unauthorized")
 	// ErrForbidden is a 403: the key lacks a permission.
 	ErrForbidden = errors.New("forbidden")
@@ -37,7 +37,7 @@ var (
 	ErrInvalid = errors.New("invalid request")
 	// ErrRateLimited is a 429: too many requests, or the token quota is used up.
 	ErrRateLimited = errors.New("rate limited")
-	// ErrUnavailable is a 503 in the service's own words: the request was not processed. It never
+	// ErrUnavailable is a 503 in the service's error body: the request was not processed. It never
 	// matches an unknown outcome.
 	ErrUnavailable = errors.New("service unavailable, request not processed")
 	// ErrThreeDSNotEnabled is a 503 on 3D Secure authentication. Unless it is in the service's own
@@ -134,29 +134,29 @@ type APIError struct {
 	RetryAfter time.Duration
 	Attempts   int
 
-	said     func() words // a function, because it may repeat what was sent
-	stranger string       // why something other than the service may have answered
+	body    func() errorBody // a function, because it may repeat what was sent
+	foreign string           // why something other than the service may have answered
 }
 
-type words struct {
+type errorBody struct {
 	customer, developer string
 	fields              []FieldError
-	body                []byte
+	raw                 []byte
 	own                 bool // the body is the service's
 }
 
 // Error returns the operation, the status, the trace code and what to do.
-func (e *APIError) Error() string { return "quickstream: " + e.text() + ": " + e.says() }
+func (e *APIError) Error() string { return "quickstream: " + e.text() + ": " + e.describe() }
 
-func (e *APIError) says() string {
+func (e *APIError) describe() string {
 	text := "the service answered " + statusText(e.StatusCode)
 	switch {
 	case e.StatusCode == 0: // made in a test
 		text = strings.TrimSuffix("the service answered: "+strings.ReplaceAll(string(e.Reason), "_", " "), ": ")
-	case e.stranger != "":
+	case e.foreign != "":
 		text = "answered " + statusText(e.StatusCode)
 	}
-	for _, why := range []string{e.Reason.explains(), e.stranger} {
+	for _, why := range []string{e.Reason.explains(), e.foreign} {
 		if why != "" {
 			text += ": " + why
 		}
@@ -178,39 +178,39 @@ func (e *APIError) says() string {
 
 // Is matches the sentinels of the reason.
 func (e *APIError) Is(target error) bool {
-	return slices.Contains(e.Reason.sentinels(), target) || target == wire.ErrOwn && e.words().own
+	return slices.Contains(e.Reason.sentinels(), target) || target == wire.ErrOwn && e.contents().own
 }
 
-func (e *APIError) words() (w words) {
-	if e.said != nil {
-		w = e.said()
+func (e *APIError) contents() (b errorBody) {
+	if e.body != nil {
+		b = e.body()
 	}
-	return w
+	return b
 }
 
 // CustomerMessage returns the message for the end user. Messages may change: do not match on their
 // text.
-func (e *APIError) CustomerMessage() string { return e.words().customer }
+func (e *APIError) CustomerMessage() string { return e.contents().customer }
 
 // DeveloperMessage returns the message for logs, which may repeat what was sent.
-func (e *APIError) DeveloperMessage() string { return e.words().developer }
+func (e *APIError) DeveloperMessage() string { return e.contents().developer }
 
 // Fields returns what the service says about single fields, ten at most.
-func (e *APIError) Fields() []FieldError { return e.words().fields }
+func (e *APIError) Fields() []FieldError { return e.contents().fields }
 
 // RawBody returns the answer's body: at most 256 KiB of JSON without the values of members that
 // repeat secrets, or the first 16 KiB of anything else without what looks like a card number. A
 // secret in a sentence of the service can remain. It is nil for the route that issues keys.
-func (e *APIError) RawBody() []byte { return e.words().body }
+func (e *APIError) RawBody() []byte { return e.contents().raw }
 
 func (c *call) apiError(r *transport.Result) *APIError {
-	said := words{customer: r.Problem.CustomerMessage, developer: r.Problem.DeveloperMessage, body: c.rawBody(r), own: r.Problem.Own}
+	body := errorBody{customer: r.Problem.CustomerMessage, developer: r.Problem.DeveloperMessage, raw: c.rawBody(r), own: r.Problem.Own}
 	for _, f := range r.Problem.Fields {
-		said.fields = append(said.fields, FieldError(f))
+		body.fields = append(body.fields, FieldError(f))
 	}
 	return &APIError{
 		CallInfo: c.info(), StatusCode: r.Status, Reason: Reason(r.Reason), TraceCode: r.Problem.TraceCode,
-		RetryAfter: r.RetryAfter, Attempts: r.Attempts, said: func() words { return said }, stranger: c.stranger(r),
+		RetryAfter: r.RetryAfter, Attempts: r.Attempts, body: func() errorBody { return body }, foreign: c.foreignHint(r),
 	}
 }
 
@@ -225,10 +225,10 @@ const (
 	ReasonNotFound     = Reason(transport.NotFound)     // 404: ErrNotFound
 	ReasonConflict     = Reason(transport.Conflict)     // 409
 	ReasonRateLimited  = Reason(transport.RateLimited)  // 429: ErrRateLimited
-	// ReasonUnavailable is a 503 in the service's own words, which means that nothing was
+	// ReasonUnavailable is a 503 in the service's error body, which means that nothing was
 	// processed: [ErrUnavailable].
 	ReasonUnavailable = Reason(transport.Unavailable)
-	// ReasonThreeDSNotEnabled is a 503 on 3D Secure authentication in the service's own words:
+	// ReasonThreeDSNotEnabled is a 503 on 3D Secure authentication in the service's error body:
 	// [ErrThreeDSNotEnabled].
 	ReasonThreeDSNotEnabled = Reason(transport.ThreeDSNotEnabled)
 	// ReasonThreeDSUnavailable is any other 503 on 3D Secure authentication: [ErrThreeDSNotEnabled]
@@ -283,9 +283,9 @@ func (r Reason) explains() string {
 	}
 }
 
-// stranger says why something other than the service may have answered, and what to check; "" if
+// foreignHint says why something other than the service may have answered, and what to check; "" if
 // nothing shows it.
-func (c *call) stranger(r *transport.Result) string {
+func (c *call) foreignHint(r *transport.Result) string {
 	address := "look at the environment's address"
 	versionless := !versionElement.MatchString(path.Base(c.client.base.Path))
 	if versionless {
@@ -363,9 +363,9 @@ type NetworkError struct {
 }
 
 // Error returns the operation, the kind and the hint.
-func (e *NetworkError) Error() string { return "quickstream: " + e.text() + ": " + e.says() }
+func (e *NetworkError) Error() string { return "quickstream: " + e.text() + ": " + e.describe() }
 
-func (e *NetworkError) says() string {
+func (e *NetworkError) describe() string {
 	text := "network failure (" + string(e.Kind) + ")"
 	if e.Kind == NetworkKindCancelled || e.Kind == NetworkKindDeadline {
 		text = "ended early (" + string(e.Kind) + ")"
@@ -448,19 +448,19 @@ func (e *UnknownOutcomeError) Error() string {
 	if api, ok := errors.AsType[*APIError](e.Cause); ok {
 		answer := *api
 		answer.Reason = "" // "not processed" holds for the last attempt only
-		text += " (last seen: " + answer.says() + ")"
-	} else if seen, ok := errors.AsType[saying](e.Cause); ok {
-		text += " (last seen: " + seen.says() + ")"
+		text += " (last seen: " + answer.describe() + ")"
+	} else if seen, ok := errors.AsType[described](e.Cause); ok {
+		text += " (last seen: " + seen.describe() + ")"
 	} else if errors.Is(e.Cause, ErrNotSent) {
 		text += " (" + strings.TrimPrefix(e.Cause.Error(), "quickstream: ") + ")"
 	}
 	return text
 }
 
-// saying is an error that can be printed without its call.
-type saying interface {
+// described is an error that can be printed without its call.
+type described interface {
 	error
-	says() string
+	describe() string
 }
 
 // doNotCallAgain begins the text of every error after which another call could take the money twice.
@@ -477,20 +477,20 @@ type DecodeError struct {
 	Attempts   int
 	err        error
 	body       func() []byte
-	stranger   string // why something other than the service may have answered
+	foreign    string // why something other than the service may have answered
 	place      int    // position of an item on its page, from 1
 }
 
 // Error returns the operation and the reason, without the body.
-func (e *DecodeError) Error() string { return "quickstream: " + e.text() + ": " + e.says() }
+func (e *DecodeError) Error() string { return "quickstream: " + e.text() + ": " + e.describe() }
 
-func (e *DecodeError) says() string {
+func (e *DecodeError) describe() string {
 	text := "the answer (" + statusText(e.StatusCode) + ") could not be decoded"
 	if why, ok := errors.AsType[notOurs](e.err); ok {
 		text = "the answer (" + statusText(e.StatusCode) + ") " + string(why)
 	}
-	if e.stranger != "" {
-		text += ": " + e.stranger
+	if e.foreign != "" {
+		text += ": " + e.foreign
 	}
 	return text
 }

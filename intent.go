@@ -190,8 +190,8 @@ func (i *Intent) UnmarshalJSON(data []byte) error {
 
 // storable is a request that intents keep.
 type storable[T any] interface {
-	// kept returns the request without what may hold secrets, and whether it is complete.
-	kept() (kept T, complete bool)
+	// withoutSecrets returns the request without what may hold secrets, and whether it is complete.
+	withoutSecrets() (stored T, complete bool)
 }
 
 // requested reads the stored request. Only what an intent keeps is accepted, so that nothing is sent
@@ -201,8 +201,8 @@ func requested[T storable[T]](i Intent) (T, error) {
 	if wire.NoDuplicates(i.Request) != nil || json.Unmarshal(i.Request, &body) != nil {
 		return *new(T), errIntentUnreadable
 	}
-	kept, _ := body.kept()
-	if again, err := wire.Encode(kept); err != nil || !wire.Same(again, i.Request) {
+	stored, _ := body.withoutSecrets()
+	if again, err := wire.Encode(stored); err != nil || !wire.Same(again, i.Request) {
 		return *new(T), errIntentUnreadable
 	}
 	return body, nil
@@ -333,11 +333,11 @@ func (c *call) names(b transactionBody) func(what string) string {
 	if key == "" && reference == "" {
 		return func(string) string { return rand.Text() }
 	}
-	kept, _ := b.kept()
+	stored, _ := b.withoutSecrets()
 	if reference != "" {
-		key, environment, kept.SingleUseTokenID, kept.IPAddress = "reference "+reference, "", "", ""
+		key, environment, stored.SingleUseTokenID, stored.IPAddress = "reference "+reference, "", "", ""
 	}
-	hashed := fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s", key, c.op.name, environment, b.shown(), requestOf(kept))
+	hashed := fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s", key, c.op.name, environment, b.shown(), requestOf(stored))
 	return func(what string) string {
 		sum := sha256.Sum256(append([]byte(what+"\n"), hashed...))
 		return base32.StdEncoding.EncodeToString(sum[:])[:26]

@@ -88,7 +88,7 @@ type PaymentFileWait struct {
 //
 // GET /payment-files/{id}, every minute. Errors as for Get.
 func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, wait PaymentFileWait, opts ...CallOption) (*PaymentFile, error) {
-	opts = named("PaymentFiles.Wait").with(opts)
+	opts = madeBy("PaymentFiles.Wait").with(opts)
 	for {
 		file, err := s.Get(ctx, paymentFileID, opts...)
 		if err != nil {
@@ -125,7 +125,7 @@ func (s *PaymentFilesService) Batches(paymentFileID string, opts ...CallOption) 
 //
 // GET /payment-batches/{id}. An unknown identifier matches [ErrNotFound].
 func (s *PaymentFilesService) Batch(ctx context.Context, paymentBatchID string, opts ...CallOption) (*PaymentBatch, error) {
-	return sendAbout(ctx, s.client.begin("PaymentFiles.Batch", opts, paymentBatchID), func(b *PaymentBatch) error {
+	return sendChecked(ctx, s.client.begin("PaymentFiles.Batch", opts, paymentBatchID), func(b *PaymentBatch) error {
 		if b.PaymentBatchID != "" && !sameText(b.PaymentBatchID, paymentBatchID) {
 			return errNotAsked
 		}

@@ -294,7 +294,7 @@ func (a bilateralAmendmentJSON) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.Graft(known, received, reflect.TypeFor[plain]())
+	return wire.AddUnknown(known, received, reflect.TypeFor[plain]())
 }
 
 // UnmarshalJSON keeps the unknown members, for MarshalJSON.
@@ -307,7 +307,7 @@ func (a *bilateralAmendmentJSON) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-func (p patchJSON) kept() (patchJSON, bool) { return p, true }
+func (p patchJSON) withoutSecrets() (patchJSON, bool) { return p, true }
 
 // The kinds of update. The last one has no contents.
 const (
@@ -389,7 +389,7 @@ func (s *PayToService) change(ctx context.Context, change AgreementChange, opts 
 func (s *PayToService) begin(change AgreementChange, opts []CallOption) (*call, AgreementStatus) {
 	agreementToken, body := change.body()
 	if body.UpdateType == "" {
-		call := s.client.begin(submitChange, named("PayTo.Plan").with(opts))
+		call := s.client.begin(submitChange, madeBy("PayTo.Plan").with(opts))
 		call.ended = fmt.Errorf("quickstream: PayTo.Plan: %w: the operation is none that changes an agreement", ErrNotSent)
 		return call, body.status()
 	}

@@ -219,7 +219,7 @@ func (s *TransactionsService) send(ctx context.Context, params TransactionParams
 
 func (s *TransactionsService) begin(params TransactionParams, opts []CallOption) (*call, transactionBody) {
 	if params == nil { // an error and no panic, and no request that could be sent
-		call := s.client.begin("Transactions.Submit", named("Transactions.Plan").with(opts))
+		call := s.client.begin("Transactions.Submit", madeBy("Transactions.Plan").with(opts))
 		call.refuse(errors.New("the parameters are nil"))
 		return call, transactionBody{}
 	}
@@ -230,8 +230,8 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 	body.Metadata = call.config.withMetadata(body.Metadata)
 	call.check(func(f *findings) {
 		body.check(f)
-		_, taken := body.Metadata[name]
-		f.require(name == "" || !taken, "transaction.metadata.intent", "metadata", "must not hold the member that the intent's id is sent in")
+		_, exists := body.Metadata[name]
+		f.require(name == "" || !exists, "transaction.metadata.intent", "metadata", "must not hold the member that the intent's id is sent in")
 	})
 	made := call.names(body)
 	body.ownReference, body.ownKey = body.PaymentReferenceNumber != "", call.config.key != ""
@@ -246,27 +246,27 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 	return call, body
 }
 
-// kept returns the transaction without its secrets and without members that may hold some,
+// withoutSecrets returns the transaction without its secrets and without members that may hold some,
 // and whether it is complete.
-func (b transactionJSON) kept() (kept transactionJSON, complete bool) {
-	kept = b
-	kept.CreditCard, kept.BankAccount, kept.NZBankAccount, kept.Cryptogram, kept.MPGSData = nil, nil, nil, "", nil
+func (b transactionJSON) withoutSecrets() (stored transactionJSON, complete bool) {
+	stored = b
+	stored.CreditCard, stored.BankAccount, stored.NZBankAccount, stored.Cryptogram, stored.MPGSData = nil, nil, nil, "", nil
 	if b.CreditCard.isExpiry() { // of a refund
-		kept.CreditCard = b.CreditCard
+		stored.CreditCard = b.CreditCard
 	}
-	complete = kept.CreditCard == b.CreditCard && b.BankAccount == nil && b.NZBankAccount == nil && b.Cryptogram == "" && b.MPGSData == nil
+	complete = stored.CreditCard == b.CreditCard && b.BankAccount == nil && b.NZBankAccount == nil && b.Cryptogram == "" && b.MPGSData == nil
 	if b.PayToData != nil && b.PayToData.PayToAgreement != nil {
 		data := *b.PayToData
 		data.PayToAgreement = nil
-		kept.PayToData, complete = &data, false
+		stored.PayToData, complete = &data, false
 	}
-	return kept, complete
+	return stored, complete
 }
 
 // transaction gives a call its body, and its intent.
 func (c *call) transaction(body transactionBody) {
-	kept, complete := body.kept()
-	c.reference, c.body, c.kept = body.PaymentReferenceNumber, body.transactionJSON, kept
+	stored, complete := body.withoutSecrets()
+	c.reference, c.body, c.stored = body.PaymentReferenceNumber, body.transactionJSON, stored
 	c.intent = &Intent{
 		Reference: body.PaymentReferenceNumber, OwnReference: body.ownReference, OwnKey: body.ownKey,
 		ID: body.Metadata[body.intentName], MetadataName: body.intentName,
@@ -278,7 +278,7 @@ func (c *call) transaction(body transactionBody) {
 func (s *TransactionsService) post(ctx context.Context, call *call, body transactionBody) (*Transaction, error) {
 	call.transaction(body)
 	call.answer = new(Transaction)
-	read := about(call, call.answer, body.fits)
+	read := decoding(call, call.answer, body.fits)
 	err := call.do(ctx, func(status int, answer []byte) error {
 		if err := read(status, answer); err != nil {
 			return err

@@ -189,7 +189,7 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingle
 	call.body = body
 	// The service counts from making the token, which is later.
 	begun := time.Now()
-	token, err := sendAbout(ctx, call, body.fits)
+	token, err := sendChecked(ctx, call, body.fits)
 	if err != nil {
 		return nil, err
 	}

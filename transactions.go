@@ -233,7 +233,7 @@ func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, op
 
 func (s *TransactionsService) sendVoid(ctx context.Context, call *call, receiptNumber string) (*Transaction, error) {
 	call.answer = new(Transaction)
-	if err := call.do(ctx, about(call, call.answer, identifiedBy[Transaction](receiptNumber))); err != nil {
+	if err := call.do(ctx, decoding(call, call.answer, identifiedBy[Transaction](receiptNumber))); err != nil {
 		return nil, err
 	}
 	return call.answer, nil
