@@ -113,9 +113,9 @@ func missingAgreement(operation Operation) error {
 // AgreementReason is the reason for a change of an agreement's status.
 type AgreementReason struct {
 	// Code is reasonCode. It is required to suspend and to cancel, and optional to reactivate.
-	Code AgreementReasonCode
+	Code AgreementReasonCode `json:"reasonCode,omitempty"`
 	// Description is reasonDescription, and has up to 256 characters. Optional.
-	Description string
+	Description string `json:"reasonDescription,omitempty"`
 }
 
 // AgreementChange is a change of an agreement, for Plan.
@@ -256,9 +256,8 @@ type statusCodeJSON struct {
 }
 
 type statusAmendmentJSON struct {
-	StatusCode        AgreementStatus     `json:"statusCode"`
-	ReasonCode        AgreementReasonCode `json:"reasonCode,omitempty"`
-	ReasonDescription string              `json:"reasonDescription,omitempty"`
+	StatusCode AgreementStatus `json:"statusCode"`
+	AgreementReason
 }
 
 type unilateralAmendmentJSON struct {
@@ -309,24 +308,17 @@ func (a *bilateralAmendmentJSON) UnmarshalJSON(data []byte) error {
 
 func (p patchJSON) withoutSecrets() (patchJSON, bool) { return p, true }
 
-// The kinds of update. The last one has no contents.
-const (
-	updateRecall          = "RECALL_PAYTO_AGREEMENT"
-	updateStatus          = "STATUS_AMENDMENT"
-	updateUnilateral      = "UNILATERAL_AMENDMENT"
-	updateBilateral       = "BILATERAL_AMENDMENT"
-	updateRecallAmendment = "RECALL_BILATERAL_AMENDMENT"
-)
+const updateRecallAmendment = "RECALL_BILATERAL_AMENDMENT"
 
 // body returns the body of a change and its agreement; details and terms may have none. The body of
 // another operation has no updateType.
 func (c AgreementChange) body() (agreementToken string, body patchJSON) {
 	status := func(to AgreementStatus) patchJSON {
-		return patchJSON{UpdateType: updateStatus, StatusAmendment: &statusAmendmentJSON{to, c.Reason.Code, c.Reason.Description}}
+		return patchJSON{UpdateType: "STATUS_AMENDMENT", StatusAmendment: &statusAmendmentJSON{to, c.Reason}}
 	}
 	switch c.Operation {
 	case OperationRecallAgreement:
-		return c.AgreementToken, patchJSON{UpdateType: updateRecall, Recall: &statusCodeJSON{AgreementStatusCancelled}}
+		return c.AgreementToken, patchJSON{UpdateType: "RECALL_PAYTO_AGREEMENT", Recall: &statusCodeJSON{AgreementStatusCancelled}}
 	case OperationSuspendAgreement:
 		return c.AgreementToken, status(AgreementStatusSuspended)
 	case OperationReactivateAgreement:
@@ -339,14 +331,14 @@ func (c AgreementChange) body() (agreementToken string, body patchJSON) {
 		d := cmp.Or(c.Details, new(UnilateralDetails))
 		of := cmp.Or(d.agreement, &Agreement{PayeeDetails: new(AgreementPayee)})
 		amendment := &unilateralAmendmentJSON{d.Description, d.PayeeReference, of.PayeeDetails.SupplierBusinessCode}
-		return of.AgreementToken, patchJSON{UpdateType: updateUnilateral, UnilateralAmendment: amendment}
+		return of.AgreementToken, patchJSON{UpdateType: "UNILATERAL_AMENDMENT", UnilateralAmendment: amendment}
 	case OperationAmendBilaterally:
 		t := cmp.Or(c.Terms, new(BilateralTerms))
 		of := cmp.Or(t.agreement, new(Agreement))
 		amendment := &bilateralAmendmentJSON{t.RespondByTimeMinutes, AgreementPaymentDetails{
 			EndDate: t.EndDate, AutomaticRenewal: t.AutomaticRenewal, AdditionalInformation: t.AdditionalInformation,
 		}, t.wire(), of.Raw()}
-		return of.AgreementToken, patchJSON{UpdateType: updateBilateral, BilateralAmendment: amendment}
+		return of.AgreementToken, patchJSON{UpdateType: "BILATERAL_AMENDMENT", BilateralAmendment: amendment}
 	default:
 		return "", patchJSON{}
 	}

@@ -207,11 +207,11 @@ func (p payToPayerJSON) check(f *findings) {
 
 func (a statusAmendmentJSON) check(f *findings) {
 	const longest = 256
-	f.require(a.StatusCode == AgreementStatusActive || a.ReasonCode != "",
+	f.require(a.StatusCode == AgreementStatusActive || a.Code != "",
 		"statusAmendment.reasonCode.required", "reasonCode", "is required to suspend and to cancel")
-	f.require(a.ReasonCode.fits(a.StatusCode), "statusAmendment.reasonCode.status", "reasonCode",
+	f.require(a.Code.fits(a.StatusCode), "statusAmendment.reasonCode.status", "reasonCode",
 		"cannot be used for this change: AC04, MD20, CTCA and CTEX suspend or cancel, MCFC, MCOC and MSUC suspend")
-	f.require(lengthWithin(a.ReasonDescription, 0, longest),
+	f.require(lengthWithin(a.Description, 0, longest),
 		"statusAmendment.reasonDescription.length", "reasonDescription", "must not be longer than 256 characters")
 }
 

@@ -66,6 +66,16 @@ func TestAnswersInAnotherForm(t *testing.T) {
 	assert.Nil(t, (*quickstream.Transaction)(nil).Differences())
 }
 
+// A payment from a bank account whose answer shows a PayTo payment, and nothing that names ours, is unknown.
+func TestAnswerOfAnotherKind(t *testing.T) {
+	client := clientOf(t, echoing(t, func(t object) {
+		delete(t, "metadata")
+		maps.Copy(t, object{"paymentReferenceNumber": "REF", "payToData": object{"agreementToken": "A-1", "endToEndId": "E-1"}})
+	}))
+	_, err := client.Transactions.Pay(t.Context(), bankDebit("SHOP"))
+	assert.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+}
+
 // changedBy returns an object with other members; nil removes one.
 func changedBy(o object, pairs ...any) object {
 	changed := maps.Clone(o)
