@@ -214,7 +214,7 @@ type Account struct {
 	ExpiryDateMonth         string         `json:"expiryDateMonth,omitempty"` // 2 digits
 	ExpiryDateYear          string         `json:"expiryDateYear,omitempty"`  // 2 digits
 	CardScheme              CardScheme     `json:"cardScheme,omitempty"`
-	CardType                CardType       `json:"cardType,omitempty"`
+	CardType                string         `json:"cardType,omitempty"` // CREDIT or DEBIT, of Visa and Mastercard
 	CardholderName          string         `json:"cardholderName,omitempty"`
 	MaskedCardNumber4Digits string         `json:"maskedCardNumber4Digits,omitempty"` // first 6 and last 4 digits
 	SurchargePercentage     string         `json:"surchargePercentage,omitempty"`

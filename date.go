@@ -156,9 +156,6 @@ func (t Timestamp) String() string {
 	return t.Format(timestampLayout)
 }
 
-// MarshalText writes the service's form.
-func (t Timestamp) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
-
 // MarshalJSON writes the service's form, or "" for the zero Timestamp.
 func (t Timestamp) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
 

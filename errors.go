@@ -534,10 +534,8 @@ func safeName(name string, maxDigits int) string {
 	return name
 }
 
-// The fields of these errors can repeat what was sent: Format and MarshalText show Error's text for every
-// verb, log handler and encoder, of a pointer and of a value. The fields of the other errors hold no values.
-
-// Format writes Error's text.
+// Format writes Error's text for every verb, of a pointer and of a value, because the fields repeat what was
+// sent. Those of other errors do not.
 func (e UnknownOutcomeError) Format(f fmt.State, verb rune) {
 	text := e.Error()
 	if verb == 'q' {
@@ -546,11 +544,5 @@ func (e UnknownOutcomeError) Format(f fmt.State, verb rune) {
 	_, _ = io.WriteString(f, text)
 }
 
-// MarshalText returns Error's text.
+// MarshalText returns Error's text, for log handlers and encoders.
 func (e UnknownOutcomeError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
-
-// MarshalText returns Error's text.
-func (e DeclinedError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
-
-// MarshalText returns Error's text.
-func (e PendingError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }

@@ -237,7 +237,7 @@ func (t *Transaction) afterDecline() NextStep {
 // service: it took no money. It matches [ErrDeclined]. Transaction.NextStep says what to do.
 type DeclinedError struct {
 	CallInfo
-	Transaction *Transaction
+	Transaction *Transaction `json:"-"`
 }
 
 // Error returns the outcome, the response code and the next step.
@@ -253,7 +253,7 @@ func (e *DeclinedError) Is(target error) bool { return target == ErrDeclined }
 // error to After of package resolve.
 type PendingError struct {
 	CallInfo
-	Transaction *Transaction
+	Transaction *Transaction `json:"-"`
 }
 
 // Error returns the outcome, the response code and the next step.

@@ -38,15 +38,6 @@ const (
 	CardSchemeUnionPay   CardScheme = "UNIONPAY"
 )
 
-// CardType says how a card is funded. It is known for Visa and Mastercard only.
-type CardType string
-
-// The card types.
-const (
-	CardTypeCredit CardType = "CREDIT"
-	CardTypeDebit  CardType = "DEBIT"
-)
-
 // CardDetails is a card. A server that handles it is in scope of PCI DSS; a single-use token made
 // in the browser avoids that. It prints without its secrets and cannot be marshalled. Never store
 // the CVN.

@@ -256,7 +256,7 @@ type TokenCreditCard struct {
 	ExpiryDateMonth         string     `json:"expiryDateMonth,omitempty"` // 2 digits
 	ExpiryDateYear          string     `json:"expiryDateYear,omitempty"`  // 2 digits
 	CardScheme              CardScheme `json:"cardScheme,omitempty"`
-	CardType                CardType   `json:"cardType,omitempty"`
+	CardType                string     `json:"cardType,omitempty"` // CREDIT or DEBIT, of Visa and Mastercard
 	CardholderName          string     `json:"cardholderName,omitempty"`
 	// SurchargePercentage is a percentage as text, such as "1.10".
 	SurchargePercentage string `json:"surchargePercentage,omitempty"`

@@ -211,7 +211,6 @@ func validArguments(id string) map[reflect.Type]any {
 		quickstream.ReportParams{SettlementDate: quickstream.Date{Year: 2026, Month: time.March, Day: 2}},
 		quickstream.ReportWait{},
 		quickstream.RegisterAccountParams{ReceiptNumber: "R-1"},
-		quickstream.BatchTransactionsParams{},
 		quickstream.PaymentFileWait{},
 		quickstream.UploadPaymentFileParams{FileName: "payments.txt", Format: "DEC", Content: strings.NewReader("x"), Size: 1},
 		quickstream.AuthenticateParams{MessageCategory: quickstream.ThreeDSMessageCategoryStoring, Purpose: quickstream.ThreeDSPurposeAddCard},
