@@ -1,7 +1,6 @@
 package quickstream_test
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -121,32 +120,4 @@ func TestFormsOfMembers(t *testing.T) {
 	}
 	reversed := `{"summaryCode":"0","responseCode":"08","status":"Approved","receiptNumber":"1000000000"}`
 	assert.Contains(t, decoded(t, reversed), "1000000000 approved 08", "the order of members")
-}
-
-// TestFormsOfErrors: a form of an error body that the service is not known to have is no refusal, but
-// is read for people.
-func TestFormsOfErrors(t *testing.T) {
-	for doc, refused := range map[string]bool{
-		`{"status":"422","customerMessage":"Check","developerMessage":"Invalid","errors":[{"fieldName":"currency","messages":["is required"]}]}`: true,
-		`{"status":422,"customerMessage":"Check","developerMessage":"Invalid","errors":null}`:                                                    true,
-		`{"status":422,"customerMessage":"Check","developerMessage":"Invalid","errors":{"currency":["is required"]}}`:                            true,
-		`["currency is required"]`: false, `{"data":[{"fieldName":"currency","message":"is required"}]}`: false, `{"errorNumber":"1","traceCode":"1"}`: false,
-		`<html></html>`: false, ``: false,
-	} {
-		client, err := quickstream.NewClient("https://service.invalid/rest/v1", quickstream.Keys{Secret: quickstream.NewSecretKey("S")},
-			quickstream.WithHTTPClient(&http.Client{Transport: refusing(doc)}))
-		require.NoError(t, err)
-		_, err = client.Transactions.Void(t.Context(), "1000000000", quickstream.WithMaxAttempts(1))
-		require.Error(t, err, doc)
-		assert.Equal(t, refused, !errors.Is(err, quickstream.ErrOutcomeUnknown), "%s: %v", doc, err)
-	}
-}
-
-// refusing answers 422 with a body.
-type refusing string
-
-func (body refusing) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := answering(body).RoundTrip(r)
-	resp.StatusCode = http.StatusUnprocessableEntity
-	return resp, err
 }
