@@ -17,7 +17,8 @@ import (
 type PayParams struct {
 	// SupplierBusinessCode is required, here or by [WithSupplierBusinessCode].
 	SupplierBusinessCode string
-	// Source is the account that pays. Required. For PayTo see [PayToService.Collect].
+	// Source is the account that pays: singleUseTokenId, customerId, accountToken, creditCard, bankAccount or
+	// nzBankAccount. Required. For PayTo see [PayToService.Collect].
 	Source AccountSource
 	// PrincipalAmount is the amount before surcharge in dollars, with at most two decimals. Required.
 	// 0.00 is sent, and the service judges it, except for a refund and a capture.
@@ -30,7 +31,7 @@ type PayParams struct {
 	// token, and for account details with [ECIInternet]. Omit it if the order did not come over the
 	// Internet.
 	IPAddress netip.Addr
-	// StoredCredential is required for cards. If empty it is [EntryModeManual] for a card's details,
+	// StoredCredential is storedCredentialData, required for cards. If empty it is [EntryModeManual] for a card's details,
 	// and for a single-use token that is not said to be a bank account's, if the customer ordered:
 	// with [ECIInternet], [ECIPhone], [ECIMail], [ECI5], [ECI6] and [ECI7].
 	StoredCredential *StoredCredentialData
@@ -105,23 +106,19 @@ func (p PayParams) body() transactionBody {
 	return body
 }
 
-// VerifyAccountParams describes a verification of an account.
+// VerifyAccountParams describes a verification of an account. Members without a comment are as in
+// [PayParams].
 type VerifyAccountParams struct {
-	// SupplierBusinessCode is required, here or by [WithSupplierBusinessCode].
 	SupplierBusinessCode string
 	// Source is the account, not only a card. Required.
 	Source CardSource
 	// Currency is that of [WithCurrency], or [CurrencyAUD], if it is empty.
 	Currency Currency
 	// ECI is required for cards, and is not 5, 6 or 7.
-	ECI ECI
-	// IPAddress is as in [PayParams].
-	IPAddress netip.Addr
-	// StoredCredential is as in [PayParams].
-	StoredCredential *StoredCredentialData
-	// ThreeDS2 is optional, as in [PayParams].
-	ThreeDS2 *bool
-	// Optional, as in [PayParams]:
+	ECI                     ECI
+	IPAddress               netip.Addr
+	StoredCredential        *StoredCredentialData
+	ThreeDS2                *bool
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -317,19 +314,24 @@ func (b *transactionBody) check(f *findings) {
 	switch operation {
 	case OperationPay, OperationCollect, OperationPreauthorise, OperationVerifyAccount:
 		b.checkSource(f)
-	default:
-		f.require(b.OriginalReceiptNumber != "", "transaction.originalReceiptNumber.required", "originalReceiptNumber", "is required")
-	}
-	switch operation {
 	case OperationRefund:
+		b.checkReceipt(f)
 		b.checkOriginal(f)
 		b.checkRefund(f)
 	case OperationCapture:
+		b.checkReceipt(f)
 		b.checkOriginal(f)
 		b.checkCapture(f)
 	case OperationCancelPreauthorisation:
+		b.checkReceipt(f)
 		f.require(b.CancellationType != "", "cancelPreauthorisation.cancellationType.required", "cancellationType", "is required")
+	default: // a change of a pre-authorisation
+		b.checkReceipt(f)
 	}
+}
+
+func (b *transactionBody) checkReceipt(f *findings) {
+	f.require(b.OriginalReceiptNumber != "", "transaction.originalReceiptNumber.required", "originalReceiptNumber", "is required")
 }
 
 func (b *transactionBody) checkAmount(f *findings) {

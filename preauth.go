@@ -9,25 +9,19 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// PreauthoriseParams describes an initial pre-authorisation of a card.
+// PreauthoriseParams describes an initial pre-authorisation of a card. Members without a comment are as in
+// [PayParams].
 type PreauthoriseParams struct {
-	// SupplierBusinessCode is required, here or by [WithSupplierBusinessCode].
 	SupplierBusinessCode string
 	// Source is the card. Required.
-	Source CardSource
-	// PrincipalAmount is as in [PayParams].
+	Source          CardSource
 	PrincipalAmount decimal.Decimal
-	// Currency is required, here or by [WithCurrency].
-	Currency Currency
+	Currency        Currency
 	// ECI is required, and is not 5, 6 or 7.
-	ECI ECI
-	// IPAddress is as in [PayParams].
-	IPAddress netip.Addr
-	// StoredCredential is as in [PayParams].
-	StoredCredential *StoredCredentialData
-	// ThreeDS2 is optional, as in [PayParams].
-	ThreeDS2 *bool
-	// Optional, as in [PayParams]:
+	ECI                     ECI
+	IPAddress               netip.Addr
+	StoredCredential        *StoredCredentialData
+	ThreeDS2                *bool
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -154,7 +148,7 @@ type CaptureParams struct {
 	PrincipalAmount decimal.Decimal
 	// Currency is required without an Original that shows it, here or by [WithCurrency].
 	Currency Currency
-	// StoredCredential is required.
+	// StoredCredential is storedCredentialData. Required.
 	StoredCredential *StoredCredentialData
 
 	FollowUpDetails
@@ -187,7 +181,7 @@ func (b *transactionBody) checkCapture(f *findings) {
 type CancelPreauthorisationParams struct {
 	// OriginalReceiptNumber is that of the original, approved pre-authorisation. Required.
 	OriginalReceiptNumber string
-	// Type is required.
+	// Type is cancellationType. Required.
 	Type CancellationType
 	// PrincipalAmount is as in [PayParams]: the original amount with [CancellationTypeFull], the
 	// outstanding part to cancel with [CancellationTypePartial].

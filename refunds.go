@@ -21,8 +21,7 @@ type RefundParams struct {
 	PrincipalAmount decimal.Decimal
 	// Currency is required without an Original that shows it, here or by [WithCurrency].
 	Currency Currency
-	// CardExpiry is the new expiry of a card that has expired since the payment.
-	// Optional.
+	// CardExpiry is the new expiry of a card that has expired since the payment, in creditCard. Optional.
 	CardExpiry YearMonth
 
 	FollowUpDetails

@@ -46,7 +46,7 @@ type CardDetails struct {
 	CardholderName string
 	// CardNumber holds digits only. Required.
 	CardNumber Secret
-	// Expiry is required.
+	// Expiry is expiryDateMonth and expiryDateYear. Required.
 	Expiry YearMonth
 	// CVN has 3 or 4 digits. Required with [ECIInternet], unless the card is a wallet's.
 	CVN Secret
@@ -79,7 +79,8 @@ type BankAccountDetails struct {
 }
 
 // NZBankAccountDetails is a New Zealand bank account. All fields but AccountSuffix are required for
-// single-use tokens. That payments take the same members is inferred and unconfirmed.
+// single-use tokens. That payments take the same members, nzAccountName and so on, is inferred and
+// unconfirmed.
 type NZBankAccountDetails struct {
 	// AccountName is the holder's name.
 	AccountName   string
