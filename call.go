@@ -103,9 +103,8 @@ func send[T any, P model[T]](ctx context.Context, c *call) (*T, error) {
 }
 
 func (c *call) path(values []string) {
-	c.target = *c.client.base
-	plain, escaped := c.target.Path, c.target.EscapedPath()
-	rest := strings.TrimSuffix(c.op.route, "/") // the root has no slash of its own
+	base := c.client.base
+	path, rest, escaped := base.Path, strings.TrimSuffix(c.op.route, "/"), base.RawPath != "" // the root has no slash of its own
 	for _, value := range values {
 		before, after, _ := strings.Cut(rest, "{")
 		name, tail, _ := strings.Cut(after, "}")
@@ -116,9 +115,26 @@ func (c *call) path(values []string) {
 			})
 			return
 		}
-		plain, escaped, rest = plain+before+value, escaped+before+url.PathEscape(value), tail
+		path, rest = path+before+value, tail
+		escaped = escaped || url.PathEscape(value) != value
 	}
-	c.target.Path, c.target.RawPath = plain+rest, escaped+rest
+	c.target = *base
+	c.target.Path, c.target.RawPath = path+rest, ""
+	if escaped {
+		c.target.RawPath = c.escapedPath(values)
+	}
+}
+
+// escapedPath returns the path if it differs from the plain one.
+func (c *call) escapedPath(values []string) string {
+	path := c.client.base.EscapedPath()
+	rest := strings.TrimSuffix(c.op.route, "/")
+	for _, value := range values {
+		before, after, _ := strings.Cut(rest, "{")
+		_, tail, _ := strings.Cut(after, "}")
+		path, rest = path+before+url.PathEscape(value), tail
+	}
+	return path + rest
 }
 
 func (c *call) query(params any) {
