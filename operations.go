@@ -42,12 +42,7 @@ const (
 func (o Operation) IsTransaction() bool { return o == OperationVoid || o.row().transaction != "" }
 
 // IsAgreementChange reports whether it changes a PayTo agreement: see [PayToService.ResumeChange].
-func (o Operation) IsAgreementChange() bool {
-	return o.row().findOut == resumeChange && o != submitChange
-}
-
-// submitChange is the name of a Submit whose intent is not that of a change.
-const submitChange Operation = "PayTo.Submit"
+func (o Operation) IsAgreementChange() bool { return o.row().findOut == resumeChange }
 
 // operation is a row of the table.
 type operation struct {
@@ -124,7 +119,7 @@ var operations = [...]operation{
 	{name: OperationAmendBilaterally, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
 	{name: OperationRecallAmendment, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
 	{name: OperationCollect, method: http.MethodPost, route: "/transactions", class: transport.Keyed, transaction: TransactionTypePayment, findOut: resumeTransaction},
-	{name: submitChange, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
+	{name: "PayTo.Submit", method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
 	{name: "PayTo.Get", method: http.MethodGet, route: "/payto-agreements/{agreementToken}"},
 	{name: "PayTo.List", method: http.MethodGet, route: "/customers/{customerId}/payto-agreements"},
 	{name: "PayTo.Resume", method: http.MethodGet, route: "/customers/{customerId}/payto-agreements"},

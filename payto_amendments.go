@@ -202,7 +202,7 @@ func (s *PayToService) Submit(ctx context.Context, intent Intent, claim Claim, o
 	body, err := intent.change()
 	name := intent.Operation
 	if err != nil {
-		name = submitChange
+		name = "PayTo.Submit"
 	}
 	call := s.client.begin(name, opts, intent.Target)
 	call.refuse(err)
@@ -381,7 +381,7 @@ func (s *PayToService) change(ctx context.Context, change AgreementChange, opts 
 func (s *PayToService) begin(change AgreementChange, opts []CallOption) (*call, AgreementStatus) {
 	agreementToken, body := change.body()
 	if body.UpdateType == "" {
-		call := s.client.begin(submitChange, madeBy("PayTo.Plan").with(opts))
+		call := s.client.begin("PayTo.Submit", madeBy("PayTo.Plan").with(opts))
 		call.ended = fmt.Errorf("quickstream: PayTo.Plan: %w: the operation is none that changes an agreement", ErrNotSent)
 		return call, body.status()
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/internal/contract"
 )
 
 // run is what a call of the client is made with.
@@ -95,7 +94,7 @@ func clientCalls(t testing.TB) []clientCall {
 
 // plain calls a method with what its parameters' types say, and the operation's parameters
 // in their order.
-func (r *run) plain(op *contract.Operation, method string) (any, error) {
+func (r *run) plain(op *Operation, method string) (any, error) {
 	service, name, grouped := strings.Cut(method, ".")
 	at := reflect.ValueOf(r.client)
 	if grouped {
@@ -104,7 +103,7 @@ func (r *run) plain(op *contract.Operation, method string) (any, error) {
 		name = service
 	}
 	call := at.MethodByName(name)
-	parameters := slices.DeleteFunc(op.Parameters(), func(p contract.Parameter) bool { return p.In == "header" })
+	parameters := slices.DeleteFunc(slices.Clone(op.Parameters), func(p Parameter) bool { return p.In == "header" })
 	next := func() string {
 		if len(parameters) == 0 {
 			return formats["CardNumber"] // of a body

@@ -11,7 +11,7 @@ import (
 // value without a constant is one that callers have to spell themselves.
 func TestConstants(t *testing.T) {
 	documented := map[string]bool{}
-	for _, op := range document(t).Operations() {
+	for _, op := range document(t).Operations {
 		for _, v := range op.RequestVariants() {
 			for _, m := range v.Members {
 				add(documented, m.Values)
@@ -22,7 +22,7 @@ func TestConstants(t *testing.T) {
 				add(documented, m.Values)
 			}
 		}
-		for _, p := range op.Parameters() {
+		for _, p := range op.Parameters {
 			add(documented, p.Values)
 		}
 	}
