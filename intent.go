@@ -323,12 +323,12 @@ func (c *callConfig) withMetadata(own map[string]string) map[string]string {
 	return all
 }
 
-// names returns what makes the references and the id of a transaction: new ones, or under a key of the
+// derivation returns what makes the references and the id of a transaction: new ones, or under a key of the
 // caller's those that follow from key, operation, environment and request. So the same call has the
 // same bytes, and another request under the key is never taken for this one. Under a reference of
 // WithReference the id follows from that, and a token and an IP address may differ from one try to the
 // next.
-func (c *call) names(b transactionBody) func(what string) string {
+func (c *call) derivation(b transactionBody) func(what string) string {
 	key, reference, environment := c.config.key, c.config.reference, c.client.base.String()
 	if key == "" && reference == "" {
 		return func(string) string { return rand.Text() }
@@ -337,15 +337,15 @@ func (c *call) names(b transactionBody) func(what string) string {
 	if reference != "" {
 		key, environment, stored.SingleUseTokenID, stored.IPAddress = "reference "+reference, "", "", ""
 	}
-	hashed := fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s", key, c.op.name, environment, b.shown(), requestOf(stored))
+	hashed := fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s", key, c.op.name, environment, b.maskedAccount(), requestOf(stored))
 	return func(what string) string {
 		sum := sha256.Sum256(append([]byte(what+"\n"), hashed...))
 		return base32.StdEncoding.EncodeToString(sum[:])[:26]
 	}
 }
 
-// shown is what a receipt shows of the account's details.
-func (b transactionBody) shown() string {
+// maskedAccount is what a receipt shows of the account's details.
+func (b transactionBody) maskedAccount() string {
 	ends := func(text string, first, last int) string {
 		if len(text) < first+last {
 			return ""

@@ -230,13 +230,13 @@ func (s *TransactionsService) begin(params TransactionParams, opts []CallOption)
 		_, exists := body.Metadata[name]
 		f.require(name == "" || !exists, "transaction.metadata.intent", "metadata", "must not hold the member that the intent's id is sent in")
 	})
-	made := call.names(body)
+	derive := call.derivation(body)
 	body.ownReference, body.ownKey = body.PaymentReferenceNumber != "", call.config.key != ""
-	body.PaymentReferenceNumber = cmp.Or(body.PaymentReferenceNumber, call.config.reference, made("reference"))
+	body.PaymentReferenceNumber = cmp.Or(body.PaymentReferenceNumber, call.config.reference, derive("reference"))
 	if body.PayToData != nil {
-		body.PayToData.EndToEndID = cmp.Or(body.PayToData.EndToEndID, call.config.reference, made("endToEndId"))
+		body.PayToData.EndToEndID = cmp.Or(body.PayToData.EndToEndID, call.config.reference, derive("endToEndId"))
 	}
-	id := made("id")
+	id := derive("id")
 	if name != "" {
 		body.intentName, body.Metadata[name] = name, id
 	}

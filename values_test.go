@@ -54,6 +54,26 @@ func TestTimestamp(t *testing.T) {
 	}
 }
 
+// TestIntentOfAnotherForm: what another program has stored is not read as an intent without a version.
+func TestIntentOfAnotherForm(t *testing.T) {
+	var intent quickstream.Intent
+	require.Error(t, json.Unmarshal([]byte(`{"version":"1"}`), &intent))
+}
+
+// TestShortNumbers: the references of a call under a key come from parts of numbers, which can be shorter.
+func TestShortNumbers(t *testing.T) {
+	client, err := quickstream.NewClient(quickstream.TestAU, quickstream.Keys{Secret: quickstream.NewSecretKey("S")})
+	require.NoError(t, err)
+	for _, source := range []quickstream.AccountSource{
+		quickstream.FromCard(quickstream.CardDetails{CardNumber: quickstream.NewSecret("42424242")}),
+		quickstream.FromBankAccount(quickstream.BankAccountDetails{AccountNumber: quickstream.NewSecret("12")}),
+		quickstream.FromNZBankAccount(quickstream.NZBankAccountDetails{AccountNumber: quickstream.NewSecret("12")}),
+	} {
+		_, err := client.Transactions.Plan(t.Context(), quickstream.PayParams{Source: source}, quickstream.WithIdempotencyKey("K"))
+		require.ErrorIs(t, err, quickstream.ErrNotSent)
+	}
+}
+
 // fmt, loggers and encoders do not show secrets.
 func ExampleSecret() {
 	number := quickstream.NewSecret(visaCard)
