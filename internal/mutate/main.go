@@ -35,7 +35,7 @@ import (
 
 const (
 	// mutated are the files that are changed.
-	mutated = "lookup.go outcome.go refunds.go reports.go transactions*.go payto.go payto_rules.go resolve/*.go internal/transport/*.go"
+	mutated = "lookup.go outcome.go refunds.go reports.go intent.go operations.go paytransactions.go sources.go transactions.go payto.go payto_rules.go resolve/*.go internal/transport/*.go"
 	// tested are the packages whose tests are run.
 	tested = ". resolve internal/transport internal/clienttest sandbox/sandboxtest"
 )

@@ -42,7 +42,7 @@ func testTakeIn[TTx any](t *testing.T, db store[TTx]) {
 	another, err := portal.Transactions.Pay(ctx, params)
 	require.NoError(t, err)
 	refund, err := portal.Transactions.Refund(ctx, quickstream.RefundParams{
-		OriginalReceiptNumber: paid.ReceiptNumber, PrincipalAmount: decimal.New(300, -2), Currency: quickstream.CurrencyAUD, PaymentReferenceNumber: "INV-7",
+		OriginalReceiptNumber: paid.ReceiptNumber, PrincipalAmount: decimal.New(300, -2), Currency: quickstream.CurrencyAUD, FollowUpDetails: quickstream.FollowUpDetails{PaymentReferenceNumber: "INV-7"},
 	})
 	require.NoError(t, err)
 	_, _, err = s.Engine().TakeIn(ctx, durable.NewWrite{ID: "refund", Order: "C"}, refund.ReceiptNumber)

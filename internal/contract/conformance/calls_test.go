@@ -217,7 +217,7 @@ func otherCalls() []clientCall {
 			}))
 		}},
 		{"Transactions.Suspended", "GET /transactions/suspended", "", func(r *run) (any, error) {
-			return r.result(reflect.ValueOf(r.client.Transactions.Suspended(fill(r.values, func(p *quickstream.SuspendedParams) {
+			return r.result(reflect.ValueOf(r.client.Transactions.Suspended(fill(r.values, func(p *quickstream.MonthParams) {
 				now := time.Now().UTC() // never a month ahead of Sydney
 				p.Month = quickstream.YearMonth{Year: now.Year(), Month: now.Month()}
 			}))))

@@ -74,12 +74,18 @@ var withoutConstant = map[string]string{
 	"NORM": aPriority, "UNAT": aPriority,
 
 	"RESTAPI": "the codes of sources are the facility's",
+
+	"FPAN": onlyShown, "DPAN": onlyShown, "CREDIT": onlyShown, "DEBIT": onlyShown, "ENABLED": onlyShown, "DISABLED": onlyShown,
+
+	"EMAIL": aMedium, "SMS": aMedium, "EMAILANDSMS": aMedium, "NONE": aMedium,
 }
 
 const (
 	ownMethod = "each kind of update has a method"
 	aNumber   = "a colour depth is a number"
 	aVerb     = "net/http has the methods of HTTP"
+	aMedium   = "what only the service acts by is a text; its comment lists the values"
+	onlyShown = "a program has nothing to decide by it"
 	aPriority = "no list of priorities is published"
 	aLink     = "lists follow their links by themselves"
 )
