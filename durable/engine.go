@@ -87,7 +87,7 @@ type engine struct {
 	sydney     *time.Location
 	logger     *slog.Logger
 
-	installation                string
+	installation, address       string
 	onOutcome                   func(context.Context, tx, OutcomeChange) error
 	onEvent                     func(context.Context, tx, *webhooks.Notification) error
 	onDifference                func(context.Context, Difference) error
@@ -175,6 +175,10 @@ func (o Options[TTx]) check() error {
 
 // prepare makes the queue and checks the database.
 func (e *engine) prepare(ctx context.Context) (err error) {
+	plan, err := e.client.Transactions.PlanVoid(ctx, "1") // which sends nothing
+	if e.address = plan.Environment; err != nil {
+		return err
+	}
 	if e.queue, err = e.db.Queue(e.config()); err != nil {
 		return err
 	}

@@ -36,7 +36,8 @@ func (e *FacilityError) Error() string {
 // Unwrap returns the reason why nothing is sent.
 func (e *FacilityError) Unwrap() error { return errFacility }
 
-func (e *engine) here() facility { return facility{e.installation, fmt.Sprint(e.client)} }
+// here is what this program belongs to. The client names its address in every intent.
+func (e *engine) here() facility { return facility{e.installation, e.address} }
 
 // belongs refuses a database of another installation, and names one that is new. To send it must be at the same address,
 // which the first engine that starts stores. It writes before it reads: SQLite lets a transaction that has read write only
