@@ -49,7 +49,7 @@ func TestNamesWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	journal := filepath.Join(dir, "journal")
-	require.NoError(t, os.WriteFile(journal, []byte(`{"format":2,"run":"R","host":"127.0.0.1:9","findings":{},"made":[{"kind":"payment"}]}`), 0o600))
+	require.NoError(t, os.WriteFile(journal, []byte(`{"format":3,"run":"R","host":"127.0.0.1:9","made":[{"kind":"payment"}]}`), 0o600))
 	keys := map[string]string{"QUICKSTREAM_ENVIRONMENT": "http://127.0.0.1:9", "QUICKSTREAM_SECRET_KEY": "s", "QUICKSTREAM_PUBLISHABLE_KEY": "p"}
 	var out strings.Builder
 	err := run(t.Context(), []string{"-journal", journal}, strings.NewReader(""), &out, env(keys))

@@ -23,7 +23,7 @@ func TestPick(t *testing.T) {
 		{-1, 2 * time.Second, open("between 0s and 2s, which is not narrow enough")},
 		{time.Minute, 6 * time.Minute, open("between 1m and 6m, which is not narrow enough")},
 	} {
-		assert.Equal(t, test.want, window{before: test.before, after: test.after}.pick(listed...))
+		assert.Equal(t, test.want, pick(test.before, test.after, listed...))
 	}
 	var s span
 	s.narrow(0, 10)

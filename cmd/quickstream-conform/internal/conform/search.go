@@ -44,9 +44,8 @@ func (s *session) mayBe(n int, item value) reply {
 	surcharge, _ := cents(item.get("surchargeAmount"))
 	made, _ := cents(value{kind: "text", text: s.Made[n].Amount})
 	settled, dated := dateOf(item)
-	kind := map[string]string{kindPayment: "PAYMENT", kindPreauth: "PREAUTH"}[s.Made[n].Kind]
 	switch {
-	case item.get("transactionType").text != kind:
+	case item.get("transactionType").text != "PAYMENT":
 		return refuses
 	case priced && made != shown-surcharge, !item.get("originalReceiptNumber").empty(), dated && settled.Before(s.Begun.AddDate(0, 0, -3)):
 		return refuses

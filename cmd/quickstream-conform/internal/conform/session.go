@@ -11,8 +11,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/quickstream-go/quickstream/sandbox"
 )
 
 // object is a JSON object of a request.
@@ -33,17 +31,18 @@ type session struct {
 	until    time.Time // the run waits no longer than this
 
 	business string
-	customer string           // the customer of this process
-	echo     int              // names the reference of this process
-	proven   map[string]reply // whether the service takes what other questions are about
-	answers  map[int]answer   // to what was made, by number
-	agreed   answer           // to the first agreement
-	named    map[string]int   // the numbers of what later questions are about
-	windows  map[string]window
+	customer string         // the latest of this process
+	echo     string         // names the reference of this process
+	answers  map[int]answer // to what was made, by number
+	named    map[string]int // the numbers of what later questions are about
+	results  map[string]result
+	seen     map[string]time.Time // when a result was found
+	scheme   string
+	tasks    []task
 	samples  []sample
-	date     span      // how far the service's clock is ahead of ours
-	readFrom time.Time // when all that is read had been made; zero: nothing is to read
-	later    []sandbox.FacilityFinding
+	date     span          // how far the service's clock is ahead of ours
+	lag      time.Duration // until reads find what was made; negative while it is not known
+	readFrom time.Time     // when all that is read had been made
 }
 
 const (
@@ -67,7 +66,7 @@ func newSession(ctx context.Context, cfg Config) (*session, error) {
 	}
 	s := &session{
 		journal: j, ctx: ctx, cfg: cfg, base: base, business: cfg.Business,
-		proven: map[string]reply{}, answers: map[int]answer{}, named: map[string]int{}, windows: map[string]window{},
+		answers: map[int]answer{}, named: map[string]int{}, results: map[string]result{}, seen: map[string]time.Time{}, echo: random(), lag: -1,
 		client: &http.Client{
 			Transport:     cfg.HTTPClient.Transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -88,7 +87,7 @@ func (s *session) left() int {
 // search.
 func (s *session) reserved() int {
 	n := 14
-	for _, made := range s.open(kindPayment, kindPreauth) {
+	for _, made := range s.open(kindPayment) {
 		if n += 2; s.Made[made].Handle == "" {
 			n++
 		}
@@ -98,9 +97,6 @@ func (s *session) reserved() int {
 
 // change changes a request before it is sent.
 type change func(*http.Request)
-
-// publishable sends the publishable key.
-func (s *session) publishable(r *http.Request) { r.SetBasicAuth(s.cfg.Keys.Publishable, "") }
 
 // keyed sends an idempotency key. The name is not canonical, so that net/http sends no request again.
 func keyed(key string) change {
@@ -257,14 +253,15 @@ func (s *session) make(kind, method, path string, body object, changes ...change
 
 // transact makes a transaction until it is accepted, or refused twice. Its number is kept under a
 // name, if it has one.
-func (s *session) transact(name, kind string, body object) (reply, answer) {
-	return judge(func() answer {
-		n, a := s.make(kind, http.MethodPost, "/transactions", maps.Clone(body))
-		if name != "" && a.receipt() != "" {
-			s.named[name] = n
-		}
+func (s *session) transact(name, kind string, body object) (n int, ok bool) {
+	v, _ := judge(func() (a answer) {
+		n, a = s.make(kind, http.MethodPost, "/transactions", maps.Clone(body))
 		return a
 	})
+	if v == accepts && name != "" {
+		s.named[name] = n
+	}
+	return n, v == accepts
 }
 
 // receipt is the receipt of what has a name in this process.

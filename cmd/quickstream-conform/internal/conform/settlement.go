@@ -16,16 +16,13 @@ func sydney(t time.Time) time.Time {
 
 // sample is a verification whose settlement date is compared with its time.
 type sample struct {
-	due, at time.Time // at is by the service's clock
-	number  int
-	date    string
+	at     time.Time // by the service's clock
+	number int
+	date   string
 }
 
-// planDays decides which samples the run can wait for.
-func (s *session) planDays() {
-	if !s.missing(row("CutOffHour")) || !s.has("verification") {
-		return
-	}
+// planSamples makes the samples that the run can wait for, and compares them afterwards.
+func (s *session) planSamples() {
 	ahead := s.date.middle()
 	now := sydney(time.Now().Add(ahead))
 	first := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
@@ -33,14 +30,21 @@ func (s *session) planDays() {
 		first = first.AddDate(0, 0, 1)
 	}
 	var times []time.Time
+	var last time.Time
 	for _, hour := range []int{16, 18, 20, 22, 24} {
 		at := time.Date(first.Year(), first.Month(), first.Day(), hour, 0, 0, 0, first.Location())
 		times = append(times, at.Add(-time.Minute), at.Add(time.Minute))
 	}
 	for _, at := range times {
 		if due := at.Add(-ahead); due.After(time.Now()) && !due.After(s.until) {
-			s.samples = append(s.samples, sample{due: due})
+			s.samples = append(s.samples, sample{})
+			i := len(s.samples) - 1
+			s.at(due, false, func() { s.take(&s.samples[i]) })
+			last = due
 		}
+	}
+	if len(s.samples) > 0 {
+		s.at(last.Add(s.lagOr(day)+65*time.Second), true, func() { s.one("CutOffHour") })
 	}
 }
 
@@ -95,3 +99,22 @@ func cutOff(samples []sample) result {
 	}
 	return open("needs a whole weekday")
 }
+
+// span is a range of durations; the zero span is every duration.
+type span struct {
+	low, high time.Duration
+	known     bool
+}
+
+// narrow takes another observation into account. One that contradicts those before is a fault, or
+// of a clock that was set, and does not count.
+func (s *span) narrow(low, high time.Duration) {
+	switch {
+	case !s.known:
+		*s = span{low, high, true}
+	case low <= s.high && s.low <= high:
+		s.low, s.high = max(s.low, low), min(s.high, high)
+	}
+}
+
+func (s span) middle() time.Duration { return (s.low + s.high) / 2 }
