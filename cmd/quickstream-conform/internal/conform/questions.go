@@ -102,7 +102,7 @@ func (s *session) report() Report {
 		if at.IsZero() {
 			at = f.Seen
 			if r = open(q.needs); s.left() <= 0 {
-				r = open("the 300 requests of a run are used up")
+				r = open("the 200 requests for questions are used up")
 			}
 		}
 		f.Findings = append(f.Findings, sandbox.FacilityFinding{Name: q.name, Value: r.value, Other: r.other, Open: r.open, How: q.how, At: at})

@@ -75,24 +75,12 @@ func newSession(ctx context.Context, cfg Config) (*session, error) {
 	return s, s.save()
 }
 
-// left is how many requests may still be sent.
+// left is how many requests may still be sent: what undoes has the last hundred for itself.
 func (s *session) left() int {
 	if s.cleaning {
 		return maxRequests - s.asked
 	}
-	return maxRequests - s.asked - s.reserved()
-}
-
-// reserved are the requests that are kept for undoing what was made. What has a handle needs no
-// search.
-func (s *session) reserved() int {
-	n := 14
-	for _, made := range s.open(kindPayment) {
-		if n += 2; s.Made[made].Handle == "" {
-			n++
-		}
-	}
-	return n
+	return maxRequests - 100 - s.asked
 }
 
 // change changes a request before it is sent.

@@ -59,9 +59,12 @@ func (s *session) take(p *sample) {
 	}
 }
 
+// dateText is the settlement date of a transaction, or "".
 func dateText(tx value) string {
-	if date, ok := dateOf(tx); ok {
-		return date.Format(time.DateOnly)
+	for _, layout := range []string{time.DateOnly, "02 Jan 2006"} {
+		if date, err := time.Parse(layout, tx.get("settlementDate").text); err == nil {
+			return date.Format(time.DateOnly)
+		}
 	}
 	return ""
 }

@@ -90,10 +90,8 @@ func (s *session) endAgreements() bool {
 			if id == "" {
 				continue
 			}
-			whole = s.readAll("/customers/"+url.PathEscape(id)+"/payto-agreements", url.Values{"status": {status}}, func(page []value) bool {
-				for _, item := range page {
-					ended[strings.ToUpper(item.get("payeeReference").text)] = s.endAgreement(item.get("agreementToken").text, item.get("status").text)
-				}
+			whole = s.readAll("/customers/"+url.PathEscape(id)+"/payto-agreements", url.Values{"status": {status}}, func(item value) bool {
+				ended[strings.ToUpper(item.get("payeeReference").text)] = s.endAgreement(item.get("agreementToken").text, item.get("status").text)
 				return false
 			}) && whole
 		}
