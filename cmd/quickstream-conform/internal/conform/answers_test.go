@@ -25,11 +25,6 @@ func TestPick(t *testing.T) {
 	} {
 		assert.Equal(t, test.want, pick(test.before, test.after, listed...))
 	}
-	var s span
-	s.narrow(0, 10)
-	s.narrow(5, 20)
-	s.narrow(50, 60) // a clock that was set
-	assert.Equal(t, span{5, 10, true}, s)
 }
 
 func parsed(t *testing.T, doc string) value {

@@ -74,7 +74,7 @@ func (s *session) metadata() result {
 	case tx.get("metadata").empty():
 		return is("dropped")
 	case shown.text != metadataProbe:
-		return other("the value is " + pattern(shown.text))
+		return other("the value is changed")
 	case !made:
 		return open("no refund was accepted")
 	case refund.get("metadata", "conform").text == metadataProbe:

@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -47,18 +46,13 @@ func (s *session) retries() result {
 	return softDeclines(declines, retried)
 }
 
-// declineCode is the code that the answer gave, or a read if the answer had none. A number has lost
-// its leading zero.
+// declineCode is the code that the answer gave, or a read if the answer had none.
 func (s *session) declineCode(name string) string {
-	code := s.answers[s.named[name]].body.get("responseCode")
-	if code.empty() {
-		tx, _ := s.read(name)
-		code = tx.get("responseCode")
+	if code := s.answers[s.named[name]].body.get("responseCode").text; code != "" {
+		return code
 	}
-	if code.kind == "number" {
-		return fmt.Sprintf("%02s", code.text)
-	}
-	return code.text
+	tx, _ := s.read(name)
+	return tx.get("responseCode").text
 }
 
 // softDeclines names the codes that were retried. The listed values are about four codes: if the

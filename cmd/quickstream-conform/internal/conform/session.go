@@ -40,7 +40,7 @@ type session struct {
 	scheme   string
 	tasks    []task
 	samples  []sample
-	date     span          // how far the service's clock is ahead of ours
+	ahead    time.Duration // of our clock, the service's by the latest answer
 	lag      time.Duration // until reads find what was made; negative while it is not known
 	readFrom time.Time     // when all that is read had been made
 }
@@ -137,7 +137,7 @@ func (s *session) send(method, path string, body any, changes ...change) (a answ
 	s.cfg.Progress(s.asked)
 	s.err = s.ctx.Err()
 	if date, err := http.ParseTime(a.header.Get("Date")); err == nil {
-		s.date.narrow(date.Sub(a.got), date.Add(time.Second).Sub(a.sent))
+		s.ahead = date.Sub(a.got)
 	}
 	return a
 }

@@ -23,7 +23,7 @@ type sample struct {
 
 // planSamples makes the samples that the run can wait for, and compares them afterwards.
 func (s *session) planSamples() {
-	ahead := s.date.middle()
+	ahead := s.ahead
 	now := sydney(time.Now().Add(ahead))
 	first := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	for now.After(first.Add(15*time.Hour+50*time.Minute)) || first.Weekday() == time.Saturday || first.Weekday() == time.Sunday {
@@ -54,7 +54,7 @@ func (s *session) take(p *sample) {
 		p.number, a = s.make(kindHarmless, "POST", "/transactions", s.verification())
 		return a
 	})
-	if p.at = time.Now().Add(s.date.middle()); a.accepted() {
+	if p.at = time.Now().Add(s.ahead); a.accepted() {
 		p.date = dateText(a.body)
 	}
 }
@@ -102,22 +102,3 @@ func cutOff(samples []sample) result {
 	}
 	return open("needs a whole weekday")
 }
-
-// span is a range of durations; the zero span is every duration.
-type span struct {
-	low, high time.Duration
-	known     bool
-}
-
-// narrow takes another observation into account. One that contradicts those before is a fault, or
-// of a clock that was set, and does not count.
-func (s *span) narrow(low, high time.Duration) {
-	switch {
-	case !s.known:
-		*s = span{low, high, true}
-	case low <= s.high && s.low <= high:
-		s.low, s.high = max(s.low, low), min(s.high, high)
-	}
-}
-
-func (s span) middle() time.Duration { return (s.low + s.high) / 2 }
