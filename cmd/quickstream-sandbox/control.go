@@ -108,21 +108,6 @@ func (c *control) flush(ctx context.Context) {
 	_ = c.box.Flush(ctx)
 }
 
-func (c *control) assumptions(*http.Request) (any, error) {
-	return c.box.Assumptions().List(), nil
-}
-
-// reset forgets what the sandbox holds.
-func (c *control) reset(*http.Request) (any, error) {
-	c.box.Reset()
-	return nil, nil
-}
-
-func (c *control) forgetRequests(*http.Request) (any, error) {
-	c.box.ResetRequests()
-	return nil, nil
-}
-
 // request is a recorded request with bodies as text.
 type request struct {
 	sandbox.Request

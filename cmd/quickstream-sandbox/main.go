@@ -10,7 +10,7 @@
 //
 // It listens on loopback addresses. With -expose it listens on others, and the control
 // endpoints need a token. It prints the environment variables of the client when it starts,
-// and with -help every flag, endpoint and assumption, and a tour with curl.
+// with -help every flag and endpoint, and a tour with curl, and with -assumptions what is assumed.
 package main
 
 import (

@@ -14,7 +14,7 @@ type onset struct {
 	number       int // of the thing
 	listed, ages []time.Duration
 	// seen looks. It is not known if no usable answer came.
-	seen   func(o *onset) (seen, known bool)
+	seen   func() (seen, known bool)
 	before time.Duration // how old the thing was when the change was not yet seen; -1 before the first look
 	looked int
 }
@@ -40,7 +40,7 @@ func (s *session) plan(o *onset) {
 // look looks once.
 func (s *session) look(o *onset) {
 	begun := time.Now()
-	seen, known := o.seen(o)
+	seen, known := o.seen()
 	made := s.Made[o.number]
 	switch {
 	case s.err != nil:
@@ -98,7 +98,7 @@ func (s *session) lookupLag() result {
 	return s.watch(&onset{
 		name: "LookupLag", number: n, listed: []time.Duration{0, 2 * time.Second, 10 * time.Second, 5 * time.Minute, day},
 		ages: seconds(1, 2, 9, 10, 11, 299, 300, 302, 86399, 86400, 86402),
-		seen: func(*onset) (seen, known bool) {
+		seen: func() (seen, known bool) {
 			a := s.transactionOf(s.Made[n].Handle)
 			seen = a.accepted() && !a.broken
 			return seen, seen || a.status == http.StatusNotFound
@@ -123,7 +123,7 @@ func (s *session) keyLifetime() result {
 	return s.watch(&onset{
 		name: "KeyLifetime", number: n, listed: []time.Duration{0, 2 * time.Minute, 5 * time.Minute, day},
 		ages: seconds(1, 118, 122, 298, 302, 86398, 86402),
-		seen: func(*onset) (seen, known bool) {
+		seen: func() (seen, known bool) {
 			body := s.verification()
 			body["paymentReferenceNumber"] = s.reference(n)
 			a := s.send(http.MethodPost, "/transactions", body, keyed(s.idempotencyKey("thing", n)))

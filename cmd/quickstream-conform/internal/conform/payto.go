@@ -59,7 +59,7 @@ func (s *session) payTo() result {
 	return s.watch(&onset{
 		name: "PayToApprovedAfter", number: n, listed: []time.Duration{0, time.Minute, 15 * time.Minute, 119 * time.Hour},
 		ages: seconds(1, 5, 12, 58, 62, 898, 902, 86410, 428398, 428402),
-		seen: func(o *onset) (seen, known bool) {
+		seen: func() (seen, known bool) {
 			tx := s.transactionOf(s.Made[n].Handle).body
 			if tx.get("receiptNumber").empty() || tx.get("summaryCode").text == "1" { // what is declined is not approved later
 				return false, false
