@@ -174,7 +174,7 @@ func TestTheHelpIsComplete(t *testing.T) {
 	}
 	flags, _ := newFlags()
 	for _, name := range []string{
-		"addr", "assume", "assumptions", "auto-confirm", "expose", "host", "publishable-key", "quiet", "secret-key", "seed", "shop", "token",
+		"addr", "assumptions", "expose", "host", "publishable-key", "quiet", "secret-key", "seed", "shop", "token",
 		"version", "webhook", "webhook-host", "webhook-secret", "world",
 	} {
 		assert.NotNil(t, flags.Lookup(name))

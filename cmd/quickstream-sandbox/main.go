@@ -48,9 +48,8 @@ type settings struct {
 	webhook                  subscription
 	listAssumptions, version bool
 	expose, quiet            bool
-	autoConfirm              bool
 	seed                     uint64
-	world, assumed           world
+	world                    world
 	facility                 sandbox.Facility
 }
 
@@ -70,10 +69,8 @@ func newFlags() (*flag.FlagSet, *settings) {
 	flags.BoolVar(&s.quiet, "quiet", false, "do not log requests, control calls and deliveries to standard error")
 	flags.Uint64Var(&s.seed, "seed", 0, "make keys and identifiers the same in every run that has this `number`")
 	flags.StringVar(&s.shops, "shop", "", "comma-separated `origins` of shops, whose pages may use the stand-in of the browser script and the payer's page")
-	flags.Var(&s.world, "world", "live in a `world`: plain, which is the default; unkind, which has what is hardest; or differences from either, such as \"unkind PageSize=1\"; as tests print it")
-	flags.Var(&s.assumed, "assume", "change `assumptions`, as -world does; may be repeated, and wins over -world and -facility")
-	flags.Func("facility", "live in the world of a test facility: the `file` that quickstream-conform wrote; wins over -world", s.readFacility)
-	flags.BoolVar(&s.autoConfirm, "auto-confirm", false, "have payers confirm PayTo agreements by themselves")
+	flags.Var(&s.world, "world", "live in a `world`: plain, which is the default; unkind, which has what is hardest; or differences from either, such as \"unkind PageSize=1\"; may be repeated")
+	flags.Func("facility", "live in the world of a test facility: the `file` that quickstream-conform wrote; what -world says wins over it", s.readFacility)
 	flags.StringVar(&s.webhook.URL, "webhook", "", "post all events to this `URL` from the start")
 	flags.StringVar(&s.webhook.Secret, "webhook-secret", "whsec", "sign them with this `text` (whsec)")
 	return flags, &s
