@@ -126,7 +126,7 @@ func (s *session) keyLifetime() result {
 		seen: func() (seen, known bool) {
 			body := s.verification()
 			body["paymentReferenceNumber"] = s.reference(n)
-			a := s.send(http.MethodPost, "/transactions", body, keyed(s.idempotencyKey("thing", n)))
+			a := s.send(http.MethodPost, "/transactions", body, s.idempotencyKey("thing", n))
 			return a.receipt() != s.Made[n].Handle, a.receipt() != ""
 		},
 	})

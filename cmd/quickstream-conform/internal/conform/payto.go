@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,7 +10,7 @@ import (
 // makeCustomer makes the customer of this process, whose agreements are found again.
 func (s *session) makeCustomer() bool {
 	v, _ := judge(func() answer {
-		n, a := s.make(kindCustomer, http.MethodPost, "/customers", object{
+		n, a := s.make(kindCustomer, "/customers", object{
 			"customerNumber": s.reference(len(s.Made)), "customerName": "Conform Probe", "emailAddress": "conform@example.com", "phoneNumber": "+61255501234",
 		})
 		s.customer = s.Made[n].Handle
@@ -28,7 +27,7 @@ func (s *session) activeAgreement() (token string) {
 	judge(func() answer {
 		body := s.agreement()
 		body["payeeReference"] = s.reference(len(s.Made))
-		n, a := s.make(kindAgreement, http.MethodPost, "/customers/"+url.PathEscape(s.customer)+"/payto-agreements", body)
+		n, a := s.make(kindAgreement, "/customers/"+url.PathEscape(s.customer)+"/payto-agreements", body)
 		token = s.Made[n].Handle
 		return a
 	})

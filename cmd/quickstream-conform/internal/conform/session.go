@@ -83,19 +83,11 @@ func (s *session) left() int {
 	return maxRequests - 100 - s.asked
 }
 
-// change changes a request before it is sent.
-type change func(*http.Request)
-
-// keyed sends an idempotency key. The name is not canonical, so that net/http sends no request again.
-func keyed(key string) change {
-	return func(r *http.Request) { r.Header["idempotency-key"] = []string{key} }
-}
-
 // freshKey is an idempotency key that no other request has.
 func (s *session) freshKey() string { return s.idempotencyKey(random(), 0) }
 
-// send sends one request, at most one a second.
-func (s *session) send(method, path string, body any, changes ...change) (a answer) {
+// send sends one request, at most one a second, with an idempotency key if there is one.
+func (s *session) send(method, path string, body object, key string) (a answer) {
 	if s.err != nil {
 		return a
 	}
@@ -128,8 +120,8 @@ func (s *session) send(method, path string, body any, changes ...change) (a answ
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	for _, c := range changes {
-		c(r)
+	if key != "" {
+		r.Header["idempotency-key"] = []string{key} // not canonical, so that net/http sends no request again
 	}
 	s.asked++
 	s.last = time.Now()
@@ -200,7 +192,7 @@ func (s *session) get(path string, query url.Values) (a answer) {
 		path += "?" + query.Encode()
 	}
 	for range 2 {
-		if a = s.send(http.MethodGet, path, nil); a.usable() {
+		if a = s.send(http.MethodGet, path, nil, ""); a.usable() {
 			break
 		}
 	}
@@ -213,7 +205,7 @@ func (s *session) transactionOf(receipt string) answer {
 }
 
 // make makes a thing and keeps its number before anything is sent.
-func (s *session) make(kind, method, path string, body object, changes ...change) (n int, a answer) {
+func (s *session) make(kind, path string, body object) (n int, a answer) {
 	n = len(s.Made)
 	amount, _ := body["principalAmount"].(json.Number)
 	s.Made = append(s.Made, thing{Kind: kind, Amount: amount.String(), Sent: time.Now()})
@@ -221,10 +213,7 @@ func (s *session) make(kind, method, path string, body object, changes ...change
 		body["paymentReferenceNumber"] = s.reference(n)
 	}
 	s.keep()
-	if method == http.MethodPost {
-		changes = append([]change{keyed(s.idempotencyKey("thing", n))}, changes...)
-	}
-	a = s.send(method, path, body, changes...)
+	a = s.send(http.MethodPost, path, body, s.idempotencyKey("thing", n))
 	handle := map[string]string{kindAgreement: "agreementToken", kindCustomer: "customerId"}[kind]
 	if handle == "" {
 		handle = "receiptNumber"
@@ -243,7 +232,7 @@ func (s *session) make(kind, method, path string, body object, changes ...change
 // name, if it has one.
 func (s *session) transact(name, kind string, body object) (n int, ok bool) {
 	v, _ := judge(func() (a answer) {
-		n, a = s.make(kind, http.MethodPost, "/transactions", maps.Clone(body))
+		n, a = s.make(kind, "/transactions", maps.Clone(body))
 		return a
 	})
 	if v == accepts && name != "" {

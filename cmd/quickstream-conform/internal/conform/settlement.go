@@ -51,7 +51,7 @@ func (s *session) planSamples() {
 // take makes a sample.
 func (s *session) take(p *sample) {
 	_, a := judge(func() (a answer) {
-		p.number, a = s.make(kindHarmless, "POST", "/transactions", s.verification())
+		p.number, a = s.make(kindHarmless, "/transactions", s.verification())
 		return a
 	})
 	if p.at = time.Now().Add(s.ahead); a.accepted() {

@@ -10,7 +10,7 @@ import (
 // void voids a payment. If the answer does not say that it is done, a read does: a payment that can
 // still be voided was not.
 func (s *session) void(receipt string) bool {
-	a := s.send(http.MethodPost, "/transactions/"+url.PathEscape(receipt)+"/void", nil, keyed(s.freshKey()))
+	a := s.send(http.MethodPost, "/transactions/"+url.PathEscape(receipt)+"/void", nil, s.freshKey())
 	if !a.accepted() {
 		return false
 	}
@@ -23,7 +23,7 @@ func (s *session) endAgreement(token, status string) bool {
 	if status == "ACTIVE" || status == "SUSPENDED" {
 		body = object{"updateType": "STATUS_AMENDMENT", "statusAmendment": object{"statusCode": "CANCELLED", "reasonCode": "MD17"}}
 	}
-	if a := s.send(http.MethodPatch, "/payto-agreements/"+url.PathEscape(token), body); a.accepted() && !a.broken {
+	if a := s.send(http.MethodPatch, "/payto-agreements/"+url.PathEscape(token), body, ""); a.accepted() && !a.broken {
 		return true
 	}
 	again := s.get("/payto-agreements/"+url.PathEscape(token), nil).body.get("status").text
@@ -75,7 +75,7 @@ func (s *session) undo() (left []string) {
 	}
 	for _, n := range s.open(kindCustomer) { // one without an answer has no agreement
 		id := s.Made[n].Handle
-		s.Made[n].Undone = id == "" || s.send(http.MethodPut, "/customers/"+url.PathEscape(id), object{"enabled": false}).accepted()
+		s.Made[n].Undone = id == "" || s.send(http.MethodPut, "/customers/"+url.PathEscape(id), object{"enabled": false}, "").accepted()
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (s *session) reverse(made thing, receipt string) bool {
 	case tx.get("receiptNumber").empty() || tx.get("voidable").text == "true":
 		return s.void(receipt) // what reads do not show yet can be voided
 	case tx.get("refundable").text == "true":
-		_, a := s.make(kindHarmless, http.MethodPost, "/transactions", s.followUp(receipt, made.Amount))
+		_, a := s.make(kindHarmless, "/transactions", s.followUp(receipt, made.Amount))
 		return a.accepted()
 	default:
 		return !isPending(tx) && !isStrange(tx)
