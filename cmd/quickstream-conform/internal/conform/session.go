@@ -31,7 +31,6 @@ type session struct {
 	until    time.Time // the run waits no longer than this
 
 	business string
-	customer string         // the latest of this process
 	echo     string         // names the reference of this process
 	answers  map[int]answer // to what was made, by number
 	named    map[string]int // the numbers of what later questions are about
