@@ -139,22 +139,18 @@ func printVersion(w io.Writer) error {
 }
 
 func printAssumptions(w io.Writer) error {
+	var sb strings.Builder
 	group := ""
 	for _, a := range sandbox.DefaultAssumptions().List() {
 		if a.Group != group {
 			group = a.Group
-			if _, err := fmt.Fprintf(w, "\n%s\n\n", group); err != nil {
-				return err
-			}
+			sb.WriteString("\n" + group + "\n\n")
 		}
-		if _, err := fmt.Fprintf(w, "%s = %s\n    known:  %s\n    differs: %s\n", a.Name, a.Value, a.Known, a.Why); err != nil {
-			return err
-		}
+		fmt.Fprintf(&sb, "%s = %s\n    known:  %s\n    differs: %s\n", a.Name, a.Value, a.Known, a.Why)
 		if len(a.Worlds) > 1 {
-			if _, err := fmt.Fprintf(w, "    else:  %s\n", strings.Join(a.Worlds[1:], ", ")); err != nil {
-				return err
-			}
+			sb.WriteString("    else:  " + strings.Join(a.Worlds[1:], ", ") + "\n")
 		}
 	}
-	return nil
+	_, err := io.WriteString(w, sb.String())
+	return err
 }
