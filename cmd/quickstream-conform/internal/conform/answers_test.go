@@ -1,7 +1,11 @@
 package conform
 
 import (
+	"io"
+	"net/http"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -76,4 +80,36 @@ func TestCutOff(t *testing.T) {
 		assert.Equal(t, want, cutOff(samples(flip)))
 	}
 	assert.NotEmpty(t, cutOff(nil).open)
+}
+
+// served answers with one document after another.
+type served []string
+
+func (s *served) RoundTrip(r *http.Request) (*http.Response, error) {
+	doc := (*s)[0]
+	*s = (*s)[1:]
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(doc)), Request: r}, nil
+}
+
+// A list of several pages may have left out what is looked for, so that nothing follows from it.
+func TestSeveralPages(t *testing.T) {
+	const another = `{"data":[{"receiptNumber":"1"}],"links":[{"rel":"next","href":"https://elsewhere.invalid/?page=2"}]}`
+	for _, test := range []struct {
+		pages served
+		want  reply
+	}{
+		{served{`{"data":[{"receiptNumber":"1"}]}`}, refuses},
+		{served{another, `{"data":[]}`}, refuses},
+		{served{another, `{"data":[{"receiptNumber":"2"}]}`}, unclear},
+		{served{another, `{"data":[{"receiptNumber":"9"}]}`}, accepts},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, err := newSession(t.Context(), Config{
+				Environment: "http://127.0.0.1", Keys: Keys{Secret: "s", Publishable: "p"}, HTTPClient: &http.Client{Transport: &test.pages},
+			})
+			require.NoError(t, err)
+			assert.Equal(t, test.want, s.finds("R", "9"))
+			assert.Empty(t, test.pages)
+		})
+	}
 }
