@@ -35,8 +35,7 @@ func main() {
 const usage = `quickstream-conform asks a test facility what the public contract leaves open.
 
 It reads QUICKSTREAM_ENVIRONMENT (TestAU, TestNZ or an address on this machine),
-QUICKSTREAM_SECRET_KEY, QUICKSTREAM_PUBLISHABLE_KEY and, with -listen,
-QUICKSTREAM_WEBHOOK_SECRET. It asks no other host.
+QUICKSTREAM_SECRET_KEY and, with -listen, QUICKSTREAM_WEBHOOK_SECRET. It asks no other host.
 
 `
 
@@ -102,7 +101,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer, env fu
 		return conform.Plan(out)
 	}
 	s.cfg.Environment = environment(env("QUICKSTREAM_ENVIRONMENT"))
-	s.cfg.Keys = conform.Keys{Secret: env("QUICKSTREAM_SECRET_KEY"), Publishable: env("QUICKSTREAM_PUBLISHABLE_KEY")}
+	s.cfg.SecretKey = env("QUICKSTREAM_SECRET_KEY")
 	s.cfg.Progress = func(n int) { say(out, "\r%d of at most 300 requests", n) }
 	earlier, err := conform.Left(s.cfg)
 	if err != nil {

@@ -105,7 +105,7 @@ func TestSeveralPages(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, err := newSession(t.Context(), Config{
-				Environment: "http://127.0.0.1", Keys: Keys{Secret: "s", Publishable: "p"}, HTTPClient: &http.Client{Transport: &test.pages},
+				Environment: "http://127.0.0.1", SecretKey: "s", HTTPClient: &http.Client{Transport: &test.pages},
 			})
 			require.NoError(t, err)
 			assert.Equal(t, test.want, s.finds("R", "9"))

@@ -30,9 +30,9 @@ func TestOnlyTestFacilities(t *testing.T) {
 		"http://box.localhost/rest/v1", "http://user@127.0.0.1/rest/v1", "ftp://127.0.0.1/rest/v1", "http://127.0.0.1/rest/v1?x=1", "//127.0.0.1", "://",
 		quickstream.TestAU + "/..", "http://api.quickstream.support.qvalent.com/rest/v1",
 	} {
-		_, err := conform.Run(t.Context(), conform.Config{Environment: env, Keys: conform.Keys{Secret: "s", Publishable: "p"}, HTTPClient: never})
+		_, err := conform.Run(t.Context(), conform.Config{Environment: env, SecretKey: "s", HTTPClient: never})
 		require.Error(t, err, env)
-		_, err = conform.Clean(t.Context(), conform.Config{Environment: env, Keys: conform.Keys{Secret: "s", Publishable: "p"}, HTTPClient: never})
+		_, err = conform.Clean(t.Context(), conform.Config{Environment: env, SecretKey: "s", HTTPClient: never})
 		require.Error(t, err, env)
 	}
 	_, err := conform.Run(t.Context(), conform.Config{Environment: quickstream.TestAU, HTTPClient: never})
@@ -144,11 +144,11 @@ func TestCanaries(t *testing.T) {
 			all := markdown.String() + string(content)
 			journal, err := os.ReadFile(cfg.Journal)
 			require.NoError(t, err)
-			for _, secret := range []string{webhookSecret, cfg.Keys.Secret, cfg.Keys.Publishable, "4111111111111111", "999994"} {
+			for _, secret := range []string{webhookSecret, cfg.SecretKey, "4111111111111111", "999994"} {
 				assert.NotContains(t, string(journal), secret)
 			}
 			secrets := []string{
-				bird, webhookSecret, cfg.Keys.Secret, cfg.Keys.Publishable, box.Keys().Secret, "4111111111111111", "4242424242424242",
+				bird, webhookSecret, cfg.SecretKey, box.Keys().Secret, "4111111111111111", "4242424242424242",
 				"411111...111", "111111", "999994", "conform@example.com", sandbox.ConfirmingPayID, "255501234", "Kim", "203.0.113",
 			}
 			for _, e := range box.Ledger() {

@@ -114,7 +114,7 @@ func (s *session) send(method, path string, body object, key string) (a answer) 
 		return a
 	}
 	r.Close = true // on a connection that was used before, net/http may send a read twice
-	r.SetBasicAuth(s.cfg.Keys.Secret, "")
+	r.SetBasicAuth(s.cfg.SecretKey, "")
 	r.Header.Set("Accept", "application/json")
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")

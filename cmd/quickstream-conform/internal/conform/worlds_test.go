@@ -58,7 +58,7 @@ func newBox(t *testing.T, world string) *sandbox.Sandbox {
 func config(box *sandbox.Sandbox) conform.Config {
 	keys := box.Keys()
 	return conform.Config{
-		Environment: quickstream.CustomURL(box.URL()), Keys: conform.Keys{Secret: keys.Secret, Publishable: keys.Publishable},
+		Environment: quickstream.CustomURL(box.URL()), SecretKey: keys.Secret,
 		HTTPClient: box.HTTPClient(), Wait: 10 * 24 * time.Hour,
 	}
 }
