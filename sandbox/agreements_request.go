@@ -307,10 +307,10 @@ func (c *call) needStatus(a *agreement, allowed ...agreementStatus) {
 	if slices.Contains(allowed, a.status) {
 		return
 	}
-	c.refuse("status", string(a.status), "the agreement must be "+listed(allowed))
+	c.refuse("status", string(a.status), "the agreement must be "+statusNames(allowed))
 }
 
-func listed(states []agreementStatus) string {
+func statusNames(states []agreementStatus) string {
 	names := make([]string, len(states))
 	for i, s := range states {
 		names[i] = string(s)
@@ -372,7 +372,7 @@ func (b *Sandbox) amendUnilaterally(f *fields, a *agreement) func() {
 	f.c.needStatus(a, agreementActive, agreementSuspended)
 	return func() {
 		a.purpose.description, a.reference = description, reference
-		b.emit(eventAgreementUnknown, b.agreementBody(b.background(), a))
+		b.emitAgreement(eventAgreementUnknown, a)
 	}
 }
 

@@ -450,7 +450,7 @@ func TestTransactionAnswers(t *testing.T) {
 
 func TestErrorForms(t *testing.T) {
 	for form, want := range map[string][2]string{
-		"object": {`{"links":[`, `{"links":[`},
+		"object": {`"errors":[{"fieldName":"customerNumber","fieldValue":null,"messages":["is required"]`, `"errors":[]`},
 		"list":   {`[{"fieldName":"customerNumber","fieldValue":null,"messages":["is required"]`, `[{"fieldName":"","fieldValue":null,"messages":["There is no such customer."]`},
 		"map":    {`"errors":{"customerNumber":["is required"]}`, `"errors":{}`},
 		"html":   {"<html><head><title>422", "<html><head><title>404"},

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,24 +69,12 @@ func (b *Sandbox) businessOperations() []operation {
 }
 
 // businessBody has the members that public client code reads. Unconfirmed.
-type businessBody struct {
-	Links             []link   `json:"links"`
-	Name              string   `json:"supplierBusinessName"`
-	Code              string   `json:"supplierBusinessCode"`
-	RegisteredName    string   `json:"registeredName"`
-	ABN               *string  `json:"abn"`
-	ContactName       *string  `json:"contactName"`
-	ContactEmail      *string  `json:"contactEmail"`
-	ContactPhone      *string  `json:"contactPhone"`
-	NotificationEmail *string  `json:"customerNotificationEmail"`
-	Address           *address `json:"businessAddress"`
-}
-
-func (c *call) businessBody(shop *business) any {
-	return businessBody{
-		Links: c.links(get("self", c.href("businesses", shop.code))),
-		Name:  shop.name, Code: shop.code, RegisteredName: shop.name,
-		Address: &address{Country: optional("Australia")},
+func (c *call) businessBody(shop *business) object {
+	return object{
+		"links":                c.links(get("self", c.href("businesses", shop.code))),
+		"supplierBusinessName": shop.name, "supplierBusinessCode": shop.code, "registeredName": shop.name,
+		"abn": nil, "contactName": nil, "contactEmail": nil, "contactPhone": nil, "customerNotificationEmail": nil,
+		"businessAddress": addressOf(map[string]string{"country": "Australia"}),
 	}
 }
 
@@ -97,11 +86,12 @@ func (b *Sandbox) namedBusiness(c *call) *business {
 	return b.business(c.params["supplierBusinessCode"])
 }
 
-// acceptedKinds are the cards that every business accepts. Only two schemes distinguish
-// credit from debit.
-//
+// acceptedKind is a kind of card that every business accepts. Only two schemes distinguish credit
+// from debit.
+type acceptedKind struct{ scheme, cardType string }
+
 //nolint:gochecknoglobals // an immutable table
-var acceptedKinds = []struct{ scheme, cardType string }{
+var acceptedKinds = []acceptedKind{
 	{schemeVisa, cardCredit},
 	{schemeVisa, cardDebit},
 	{schemeMastercard, cardCredit},
@@ -112,27 +102,21 @@ var acceptedKinds = []struct{ scheme, cardType string }{
 	{"UNIONPAY", ""},
 }
 
-type surchargeBody struct {
-	Links    []link  `json:"links"`
-	Scheme   string  `json:"cardScheme"`
-	CardType *string `json:"cardType"`
-	Rate     string  `json:"surchargePercentage"`
-}
-
 // cardSurcharges serves two paths: that of the contract and that of public client code, which
 // takes the Publishable key.
 func (b *Sandbox) cardSurcharges(c *call, shop *business) answer {
-	out := listBody{Links: c.links()}
-	for _, kind := range acceptedKinds {
-		out.Data = append(out.Data, c.surchargeBody(shop, kind.scheme, kind.cardType))
-	}
-	return reply(http.StatusOK, out)
+	return listOf(c, acceptedKinds, func(c *call, k acceptedKind) object { return c.surchargeBody(shop, k.scheme, k.cardType) })
 }
 
-func (c *call) surchargeBody(shop *business, scheme, cardType string) surchargeBody {
-	return surchargeBody{
-		Links: c.links(), Scheme: scheme, CardType: optional(cardType), Rate: percentage(shop.rate(scheme, cardType)),
-	}
+func (c *call) surchargeBody(shop *business, scheme, cardType string) object {
+	body := c.schemeBody(scheme)
+	body["cardType"], body["surchargePercentage"] = optional(cardType), percentage(shop.rate(scheme, cardType))
+	return body
+}
+
+// schemeBody is a scheme that a business accepts, or the scheme of a card number.
+func (c *call) schemeBody(scheme string) object {
+	return object{"links": c.links(), "cardScheme": scheme}
 }
 
 func (b *Sandbox) queryCardSurcharge(c *call, shop *business) answer {
@@ -153,26 +137,18 @@ func (b *Sandbox) cardScheme(c *call) answer {
 	}
 	for number := range testCards {
 		if strings.HasPrefix(number, first) {
-			return reply(http.StatusOK, schemeBody{Links: c.links(), Scheme: schemeOf(number)})
+			return reply(http.StatusOK, c.schemeBody(schemeOf(number)))
 		}
 	}
 	return c.notFound("card scheme")
 }
 
-// schemeBody is a scheme that a business accepts, or the scheme of a card number.
-type schemeBody struct {
-	Links  []link `json:"links"`
-	Scheme string `json:"cardScheme"`
-}
-
 func (b *Sandbox) acceptedCards(c *call, _ *business) answer {
-	out := listBody{Links: c.links()}
-	for i, kind := range acceptedKinds {
-		if i == 0 || kind.scheme != acceptedKinds[i-1].scheme {
-			out.Data = append(out.Data, schemeBody{Links: c.links(), Scheme: kind.scheme})
-		}
+	var schemes []string
+	for _, kind := range acceptedKinds {
+		schemes = append(schemes, kind.scheme)
 	}
-	return reply(http.StatusOK, out)
+	return listOf(c, slices.Compact(schemes), (*call).schemeBody)
 }
 
 const (
@@ -359,25 +335,18 @@ func (b *Sandbox) keyOperations() []operation {
 	return []operation{{id: "GET /api-keys/latest", handle: b.latestKey}}
 }
 
-// apiKeyBody has the members that public client code reads. Unconfirmed.
-type apiKeyBody struct {
-	Links   []link  `json:"links"`
-	KeyName string  `json:"keyName"`
-	Key     string  `json:"key"`
-	Expires *string `json:"expiryDate"`
-}
-
 // latestKey renews the Secret key of the request. For an earlier key that is still valid it
-// returns the newest key, because a caller whose answer was lost asks again.
+// returns the newest key, because a caller whose answer was lost asks again. The members are those
+// that public client code reads. Unconfirmed.
 func (b *Sandbox) latestKey(c *call) answer {
 	if user, _ := b.userOf(c.header); user == b.keys.current.Secret {
 		b.renewKey(KeySecret, keyRenewalOverlap)
 		b.keys.issued[b.keys.current.Secret].expires = c.now.Add(renewedKeyLifetime)
 	}
 	key := b.keys.current.Secret
-	body := apiKeyBody{Links: c.links(), KeyName: "Sandbox " + KeySecret + " key", Key: key}
+	body := object{"links": c.links(), "keyName": "Sandbox " + KeySecret + " key", "key": key, "expiryDate": nil}
 	if expires := b.keys.issued[key].expires; !expires.IsZero() {
-		body.Expires = optional(calendar.Sydney(expires).Format(time.DateOnly))
+		body["expiryDate"] = calendar.Sydney(expires).Format(time.DateOnly)
 	}
 	return reply(http.StatusOK, body)
 }

@@ -50,7 +50,7 @@ type Attempt struct {
 
 type delivery struct {
 	id, event string
-	data      any
+	data      func() object // as it is now
 	body      []byte
 	signed    time.Time // by the receiver's clock; zero before the first attempt
 	to        *subscription
@@ -126,8 +126,16 @@ func (h *hooks) nextFault() DeliveryFault {
 	return next
 }
 
+func (b *Sandbox) emitAgreement(event string, a *agreement) {
+	b.emit(event, func() object { return b.agreementBody(b.background(), a) })
+}
+
+func (b *Sandbox) emitPayment(event string, tx *transaction) {
+	b.emit(event, func() object { return b.transactionBody(b.background(), tx) })
+}
+
 // emit notifies the subscribers of an event, with the data as it is now. The caller holds mu.
-func (b *Sandbox) emit(event string, data any) {
+func (b *Sandbox) emit(event string, data func() object) {
 	isKnown := slices.Contains(knownEvents, event)
 	if !isKnown && !b.addsMembers() || b.assume.Events == "never" {
 		return
@@ -138,7 +146,7 @@ func (b *Sandbox) emit(event string, data any) {
 		}
 		d := &delivery{id: newUUID(b.ids), event: event, data: data, to: sub, tried: make(chan struct{}), fault: b.webhooks.nextFault()}
 		d.fault.Twice = d.fault.Twice || b.assume.Events == "twice"
-		d.body = b.notification(d, data)
+		d.body = b.notification(d)
 		b.webhooks.add(d)
 		b.dispatch(d)
 	}
@@ -195,8 +203,8 @@ func (b *Sandbox) attempt(p posting) {
 	now, dated := b.clock.Now(), p.to.Clock()
 	b.mu.Lock()
 	body := p.body
-	if !p.signed.IsZero() {
-		body = b.again(p.delivery)
+	if !p.signed.IsZero() && b.assume.Redelivery == "fresher" {
+		body = b.notification(p.delivery)
 	}
 	if p.signed.IsZero() || b.assume.Redelivery != "same" {
 		p.signed = dated
@@ -230,21 +238,6 @@ func (b *Sandbox) attempt(p posting) {
 			b.dispatch(p.delivery)
 		}
 	})
-}
-
-// again returns the body of a notification that is posted again. The caller holds mu.
-func (b *Sandbox) again(d *delivery) []byte {
-	if b.assume.Redelivery != "fresher" {
-		return d.body
-	}
-	switch was := d.data.(type) {
-	case agreementBody:
-		return b.notification(d, b.agreementBody(b.background(), b.agreement(was.Token)))
-	case transactionBody:
-		return b.notification(d, b.transactionBody(b.background(), b.transactions.byReceipt[was.ReceiptNumber]))
-	default:
-		return d.body
-	}
 }
 
 // headerForm writes a signature header in another form with the same meaning.

@@ -341,7 +341,7 @@ func (b *Sandbox) customerSource(f *fields) *source {
 	switch {
 	case cust == nil:
 		f.refuse(sourceCustomer, id, "is not a customer")
-	case cust.Status != customerEnabled:
+	case cust.disabled:
 		f.refuse(sourceCustomer, id, "is disabled")
 	default:
 		if a := b.accounts.defaultOf(id); a != nil {
@@ -358,7 +358,7 @@ func (b *Sandbox) accountSource(f *fields) *source {
 	switch {
 	case a == nil:
 		f.refuse(sourceAccount, id, "is not an account")
-	case !a.enabled || a.customer.Status != customerEnabled:
+	case !a.enabled || a.customer.disabled:
 		f.refuse(sourceAccount, id, "is disabled")
 	default:
 		return &source{instrument: a.source, account: a}

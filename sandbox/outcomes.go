@@ -445,13 +445,7 @@ func (c cents) display() string {
 // share returns the part of the amount for a rate in basis points, rounded half up.
 func (c cents) share(basisPoints int) cents { return (c*cents(basisPoints) + 5000) / 10000 }
 
-// amountBody is the service's amount object.
-type amountBody struct {
-	Currency      string `json:"currency"`
-	Amount        cents  `json:"amount"`
-	DisplayAmount string `json:"displayAmount"`
-}
-
-func amountOf(currency string, c cents) amountBody {
-	return amountBody{Currency: currency, Amount: c, DisplayAmount: c.display()}
+// amountOf is the service's amount object.
+func amountOf(currency string, c cents) object {
+	return object{"currency": currency, "amount": c, "displayAmount": c.display()}
 }

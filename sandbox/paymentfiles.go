@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -32,7 +33,7 @@ func (b *Sandbox) paymentFileOperations() []operation {
 		{id: "GET /payment-files/{id}/flat-file", handle: b.fileReport((*paymentFile).asFlatFile)},
 		{id: "GET /payment-files/{id}/mts-rejects", handle: b.fileReport((*paymentFile).asRejects)},
 		{id: "GET /payment-batches/{id}", handle: shown("payment batch", b.namedBatch, (*call).batchBody)},
-		{id: "GET /payment-batches/{id}/transactions", query: paged("status"), handle: b.transactionsOfBatch},
+		{id: "GET /payment-batches/{id}/transactions", query: paged(may("status", oneOf("0", "1", "2", "3"))), unknown: "status", handle: found("payment batch", b.namedBatch, b.transactionsOfBatch)},
 	}
 }
 
@@ -66,18 +67,9 @@ func newFileStore() fileStore {
 	return fileStore{byID: make(map[string]*paymentFile), batches: make(map[string]*batch), names: make(map[string]bool)}
 }
 
-// paymentFileBody has only the two members that are public.
-type paymentFileBody struct {
-	Links  []link `json:"links"`
-	ID     string `json:"paymentFileId"`
-	Status string `json:"status"`
-}
-
-func (c *call) fileBody(f *paymentFile) any {
-	return paymentFileBody{
-		Links: c.links(get("self", c.href("payment-files", f.id))),
-		ID:    f.id, Status: f.status,
-	}
+// fileBody has only the two members that are public.
+func (c *call) fileBody(f *paymentFile) object {
+	return object{"links": c.links(get("self", c.href("payment-files", f.id))), "paymentFileId": f.id, "status": f.status}
 }
 
 func (b *Sandbox) uploadFile(c *call) answer {
@@ -228,21 +220,11 @@ func (t *batch) total() (sum cents) {
 }
 
 // batchBody is the sandbox's own: its members are not public.
-type batchBody struct {
-	Links        []link     `json:"links"`
-	ID           string     `json:"paymentBatchId"`
-	FileID       string     `json:"paymentFileId"`
-	AccountType  string     `json:"accountType"`
-	BusinessCode string     `json:"supplierBusinessCode"`
-	Count        int        `json:"numberOfTransactions"`
-	Total        amountBody `json:"totalAmount"`
-}
-
-func (c *call) batchBody(t *batch) any {
-	return batchBody{
-		Links: c.links(get("self", c.href("payment-batches", t.id))),
-		ID:    t.id, FileID: t.file.id, AccountType: t.kind, BusinessCode: t.shop.code,
-		Count: len(t.payments), Total: amountOf(t.currency, t.total()),
+func (c *call) batchBody(t *batch) object {
+	return object{
+		"links":          c.links(get("self", c.href("payment-batches", t.id))),
+		"paymentBatchId": t.id, "paymentFileId": t.file.id, "accountType": t.kind, "supplierBusinessCode": t.shop.code,
+		"numberOfTransactions": len(t.payments), "totalAmount": amountOf(t.currency, t.total()),
 	}
 }
 
@@ -270,13 +252,8 @@ func (b *Sandbox) namedBatch(c *call) *batch { return b.files.batches[c.params["
 
 // transactionsOfBatch takes the status to be a summaryCode. It answers 404 and not 422, as
 // the contract lists.
-func (b *Sandbox) transactionsOfBatch(c *call) answer {
-	t := b.namedBatch(c)
-	q := c.parameters()
-	code := q.text("status", oneOf("0", "1", "2", "3"))
-	if t == nil || !q.valid() {
-		return c.notFound("payment batch or status")
-	}
+func (b *Sandbox) transactionsOfBatch(c *call, t *batch) answer {
+	code := c.query.Get("status")
 	found := slices.DeleteFunc(slices.Clone(t.payments), func(tx *transaction) bool {
 		return !b.visible(tx, c.now) || code != "" && b.summaryCode(tx) != code
 	})
@@ -409,7 +386,8 @@ func (b *Sandbox) readLine(record []string) (tx *transaction, message string) {
 		members[name] = record[i+1]
 	}
 	c := b.background()
-	f, err := c.open("", jsonOf(members))
+	doc, _ := json.Marshal(members) // texts
+	f, err := c.open("", doc)
 	if err != nil {
 		return nil, err.Error()
 	}
@@ -432,7 +410,7 @@ func (b *Sandbox) readLine(record []string) (tx *transaction, message string) {
 		b.checkPayTo(f, tx, src)
 	}
 	if !c.valid() {
-		return nil, c.findings[0].FieldName + " " + c.findings[0].Messages[0]
+		return nil, c.findings[0].name + " " + c.findings[0].messages[0]
 	}
 	tx.source, tx.account = src.instrument, src.account
 	tx.addSurcharge()

@@ -202,7 +202,7 @@ func (b *Sandbox) customerForPayer(p payer) *customer {
 	if known := b.customers.byNumber[p.id]; known != nil && p.id != "" {
 		return known
 	}
-	cust := &customer{ID: newID(b.ids, b.customers.byID, 9), Number: p.id, Name: p.name, Status: customerEnabled}
+	cust := &customer{id: newID(b.ids, b.customers.byID, 9), number: p.id, name: p.name}
 	b.customers.add(cust)
 	return cust
 }
@@ -212,53 +212,28 @@ func (b *Sandbox) payToSettled(tx *transaction) {
 	a := tx.source.payTo
 	switch tx.result {
 	case resultApproved:
-		b.emit(eventPaymentApproved, b.transactionBody(b.background(), tx))
+		b.emitPayment(eventPaymentApproved, tx)
 		if a.fate == fateCancelledAfterPayment && a.amendable() {
 			b.move(a, agreementCancelled, eventAgreementUnknown)
 		}
 	case resultDeclined, resultRejected:
-		b.emit(eventPaymentUnknown, b.transactionBody(b.background(), tx))
+		b.emitPayment(eventPaymentUnknown, tx)
 	default: // not settled yet
 	}
 }
 
-type payToDataBody struct {
-	AgreementToken         string  `json:"agreementToken"`
-	EndToEndID             *string `json:"endToEndId"`
-	Priority               string  `json:"priority"`
-	RemittanceInformation1 *string `json:"remittanceInformation1"`
-	RemittanceInformation2 *string `json:"remittanceInformation2"`
-}
-
-type payToPayeeBody struct {
-	DisplayName string `json:"displayName"`
-	Currency    string `json:"currency"`
-}
-
-type payToPayerBody struct {
-	AccountType         string  `json:"accountType"`
-	CustomerID          string  `json:"customerId"`
-	PayerType           string  `json:"payerType"`
-	PayerID             string  `json:"payerId"`
-	PayerName           string  `json:"payerName"`
-	UltimatePayerName   string  `json:"ultimatePayerName"`
-	MaskedAccountNumber *string `json:"maskedAccountNumber"`
-	PayIDType           *string `json:"payIdType"`
-	PayID               *string `json:"payId"`
-}
-
 // addPayTo sets the accounts of the payer and the payee of a PayTo payment.
-func (b *Sandbox) addPayTo(tx *transaction, body *transactionBody) {
+func (b *Sandbox) addPayTo(tx *transaction, body object) {
 	a := tx.source.payTo
-	body.PayToData = &payToDataBody{
-		AgreementToken: a.token, EndToEndID: b.echoed(tx.endToEndID), Priority: "NORM",
-		RemittanceInformation1: optional(tx.remittance),
+	body["payToData"] = object{
+		"agreementToken": a.token, "endToEndId": b.echoed(tx.endToEndID), "priority": "NORM",
+		"remittanceInformation1": optional(tx.remittance), "remittanceInformation2": nil,
 	}
-	body.PayToPayeeAccount = &payToPayeeBody{DisplayName: maskedAccount(merchantBSB, merchantAccount), Currency: tx.currency}
-	body.PayToPayerAccount = &payToPayerBody{
-		AccountType: typePayTo, CustomerID: a.customer.ID, PayerType: a.payer.kind, PayerID: a.payer.id,
-		PayerName: a.payer.name, UltimatePayerName: a.payer.ultimateName,
-		MaskedAccountNumber: optional(a.payer.maskedAccount), PayIDType: optional(a.payer.payIDType), PayID: optional(a.payer.maskedPayID),
+	body["payToPayeeAccount"] = object{"displayName": maskedAccount(merchantBSB, merchantAccount), "currency": tx.currency}
+	body["payToPayerAccount"] = object{
+		"accountType": typePayTo, "customerId": a.customer.id, "payerType": a.payer.kind, "payerId": a.payer.id,
+		"payerName": a.payer.name, "ultimatePayerName": a.payer.ultimateName,
+		"maskedAccountNumber": optional(a.payer.maskedAccount), "payIdType": optional(a.payer.payIDType), "payId": optional(a.payer.maskedPayID),
 	}
 }
 
@@ -392,7 +367,7 @@ func (b *Sandbox) Payer(agreementToken string, action PayerAction) error {
 // when acts if the agreement has one of the statuses.
 func (a *agreement) when(act func(), statuses ...agreementStatus) error {
 	if !slices.Contains(statuses, a.status) {
-		return fmt.Errorf("sandbox: the agreement is %s and not %s", a.status, listed(statuses))
+		return fmt.Errorf("sandbox: the agreement is %s and not %s", a.status, statusNames(statuses))
 	}
 	act()
 	return nil

@@ -81,7 +81,7 @@ func (b *Sandbox) changeAccount(token string, action PortalAction) error {
 	case DisableAccount:
 		a.enabled = false
 	default:
-		for _, other := range b.accounts.byCustomer[a.customer.ID] {
+		for _, other := range b.accounts.byCustomer[a.customer.id] {
 			other.isDefault = other == a
 		}
 	}
@@ -206,7 +206,7 @@ func (b *Sandbox) CreateSchedule(s Schedule) (paymentScheduleID string, err erro
 		return "", errClosed
 	case b.customers.byID[s.CustomerID] == nil:
 		return "", fmt.Errorf("sandbox: no customer %q", s.CustomerID)
-	case s.AccountToken != "" && (account == nil || account.customer.ID != s.CustomerID):
+	case s.AccountToken != "" && (account == nil || account.customer.id != s.CustomerID):
 		return "", errors.New("sandbox: the account is not the customer's")
 	case b.business(s.SupplierBusinessCode) == nil:
 		return "", fmt.Errorf("sandbox: no business %q", s.SupplierBusinessCode)
@@ -262,12 +262,12 @@ func (b *Sandbox) run(sc *schedule) {
 	if sc.AccountToken != "" {
 		account = b.accounts.byToken[sc.AccountToken]
 	}
-	if account == nil || !account.enabled || cust.Status != customerEnabled {
+	if account == nil || !account.enabled || cust.disabled {
 		return
 	}
 	tx := &transaction{
 		kind: typePayment, via: scheduleSource, created: b.clock.Now(), shop: sc.shop, account: account, source: account.source,
-		principal: cents(sc.Amount), currency: sc.Currency, customerReference: cust.Number, paymentReference: sc.code,
+		principal: cents(sc.Amount), currency: sc.Currency, customerReference: cust.number, paymentReference: sc.code,
 	}
 	tx.addSurcharge()
 	b.commit(tx, b.accountOutcome(tx.source, tx.created))
@@ -275,32 +275,19 @@ func (b *Sandbox) run(sc *schedule) {
 }
 
 // scheduleBody has public members, and members for the concepts of the vendor's public pages.
-type scheduleBody struct {
-	Links           []link     `json:"links"`
-	ID              string     `json:"paymentScheduleId"`
-	Code            string     `json:"paymentScheduleCode"`
-	Status          string     `json:"status"`
-	CustomerID      string     `json:"customerId"`
-	AccountToken    *string    `json:"accountToken"`
-	BusinessCode    string     `json:"supplierBusinessCode"`
-	Frequency       string     `json:"frequency"`
-	ScheduleType    string     `json:"scheduleType"`
-	RegularAmount   amountBody `json:"regularPaymentAmount"`
-	NextPaymentDate *string    `json:"nextPaymentDate"`
-}
-
-func (c *call) scheduleBody(sc *schedule) any {
-	body := scheduleBody{
-		Links: c.links(get("self", c.href("recurring-payments", sc.id))),
-		ID:    sc.id, Code: sc.code, Status: sc.status, CustomerID: sc.CustomerID, AccountToken: optional(sc.AccountToken),
-		BusinessCode: sc.shop.code, Frequency: monthly, ScheduleType: untilFurtherNotice,
-		RegularAmount: amountOf(sc.Currency, cents(sc.Amount)),
+func (c *call) scheduleBody(sc *schedule) object {
+	body := object{
+		"links":             c.links(get("self", c.href("recurring-payments", sc.id))),
+		"paymentScheduleId": sc.id, "paymentScheduleCode": sc.code, "status": sc.status,
+		"customerId": sc.CustomerID, "accountToken": optional(sc.AccountToken), "supplierBusinessCode": sc.shop.code,
+		"frequency": monthly, "scheduleType": untilFurtherNotice,
+		"regularPaymentAmount": amountOf(sc.Currency, cents(sc.Amount)), "nextPaymentDate": nil,
 	}
 	if sc.Payments > 0 {
-		body.ScheduleType = fixedNumber
+		body["scheduleType"] = fixedNumber
 	}
 	if sc.status == scheduleActive {
-		body.NextPaymentDate = optional(calendar.Sydney(sc.due).Format(time.DateOnly))
+		body["nextPaymentDate"] = calendar.Sydney(sc.due).Format(time.DateOnly)
 	}
 	return body
 }
@@ -315,7 +302,7 @@ func (b *Sandbox) transactionsOfSchedule(c *call, sc *schedule) answer {
 
 // schedulesOfCustomer lists active schedules first, then by code.
 func (b *Sandbox) schedulesOfCustomer(c *call, cust *customer) answer {
-	found := slices.DeleteFunc(slices.Clone(b.schedules.ordered), func(sc *schedule) bool { return sc.CustomerID != cust.ID })
+	found := slices.DeleteFunc(slices.Clone(b.schedules.ordered), func(sc *schedule) bool { return sc.CustomerID != cust.id })
 	slices.SortStableFunc(found, func(x, y *schedule) int {
 		active := map[bool]int{true: 1}
 		return cmp.Or(active[y.status == scheduleActive]-active[x.status == scheduleActive], cmp.Compare(x.code, y.code))

@@ -134,12 +134,7 @@ func (f *fields) text(name string, checks ...check) string {
 		f.refuse(name, "", "must be a string")
 		return ""
 	}
-	for _, wrong := range checks {
-		if message := wrong(s); message != "" {
-			f.refuse(name, s, message)
-			break
-		}
-	}
+	f.c.judge(f.path+name, s, checks)
 	return s
 }
 
@@ -250,52 +245,56 @@ func oneOf(allowed ...string) check {
 	}
 }
 
-// checkQuery refuses unknown parameters and parameters that are given twice.
+// parameter is a parameter of a query with its checks.
+type parameter struct {
+	name     string
+	required bool
+	checks   []check
+}
+
+func need(name string, checks ...check) parameter { return parameter{name, true, checks} }
+func may(name string, checks ...check) parameter  { return parameter{name, false, checks} }
+
+// checkQuery refuses parameters that are unknown, given twice, missing or not valid.
 func (c *call) checkQuery() (refusal answer, ok bool) {
 	for _, name := range slices.Sorted(maps.Keys(c.query)) {
-		switch known := slices.Contains(c.op.query, name); {
+		switch known := slices.ContainsFunc(c.op.query, func(p parameter) bool { return p.name == name }); {
 		case !known:
 			c.refuse(name, "", "is not a parameter of this request")
-		case known && len(c.query[name]) > 1:
+		case len(c.query[name]) > 1:
 			c.refuse(name, "", "is given more than once")
 		}
 	}
 	if len(c.findings) > 0 {
 		return c.invalid(), false
 	}
-	return answer{}, true
-}
-
-// parameters reads the query of a call, as fields reads its body.
-type parameters struct{ c *call }
-
-func (c *call) parameters() parameters { return parameters{c} }
-
-// text reads an optional parameter.
-func (p parameters) text(name string, checks ...check) string {
-	s := p.c.query.Get(name)
-	if !p.c.query.Has(name) {
-		return ""
-	}
-	for _, wrong := range checks {
-		if message := wrong(s); message != "" {
-			p.c.refuse(name, s, message)
-			break
+	for _, p := range c.op.query {
+		value := c.query.Get(p.name)
+		if p.required && value == "" {
+			c.refuse(p.name, "", "is required")
+		} else if c.query.Has(p.name) {
+			c.judge(p.name, value, p.checks)
 		}
 	}
-	return s
-}
-
-// need reads a required parameter.
-func (p parameters) need(name string, checks ...check) string {
-	if p.c.query.Get(name) == "" {
-		p.c.refuse(name, "", "is required")
-		return ""
+	switch {
+	case len(c.findings) == 0:
+		return answer{}, true
+	case c.op.unknown != "":
+		return c.notFound(c.op.unknown), false
+	default:
+		return c.invalid(), false
 	}
-	return p.text(name, checks...)
 }
 
-func (p parameters) valid() bool { return len(p.c.findings) == 0 }
+// judge notes the first thing that is wrong with a text.
+func (c *call) judge(name, value string, checks []check) {
+	for _, wrong := range checks {
+		if message := wrong(value); message != "" {
+			c.refuse(name, value, message)
+			return
+		}
+	}
+}
 
 func atMost(n int) check {
 	return func(s string) string {

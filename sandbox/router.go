@@ -14,10 +14,12 @@ import (
 // operation is an operation of the service. Its id is the method and the path template of the
 // contract.
 type operation struct {
-	id     string
-	key    keyNeed
-	query  []string           // the names of its parameters
-	handle func(*call) answer // runs with mu held
+	id    string
+	key   keyNeed
+	query []parameter
+	// unknown is what a parameter names that is not valid, for the operations whose answer is then 404.
+	unknown string
+	handle  func(*call) answer // runs with mu held
 
 	method   string
 	segments []string
@@ -125,7 +127,7 @@ func found[T any](what string, find func(*call) *T, handle func(*call, *T) answe
 }
 
 // shown is a handler that answers with the object that the path names.
-func shown[T, B any](what string, find func(*call) *T, body func(*call, *T) B) func(*call) answer {
+func shown[T any](what string, find func(*call) *T, body func(*call, *T) object) func(*call) answer {
 	return found(what, find, func(c *call, object *T) answer { return reply(http.StatusOK, body(c, object)) })
 }
 
@@ -136,39 +138,21 @@ func (b *Sandbox) rootOperations() []operation {
 // communityCode is the code of the facility.
 const communityCode = "SANDBOX"
 
-// rootBody has the members that public client code reads. Unconfirmed.
-type rootBody struct {
-	Links         []link `json:"links"`
-	CommunityCode string `json:"communityCode"`
-	CommunityName string `json:"communityName"`
-	KeyName       string `json:"keyName"`
-}
-
+// getRoot answers with the members that public client code reads. Unconfirmed.
 func (b *Sandbox) getRoot(c *call) answer {
 	kind, _ := b.keyOf(c.header)
-	return reply(http.StatusOK, rootBody{
-		Links: c.links(
-			get("self", c.href()),
-			get("customers", c.href("customers")),
-			get("transactions", c.href("transactions")),
-			link{Rel: "single-use-tokens", Href: c.href("single-use-tokens"), RequestMethod: http.MethodPost},
-		),
-		CommunityCode: communityCode,
-		CommunityName: "Sandbox Community",
-		KeyName:       "Sandbox " + kind + " key",
+	post := get("single-use-tokens", c.href("single-use-tokens"))
+	post["requestMethod"] = http.MethodPost
+	return reply(http.StatusOK, object{
+		"links":         c.links(get("self", c.href()), get("customers", c.href("customers")), get("transactions", c.href("transactions")), post),
+		"communityCode": communityCode, "communityName": "Sandbox Community", "keyName": "Sandbox " + kind + " key",
 	})
-}
-
-// listBody is the wire form of every list.
-type listBody struct {
-	Links []link `json:"links"`
-	Data  []any  `json:"data"`
 }
 
 // list answers with one page of items, given newest first. A cursor names the first item of
 // its page, so that new items do not shift old pages. With Paging=shifting or
 // unstable the cursor is a position.
-func list[T, B any](c *call, items []T, id func(T) string, body func(*call, T) B) answer {
+func list[T any](c *call, items []T, id func(T) string, body func(*call, T) object) answer {
 	items = unstable(c, items)
 	from := 0
 	if cursor := c.query.Get(pageParameter); cursor != "" {
@@ -186,21 +170,19 @@ func list[T, B any](c *call, items []T, id func(T) string, body func(*call, T) B
 		return c.notFound("page")
 	}
 	to := min(from+size, len(items))
-	return reply(http.StatusOK, listBody{
-		Links: c.links(pageLinks(c, items, id, from, to, size)...), Data: bodies(c, items[from:to], body),
-	})
+	return listOf(c, items[from:to], body, pageLinks(c, items, id, from, to, size)...)
 }
 
-// bodies returns the wire forms of items, never nil.
-func bodies[T, B any](c *call, items []T, body func(*call, T) B) []any {
-	out := make([]any, len(items))
+// listOf answers with a list.
+func listOf[T any](c *call, items []T, body func(*call, T) object, links ...object) answer {
+	data := make([]object, len(items))
 	for i, item := range items {
-		out[i] = body(c, item)
+		data[i] = body(c, item)
 	}
-	return out
+	return reply(http.StatusOK, object{"links": c.links(links...), "data": data})
 }
 
-func pageLinks[T any](c *call, items []T, id func(T) string, from, to, size int) (links []link) {
+func pageLinks[T any](c *call, items []T, id func(T) string, from, to, size int) (links []object) {
 	added := 0 // items added at the front after the first page
 	if c.box.assume.Paging == "shifting" && c.query.Get(pageParameter) != "" {
 		added = 1
@@ -247,7 +229,7 @@ func (c *call) pageIsGone() bool {
 const pageParameter = "page"
 
 // paged returns the parameters of a list with pages.
-func paged(filters ...string) []string { return append(filters, pageParameter) }
+func paged(filters ...parameter) []parameter { return append(filters, parameter{name: pageParameter}) }
 
 // pageLink returns the address of the page that begins with an item, at a position.
 func (c *call) pageLink(first string, place int) string {

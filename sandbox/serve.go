@@ -361,7 +361,7 @@ func (x *exchange) log() {
 	e := *x.entry
 	var refused []string
 	for _, f := range x.findings {
-		refused = append(refused, f.FieldName+" "+strings.Join(f.Messages, ", "))
+		refused = append(refused, f.name+" "+strings.Join(f.messages, ", "))
 	}
 	x.box.mu.Unlock()
 	attrs := []slog.Attr{slog.String("call", e.Operation)}

@@ -25,7 +25,7 @@ const tokenLifetime = 10 * time.Minute
 type token struct {
 	id      string
 	source  instrument
-	profile *browserProfile // set if 3D Secure was asked for
+	profile object // the payer's browser, set if 3D Secure was asked for
 	created time.Time
 	used    bool
 	shop    *business
@@ -40,6 +40,44 @@ type instrument struct {
 	bank  *bankAccount
 	nz    *nzBankAccount
 	payTo *agreement
+}
+
+// details adds the members of a card or an account, in masked form.
+func (i instrument) details(body object, shop *business) {
+	switch {
+	case i.card != nil:
+		cd := i.card
+		maps.Copy(body, object{
+			"cardNumber": cd.firstSixLastThree(), "maskedCardNumber4Digits": cd.firstSixLastFour(),
+			"expiryDateMonth": cd.month, "expiryDateYear": cd.shortYear(), "cardScheme": cd.scheme,
+			"cardType": optional(cd.cardType), "cardholderName": optional(cd.holder),
+			"surchargePercentage": percentage(shop.rate(cd.scheme, cd.cardType)),
+		})
+	case i.bank != nil:
+		a := i.bank
+		maps.Copy(body, object{"accountName": a.name, "bsb": maskedBSB(a.bsb), "accountNumber": maskedNumber(a.number)})
+	case i.nz != nil:
+		a := i.nz
+		maps.Copy(body, object{
+			"nzAccountName": a.name, "nzBankCode": a.bank, "nzBranchCode": a.branch, "nzAccountNumber": a.masked(), "nzAccountSuffix": a.suffix,
+		})
+	}
+}
+
+// describe adds the details of an account that is kept or was paid with.
+func (i instrument) describe(body object, shop *business, currency string) {
+	i.details(body, shop)
+	switch {
+	case i.card != nil:
+		body["panType"], body["walletProvider"] = "FPAN", optional(i.card.walletProvider)
+		if i.card.walletProvider != "" {
+			body["panType"] = "DPAN"
+		}
+	case i.bank != nil:
+		body["displayName"], body["currency"] = maskedAccount(i.bank.bsb, i.bank.number), currency
+	case i.nz != nil:
+		body["displayName"], body["currency"] = i.nz.masked(), currency
+	}
 }
 
 func (i instrument) accountType() string {
@@ -76,47 +114,6 @@ func (b *Sandbox) overQuota(now time.Time) bool {
 	return quota > 0 && n >= quota && now.Before(b.tokens.ordered[n-quota].created.Add(tokenQuotaWindow))
 }
 
-type tokenBody struct {
-	Links         []link         `json:"links"`
-	ID            string         `json:"singleUseTokenId"`
-	AccountType   string         `json:"accountType"`
-	CreditCard    *tokenCardBody `json:"creditCard"`
-	BankAccount   *tokenBankBody `json:"bankAccount"`
-	NZBankAccount *nzBankBody    `json:"nzBankAccount"`
-}
-
-type tokenCardBody struct {
-	cardBody
-	ThreeDS2AuthRequired bool            `json:"threeDS2AuthRequired"`
-	ThreeDS2             *browserProfile `json:"threeDS2"`
-	ThreeDS2Status       *string         `json:"threeDS2Status"`
-}
-
-type tokenBankBody struct {
-	AccountName   string `json:"accountName"`
-	BSB           string `json:"bsb"`
-	AccountNumber string `json:"accountNumber"`
-}
-
-type nzBankBody struct {
-	AccountName   string `json:"nzAccountName"`
-	BankCode      string `json:"nzBankCode"`
-	BranchCode    string `json:"nzBranchCode"`
-	AccountNumber string `json:"nzAccountNumber"`
-	AccountSuffix string `json:"nzAccountSuffix"`
-}
-
-// browserProfile is the payer's browser, for 3D Secure. Answers have it in the member
-// threeDS2.
-type browserProfile struct {
-	JavaEnabled  bool   `json:"browserJavaEnabled"`
-	Language     string `json:"browserLanguage"`
-	ScreenHeight string `json:"browserScreenHeight"`
-	ScreenWidth  string `json:"browserScreenWidth"`
-	ColorDepth   string `json:"browserColorDepth"`
-	TZ           string `json:"browserTZ"`
-}
-
 //nolint:gochecknoglobals // an immutable table
 var (
 	cardMembers = []string{"cardholderName", "cardNumber", "expiryDateMonth", "expiryDateYear", "cvn"}
@@ -133,18 +130,13 @@ func (b *Sandbox) createToken(c *call) answer {
 	switch accountType {
 	case typeCard:
 		tok.source.card = b.readCard(f, false)
-		f.forbid(foreign, bankMembers...)
-		f.forbid(foreign, nzMembers...)
+		f.forbid(foreign, slices.Concat(bankMembers, nzMembers)...)
 	case typeDirectDebit:
 		tok.source.bank = b.readBankAccount(f, f.need)
-		f.forbid(foreign, "cardholderName", "cvn")
-		f.forbid(foreign, cardMembers...)
-		f.forbid(foreign, nzMembers...)
+		f.forbid(foreign, slices.Concat(cardMembers, nzMembers)...)
 	case typeDirectDebitNZ:
 		tok.source.nz = b.readNZBankAccount(f, f.need)
-		f.forbid(foreign, "cardholderName", "cvn")
-		f.forbid(foreign, cardMembers...)
-		f.forbid(foreign, bankMembers...)
+		f.forbid(foreign, slices.Concat(cardMembers, bankMembers)...)
 	default:
 		f.ignore(slices.Concat(cardMembers, bankMembers, nzMembers)...)
 	}
@@ -201,7 +193,7 @@ var languageTag = regexp.MustCompile(`^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$`)
 
 // threeDS2 reads the request for authentication. If it is asked for, the whole profile is
 // required.
-func (f *fields) threeDS2() *browserProfile {
+func (f *fields) threeDS2() object {
 	wanted, _ := f.flag("threeDS2")
 	p := f.object("browserProfile")
 	if p == nil {
@@ -218,13 +210,13 @@ func (f *fields) threeDS2() *browserProfile {
 	if wanted && !given {
 		p.refuse("browserJavaEnabled", "", "is required")
 	}
-	profile := &browserProfile{
-		JavaEnabled:  java,
-		Language:     read("browserLanguage", atMost(8), matching(languageTag, "must be a language tag")),
-		ScreenHeight: read("browserScreenHeight", digits(1, 6)),
-		ScreenWidth:  read("browserScreenWidth", digits(1, 6)),
-		ColorDepth:   read("browserColorDepth", oneOf("1", "4", "8", "15", "16", "24", "32", "48")),
-		TZ:           read("browserTZ", atMost(5), minutes),
+	profile := object{
+		"browserJavaEnabled":  java,
+		"browserLanguage":     read("browserLanguage", atMost(8), matching(languageTag, "must be a language tag")),
+		"browserScreenHeight": read("browserScreenHeight", digits(1, 6)),
+		"browserScreenWidth":  read("browserScreenWidth", digits(1, 6)),
+		"browserColorDepth":   read("browserColorDepth", oneOf("1", "4", "8", "15", "16", "24", "32", "48")),
+		"browserTZ":           read("browserTZ", atMost(5), minutes),
 	}
 	if !wanted {
 		return nil
@@ -239,44 +231,26 @@ func minutes(s string) string {
 	return ""
 }
 
-func (b *Sandbox) tokenBody(c *call, tok *token) tokenBody {
-	body := tokenBody{
-		Links:       c.links(get("self", c.href("single-use-tokens", tok.id))),
-		ID:          tok.id,
-		AccountType: tok.source.accountType(),
+func (b *Sandbox) tokenBody(c *call, tok *token) object {
+	account := object{}
+	tok.source.details(account, tok.shop)
+	body := object{
+		"links": c.links(get("self", c.href("single-use-tokens", tok.id))), "singleUseTokenId": tok.id, "accountType": tok.source.accountType(),
+		"creditCard": nil, "bankAccount": nil, "nzBankAccount": nil,
 	}
 	switch {
 	case tok.source.card != nil:
-		body.CreditCard = tokenCard(tok)
+		body["creditCard"] = account
+		account["threeDS2AuthRequired"], account["threeDS2"], account["threeDS2Status"] = tok.profile != nil, nil, nil
+		if tok.profile != nil {
+			account["threeDS2"], account["threeDS2Status"] = tok.profile, "AUTHENTICATION_REQUIRED"
+		}
 	case tok.source.bank != nil:
-		body.BankAccount = bankBody(tok.source.bank)
+		body["bankAccount"] = account
 	default:
-		body.NZBankAccount = nzBody(tok.source.nz)
+		body["nzBankAccount"] = account
 	}
 	return body
-}
-
-func tokenCard(tok *token) *tokenCardBody {
-	body := &tokenCardBody{
-		cardBody:             cardBodyOf(tok.source.card, tok.shop),
-		ThreeDS2AuthRequired: tok.profile != nil,
-		ThreeDS2:             tok.profile,
-	}
-	if body.ThreeDS2AuthRequired {
-		body.ThreeDS2Status = optional("AUTHENTICATION_REQUIRED")
-	}
-	return body
-}
-
-func bankBody(a *bankAccount) *tokenBankBody {
-	return &tokenBankBody{AccountName: a.name, BSB: maskedBSB(a.bsb), AccountNumber: maskedNumber(a.number)}
-}
-
-func nzBody(a *nzBankAccount) *nzBankBody {
-	return &nzBankBody{
-		AccountName: a.name, BankCode: a.bank, BranchCode: a.branch,
-		AccountNumber: a.masked(), AccountSuffix: a.suffix,
-	}
 }
 
 // percentage returns a rate as text, such as 1.10.
@@ -376,10 +350,6 @@ func (b *Sandbox) AnswerChallenge(singleUseTokenID string, status TransStatus) e
 	return nil
 }
 
-type threeDSBody struct {
-	TransStatus TransStatus `json:"transStatus"`
-}
-
 // authenticateCard does not use up the token. A second call returns the same result.
 func (b *Sandbox) authenticateCard(c *call) answer {
 	tok := b.tokens.byID[c.params[sourceToken]]
@@ -400,7 +370,7 @@ func (b *Sandbox) authenticateCard(c *call) answer {
 	if tok.threeDS.status == "" {
 		tok.threeDS = threeDS{request: r, status: threeDSResult(tok.source.card)}
 	}
-	return reply(http.StatusOK, threeDSBody{TransStatus: tok.threeDS.status})
+	return reply(http.StatusOK, object{"transStatus": tok.threeDS.status})
 }
 
 func threeDSResult(cd *card) TransStatus {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -49,7 +50,10 @@ const (
 )
 
 func (b *Sandbox) reportOperations() []operation {
-	query := []string{"version", "settlementDate", "transactionStatus", "supplierBusinessCode", "source", "excludePreAuths", "columns"}
+	query := []parameter{
+		may("version", oneOf("1", "2")), need("settlementDate", dateForm), may("transactionStatus", oneOf("Approved", "Declined")),
+		may("supplierBusinessCode", b.knownBusiness), may("source", elements), may("excludePreAuths", oneOf("true", "false")), may("columns", elements),
+	}
 	return []operation{{id: "GET /transactions/csv", query: query, handle: b.transactionReport}}
 }
 
@@ -59,23 +63,19 @@ type report struct {
 	content []byte // nil until it is fetched
 }
 
-// reportQuery is the content of a report.
-type reportQuery struct {
-	version, date, status, business string
-	sources                         []string
-	excludePreauths                 bool
-	columns                         []reportColumn
-}
-
 const plainText = "text/plain"
 
 func (b *Sandbox) transactionReport(c *call) answer {
 	if !acceptsOnlyText(c.header) {
 		return c.problem(http.StatusNotAcceptable, "Accept must be text/plain or absent.")
 	}
-	query, ok := b.readReportQuery(c)
-	if !ok {
-		return c.invalid()
+	columns := b.reportLayout(cmp.Or(c.query.Get("version"), "2"))
+	if names := c.query.Get("columns"); names != "" {
+		var unknown string
+		if columns, unknown = pickColumns(columns, strings.Split(names, ",")); unknown != "" {
+			c.refuse("columns", unknown, "names a column twice or one that the version does not have")
+			return c.invalid()
+		}
 	}
 	key := c.query.Encode()
 	r := b.reports[key]
@@ -88,11 +88,11 @@ func (b *Sandbox) transactionReport(c *call) answer {
 		return pending.with("Content-Type", plainText+";charset=UTF-8")
 	}
 	if r.content == nil {
-		r.content = b.writeReport(query, c.now)
+		r.content = b.writeReport(c, columns)
 	}
 	return answer{status: http.StatusOK, raw: r.content}.
 		with("Content-Type", plainText+";charset=UTF-8").
-		with("Content-Disposition", `attachment; filename="transactions-`+query.date+`.csv"`)
+		with("Content-Disposition", `attachment; filename="transactions-`+c.query.Get("settlementDate")+`.csv"`)
 }
 
 // acceptsOnlyText reports a request that accepts text/plain only, or has no Accept header.
@@ -107,28 +107,6 @@ func acceptsOnlyText(h http.Header) bool {
 	return true
 }
 
-func (b *Sandbox) readReportQuery(c *call) (reportQuery, bool) {
-	q := c.parameters()
-	r := reportQuery{
-		version:  cmp.Or(q.text("version", oneOf("1", "2")), "2"),
-		date:     q.need("settlementDate", dateForm),
-		status:   q.text("transactionStatus", oneOf("Approved", "Declined")),
-		business: q.text("supplierBusinessCode", b.knownBusiness),
-	}
-	r.excludePreauths = q.text("excludePreAuths", oneOf("true", "false")) == "true"
-	if codes := q.text("source", elements); codes != "" {
-		r.sources = strings.Split(codes, ",")
-	}
-	r.columns = b.reportLayout(r.version)
-	if names := q.text("columns", elements); names != "" {
-		var unknown string
-		if r.columns, unknown = pickColumns(r.columns, strings.Split(names, ",")); unknown != "" {
-			c.refuse("columns", unknown, "names a column twice or one that version "+r.version+" does not have")
-		}
-	}
-	return r, q.valid()
-}
-
 func elements(s string) string {
 	if slices.Contains(strings.Split(s, ","), "") {
 		return "must be values joined by commas"
@@ -136,28 +114,29 @@ func elements(s string) string {
 	return ""
 }
 
-// holds reports whether a transaction belongs to the report.
-func (r reportQuery) holds(b *Sandbox, tx *transaction) bool {
-	return tx.settlement == r.date &&
-		(r.business == "" || r.business == tx.shop.code) &&
-		(r.status == "" || r.status == strings.TrimSuffix(b.status(tx), "*")) &&
-		(r.sources == nil || slices.Contains(r.sources, b.sourceOf(tx)) || tx.via == "" && slices.Contains(r.sources, sourceREST)) &&
-		(!r.excludePreauths || tx.kind != typePreauth && tx.kind != typeCancellation)
+// inReport reports whether a transaction belongs to the report that a query asks for.
+func (b *Sandbox) inReport(q url.Values, tx *transaction) bool {
+	status, codes := q.Get("transactionStatus"), q.Get("source")
+	sources := strings.Split(codes, ",")
+	return tx.settlement == q.Get("settlementDate") && tx.soldBy(q) &&
+		(status == "" || status == strings.TrimSuffix(b.status(tx), "*")) &&
+		(codes == "" || slices.Contains(sources, b.sourceOf(tx)) || tx.via == "" && slices.Contains(sources, sourceREST)) &&
+		(q.Get("excludePreAuths") != "true" || tx.kind != typePreauth && tx.kind != typeCancellation)
 }
 
 // writeReport writes the transactions that reads find, oldest first: a header record, and CR
 // LF between records but not after the last.
-func (b *Sandbox) writeReport(r reportQuery, now time.Time) []byte {
+func (b *Sandbox) writeReport(c *call, columns []reportColumn) []byte {
 	var out []byte
-	for i, col := range r.columns {
+	for i, col := range columns {
 		out = appendField(out, i, col.heading)
 	}
 	for _, tx := range b.transactions.ordered {
-		if !b.visible(tx, now) || !r.holds(b, tx) {
+		if !b.visible(tx, c.now) || !b.inReport(c.query, tx) {
 			continue
 		}
 		out = append(out, "\r\n"...)
-		for i, col := range r.columns {
+		for i, col := range columns {
 			out = appendField(out, i, col.value(tx))
 		}
 	}

@@ -151,18 +151,11 @@ func (b *Sandbox) checkTarget(target string) error {
 	return nil
 }
 
-// notificationBody is the wire form of a notification.
-type notificationBody struct {
-	ID        string `json:"id"`
-	Timestamp string `json:"timestamp"`
-	EventType string `json:"eventType"`
-	Data      any    `json:"data"`
-}
-
-func (b *Sandbox) notification(d *delivery, data any) []byte {
-	return b.background().render(reply(http.StatusOK, notificationBody{
-		ID: d.id, Timestamp: b.timestamp(b.clock.Now()), EventType: d.event, Data: data,
-	})).raw
+// notification is the body of a notification with the data of now.
+func (b *Sandbox) notification(d *delivery) []byte {
+	return b.background().jsonOf(object{
+		"id": d.id, "timestamp": b.timestamp(b.clock.Now()), "eventType": d.event, "data": d.data(),
+	})
 }
 
 // newUUID is a random UUID, version 4.
