@@ -87,7 +87,6 @@ type hooks struct {
 	raised        *[]*delivery // by the current operation; nil if there is none
 	faults        []DeliveryFault
 	holding       bool
-	held          []*delivery
 	busy          int           // number of posts under way
 	quiet         chan struct{} // closed when busy falls to 0; nil if nobody waits
 
@@ -155,24 +154,28 @@ func (b *Sandbox) emit(event string, data func() object) {
 // dispatch posts a notification, or holds it. The caller holds mu.
 func (b *Sandbox) dispatch(d *delivery) {
 	if b.webhooks.holding {
-		if !d.held {
-			d.held = true
-			b.webhooks.held = append(b.webhooks.held, d)
-		}
+		d.held = true
 		d.once.Do(func() { close(d.tried) })
 		return
 	}
-	fault := d.fault
-	d.fault = DeliveryFault{}
-	b.post(posting{d, fault})
-	if fault.Twice {
-		b.post(posting{d, fault})
+	for _, p := range d.postings() {
+		b.post(p)
 	}
 }
 
 type posting struct {
 	*delivery
 	fault DeliveryFault
+}
+
+// postings are the attempts that are due, one or two. Their fault is used up.
+func (d *delivery) postings() []posting {
+	list := []posting{{d, d.fault}}
+	if d.fault.Twice {
+		list = append(list, list[0])
+	}
+	d.fault = DeliveryFault{}
+	return list
 }
 
 // post makes attempts, one after another. The caller holds mu.
@@ -398,30 +401,26 @@ func (b *Sandbox) HoldDeliveries() {
 func (b *Sandbox) ReleaseDeliveries(first ...string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var order []posting
-	rest := slices.Clone(b.webhooks.held)
-	take := func(i int) {
-		order = append(order, posting{rest[i], rest[i].fault})
-		if rest[i].fault.Twice {
-			order = append(order, posting{rest[i], rest[i].fault})
-		}
-		rest = slices.Delete(rest, i, i+1)
-	}
+	var order []*delivery
 	for _, id := range first {
-		i := slices.IndexFunc(rest, func(d *delivery) bool { return d.id == id })
-		if i < 0 {
+		d := b.webhooks.find(id)
+		if d == nil || !d.held || slices.Contains(order, d) {
 			return fmt.Errorf("sandbox: delivery %q is not held", id)
 		}
-		take(i)
+		order = append(order, d)
 	}
-	for len(rest) > 0 {
-		take(0)
+	for _, d := range b.webhooks.deliveries {
+		if d.held && !slices.Contains(order, d) {
+			order = append(order, d)
+		}
 	}
-	for _, p := range order {
-		p.delivery.held, p.delivery.fault = false, DeliveryFault{}
+	b.webhooks.holding = false
+	var due []posting
+	for _, d := range order {
+		d.held = false
+		due = append(due, d.postings()...)
 	}
-	b.webhooks.holding, b.webhooks.held = false, nil
-	b.post(order...)
+	b.post(due...)
 	return nil
 }
 

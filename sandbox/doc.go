@@ -20,8 +20,7 @@
 //
 // The vendor's public test cards and bank accounts decide the outcome of a payment.
 // [Sandbox.NextTransaction] overrides them, with [ApprovedInPart] for a part of the amount. A card number that is not a public test number
-// is refused and never recorded. [Sandbox.WalletToken] stands for a wallet's button in a browser;
-// a wallet's card can also be given with its cryptogram.
+// is refused and never recorded.
 //
 // [Sandbox.Portal], [Sandbox.ReturnPayment], [Sandbox.RetryPayment],
 // [Sandbox.AnswerChallenge] and [Sandbox.CreateSchedule] do what people and banks do outside

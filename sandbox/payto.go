@@ -261,31 +261,21 @@ const (
 	fateCancelledAfterPayment
 )
 
-// fateOf reads the vendor's public table of payer BSBs. The account number does not matter.
+// fates are those of the vendor's public table of payer BSBs. The account number does not matter.
 // In the table every other BSB approves: that is [Assumptions.AutoConfirm]. "Expires" is
 // taken as an early end, because the table has another payer who does not answer in time.
+//
+//nolint:gochecknoglobals // an immutable table
+var fates = map[string]fate{
+	"032001": fateDeclines, "032002": fateSilent, "032003": fateNotEligible, "032004": fateRetried, "032005": fateExpires,
+	"032006": fateDelayed, "032007": fateCancelledAfterPayment,
+}
+
 func fateOf(bsb, payIDType, payID string) fate {
 	if payIDType == payIDEmail && strings.EqualFold(payID, ConfirmingPayID) {
 		return fateConfirms
 	}
-	switch bsb {
-	case "032001":
-		return fateDeclines
-	case "032002":
-		return fateSilent
-	case "032003":
-		return fateNotEligible
-	case "032004":
-		return fateRetried
-	case "032005":
-		return fateExpires
-	case "032006":
-		return fateDelayed
-	case "032007":
-		return fateCancelledAfterPayment
-	default:
-		return fateOpen
-	}
+	return fates[bsb]
 }
 
 const (

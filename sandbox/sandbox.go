@@ -34,7 +34,6 @@ type Sandbox struct {
 	listener  *memnet.Listener
 	server    *http.Server
 	transport *memnet.Transport
-	noThreeDS func(code string) bool
 	shops     []string
 	shopFront http.Handler // nil without shops
 	served    served
@@ -75,14 +74,13 @@ type Sandbox struct {
 
 // New starts a sandbox. Call [Sandbox.Close] to stop it.
 func New(opts ...Option) *Sandbox {
-	cfg := settings{assume: DefaultAssumptions(), clock: packageTime{}, noThreeDS: func(string) bool { return false }}
+	cfg := settings{assume: DefaultAssumptions(), clock: packageTime{}}
 	for _, opt := range opts {
 		opt(&cfg)
 	}
 	b := &Sandbox{
 		assume:     cfg.assume,
 		clock:      cfg.clock,
-		noThreeDS:  cfg.noThreeDS,
 		shops:      cfg.shops,
 		served:     cfg.served,
 		listener:   memnet.NewListener(),
@@ -212,7 +210,6 @@ type settings struct {
 	seed       [8]byte
 	seeded     bool
 	businesses []*business
-	noThreeDS  func(code string) bool
 	shops      []string
 	served     served
 }
@@ -286,7 +283,7 @@ func (b *Sandbox) Reset() {
 	for _, d := range b.webhooks.deliveries {
 		d.ended = true
 	}
-	b.webhooks.deliveries, b.webhooks.held, b.webhooks.faults = nil, nil, nil
+	b.webhooks.deliveries, b.webhooks.faults = nil, nil
 	b.webhooks.holding = false
 	b.empty()
 }

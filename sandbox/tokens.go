@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -159,28 +160,6 @@ func (b *Sandbox) keepToken(tok *token) {
 	b.tokens.ordered = append(b.tokens.ordered, tok)
 }
 
-// WalletToken returns a single-use token as a wallet's button in a browser makes it. The account
-// type is APPLE_PAY or GOOGLE_PAY, and the card a public test card.
-func (b *Sandbox) WalletToken(accountType, cardNumber string) (singleUseTokenID string, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := b.clock.Now()
-	switch {
-	case b.closed:
-		return "", errClosed
-	case accountType != "APPLE_PAY" && accountType != "GOOGLE_PAY":
-		return "", fmt.Errorf("sandbox: no wallet %q", accountType)
-	case publicTestCard(cardNumber) != "":
-		return "", errors.New("sandbox: the card is not a public test card")
-	}
-	tok := &token{created: now, shop: b.businesses[0], source: instrument{card: &card{
-		number: cardNumber, month: "12", year: strconv.Itoa(now.Year() + 1), walletProvider: accountType,
-		scheme: schemeOf(cardNumber), cardType: b.cardType(cardNumber),
-	}}}
-	b.keepToken(tok)
-	return tok.id, nil
-}
-
 // newHandle returns an identifier, of the length that the service reserves if it may grow.
 func (b *Sandbox) newHandle() string {
 	if b.addsMembers() {
@@ -276,15 +255,24 @@ const (
 	ThreeDSUnavailable      TransStatus = "U"
 )
 
-// The cards whose authentication has a result other than Y. They are public test cards whose
-// payments are approved. The result of 3D Secure is the sandbox's own choice.
+// The cards for 3D Secure in tests: without and with a challenge. [TestCards] tells the results of the
+// others, which are the sandbox's own choice.
 const (
-	CardAttempted        = "4444333322221111" // A
-	CardChallenge        = "4111111111111111" // C, until the payer answers
-	CardNotAuthenticated = "4017950000000009" // N
-	CardRejected         = "4041370000456459" // R
-	CardUnavailable      = "4564000000000182" // U
+	CardAttempted = "4444333322221111" // A
+	CardChallenge = "4111111111111111" // C, until the payer answers
 )
+
+// threeDSResults are the first results other than Y.
+//
+//nolint:gochecknoglobals // an immutable table
+var threeDSResults = map[string]TransStatus{
+	CardAttempted: ThreeDSAttempted, CardChallenge: ThreeDSChallenge, "4017950000000009": ThreeDSNotAuthenticated,
+	"4041370000456459": ThreeDSRejected, "4564000000000182": ThreeDSUnavailable,
+}
+
+func threeDSResult(number string) TransStatus {
+	return cmp.Or(threeDSResults[number], ThreeDSAuthenticated)
+}
 
 // threeDS is the authentication of a token.
 type threeDS struct {
@@ -298,14 +286,6 @@ func (s TransStatus) failed() bool {
 }
 
 func (s TransStatus) passed() bool { return s == ThreeDSAuthenticated || s == ThreeDSAttempted }
-
-// WithoutThreeDS disables 3D Secure for the businesses with the codes, or for all without
-// codes: authentication answers 503.
-func WithoutThreeDS(codes ...string) Option {
-	return func(s *settings) {
-		s.noThreeDS = func(code string) bool { return len(codes) == 0 || slices.Contains(codes, code) }
-	}
-}
 
 // Challenge is an authentication that waits for the payer.
 type Challenge struct {
@@ -356,9 +336,6 @@ func (b *Sandbox) authenticateCard(c *call) answer {
 	if tok == nil || !tok.live(c.now) || tok.used {
 		return c.notFound("single-use token")
 	}
-	if b.noThreeDS(tok.shop.code) {
-		return c.problem(http.StatusServiceUnavailable, "3D Secure is not enabled for this facility.")
-	}
 	f := c.readBody()
 	r := b.readThreeDS(f)
 	if tok.profile == nil {
@@ -368,26 +345,9 @@ func (b *Sandbox) authenticateCard(c *call) answer {
 		return c.invalid()
 	}
 	if tok.threeDS.status == "" {
-		tok.threeDS = threeDS{request: r, status: threeDSResult(tok.source.card)}
+		tok.threeDS = threeDS{request: r, status: threeDSResult(tok.source.card.number)}
 	}
 	return reply(http.StatusOK, object{"transStatus": tok.threeDS.status})
-}
-
-func threeDSResult(cd *card) TransStatus {
-	switch cd.number {
-	case CardAttempted:
-		return ThreeDSAttempted
-	case CardChallenge:
-		return ThreeDSChallenge
-	case CardNotAuthenticated:
-		return ThreeDSNotAuthenticated
-	case CardRejected:
-		return ThreeDSRejected
-	case CardUnavailable:
-		return ThreeDSUnavailable
-	default:
-		return ThreeDSAuthenticated
-	}
 }
 
 // checkThreeDS applies the rules for tokens that need or have an authentication. tx is the
