@@ -31,23 +31,6 @@ var (
 	addressMembers  = []string{"street1", "street2", "street3", "city", "state", "postcode", "country"}
 )
 
-type customerStore struct {
-	byID     map[string]*customer
-	byNumber map[string]*customer
-	ordered  []*customer // by customerId
-}
-
-func newCustomerStore() customerStore {
-	return customerStore{byID: make(map[string]*customer), byNumber: make(map[string]*customer)}
-}
-
-func (s *customerStore) add(cust *customer) {
-	s.byID[cust.id] = cust
-	s.byNumber[cust.number] = cust
-	at, _ := slices.BinarySearchFunc(s.ordered, cust.id, func(c *customer, id string) int { return strings.Compare(c.id, id) })
-	s.ordered = slices.Insert(s.ordered, at, cust)
-}
-
 func (c *call) customerBody(cust *customer) object {
 	body := object{
 		"links":      c.links(get("self", c.href("customers", cust.id))),
@@ -82,11 +65,15 @@ func (b *Sandbox) createCustomer(c *call) answer {
 		return c.invalid()
 	}
 	cust.id = newID(b.ids, b.customers.byID, 9)
-	b.customers.add(&cust)
+	b.customers.add(cust.id, &cust)
 	return reply(http.StatusCreated, c.customerBody(&cust))
 }
 
 func (b *Sandbox) namedCustomer(c *call) *customer { return b.customers.byID[c.params["customerId"]] }
+
+func (b *Sandbox) customerNumbered(number string) *customer {
+	return b.customers.first(func(cust *customer) bool { return cust.number == number })
+}
 
 func (b *Sandbox) updateCustomer(c *call, cust *customer) answer {
 	f := c.readBody()
@@ -96,16 +83,14 @@ func (b *Sandbox) updateCustomer(c *call, cust *customer) answer {
 	if !c.valid() {
 		return c.invalid()
 	}
-	delete(b.customers.byNumber, cust.number)
 	*cust = changed
-	b.customers.byNumber[cust.number] = cust
 	return reply(http.StatusOK, c.customerBody(cust))
 }
 
 // readCustomer sets the members that a request names. identity reads the two required ones.
 func (b *Sandbox) readCustomer(f *fields, identity func(string, ...check) string, cust *customer) {
 	if s := identity("customerNumber"); s != "" {
-		if other := b.customers.byNumber[s]; other != nil && other.id != cust.id {
+		if other := b.customerNumbered(s); other != nil && other.id != cust.id {
 			f.refuse("customerNumber", s, "belongs to another customer")
 		}
 		cust.number = s
@@ -146,9 +131,10 @@ func (f *fields) update(members *map[string]string, name string, checks ...check
 func (b *Sandbox) findCustomers(c *call) answer {
 	contains := func(whole, part string) bool { return strings.Contains(strings.ToLower(whole), strings.ToLower(part)) }
 	number, name, email := c.query.Get("customerNumber"), c.query.Get("customerName"), c.query.Get("emailAddress")
-	found := slices.DeleteFunc(slices.Clone(b.customers.ordered), func(cust *customer) bool {
-		return number != "" && cust.number != number || !contains(cust.name, name) || !contains(cust.optional["emailAddress"], email)
+	found := b.customers.where(func(cust *customer) bool {
+		return (number == "" || cust.number == number) && contains(cust.name, name) && contains(cust.optional["emailAddress"], email)
 	})
+	slices.SortFunc(found, func(x, y *customer) int { return strings.Compare(x.id, y.id) })
 	return list(c, found, func(cust *customer) string { return cust.id }, (*call).customerBody)
 }
 
@@ -161,39 +147,32 @@ type account struct {
 	enabled   bool
 }
 
-type accountStore struct {
-	byToken    map[string]*account
-	byCustomer map[string][]*account // newest last
-}
-
-func newAccountStore() accountStore {
-	return accountStore{byToken: make(map[string]*account), byCustomer: make(map[string][]*account)}
-}
-
 // registerAccount keeps an account for a customer. The first account is the default, and a
 // new default replaces the old one. The caller holds mu.
-func (b *Sandbox) registerAccount(cust *customer, source instrument, asDefault bool) *account {
-	own := b.accounts.byCustomer[cust.id]
+func (b *Sandbox) registerAccount(cust *customer, source instrument) *account {
 	a := &account{token: b.newHandle(), customer: cust, source: source, enabled: true}
-	a.isDefault = cust.id != "" && (asDefault || b.accounts.defaultOf(cust.id) == nil)
+	a.isDefault = cust.id != "" && b.defaultAccount(cust.id) == nil
 	if a.isDefault {
-		for _, other := range own {
-			other.isDefault = false
-		}
+		b.makeDefault(a)
 	}
-	b.accounts.byToken[a.token] = a
-	b.accounts.byCustomer[cust.id] = append(own, a)
+	b.accounts.add(a.token, a)
 	return a
 }
 
-// defaultOf returns the enabled default account of a customer, or nil.
-func (s *accountStore) defaultOf(customerID string) *account {
-	for _, a := range s.byCustomer[customerID] {
-		if a.isDefault && a.enabled {
-			return a
-		}
+func (b *Sandbox) makeDefault(a *account) {
+	for _, other := range b.accountsOf(a.customer.id) {
+		other.isDefault = false
 	}
-	return nil
+	a.isDefault = true
+}
+
+func (b *Sandbox) accountsOf(customerID string) []*account {
+	return b.accounts.where(func(a *account) bool { return a.customer.id == customerID })
+}
+
+// defaultAccount returns the enabled default account of a customer, or nil.
+func (b *Sandbox) defaultAccount(customerID string) *account {
+	return b.accounts.first(func(a *account) bool { return a.customer.id == customerID && a.isDefault && a.enabled })
 }
 
 func (b *Sandbox) accountOperations() []operation {
@@ -245,7 +224,7 @@ func (b *Sandbox) createAccount(c *call, cust *customer) answer {
 	if !c.valid() {
 		return c.invalid()
 	}
-	a := b.registerAccount(cust, src.instrument, false)
+	a := b.registerAccount(cust, src.instrument)
 	if src.token != nil {
 		src.token.used = true
 	}
@@ -271,7 +250,7 @@ func (b *Sandbox) accountDetails(f *fields, allowed ...string) *source {
 // receiptSource finds the account of a transaction, approved or not.
 func (b *Sandbox) receiptSource(f *fields) *source {
 	receipt := f.text(sourceReceipt)
-	tx := b.transactions.byReceipt[receipt]
+	tx := b.transactions.byID[receipt]
 	switch {
 	case tx == nil:
 		f.refuse(sourceReceipt, receipt, "is not a transaction")
@@ -285,9 +264,9 @@ func (b *Sandbox) receiptSource(f *fields) *source {
 
 // accountsOfCustomer lists the enabled accounts, newest first.
 func (b *Sandbox) accountsOfCustomer(c *call, cust *customer) answer {
-	found := slices.DeleteFunc(slices.Clone(b.accounts.byCustomer[cust.id]), func(a *account) bool { return !a.enabled })
+	found := b.accounts.where(func(a *account) bool { return a.customer == cust && a.enabled })
 	slices.Reverse(found)
 	return list(c, found, func(a *account) string { return a.token }, b.accountBody)
 }
 
-func (b *Sandbox) namedAccount(c *call) *account { return b.accounts.byToken[c.params["accountToken"]] }
+func (b *Sandbox) namedAccount(c *call) *account { return b.accounts.byID[c.params["accountToken"]] }

@@ -78,16 +78,6 @@ func (a *agreement) unanswered() bool {
 	return a.status == agreementPending || a.status == agreementCreated
 }
 
-type agreementStore struct {
-	byToken    map[string]*agreement
-	byCustomer map[string][]*agreement // newest last
-	ordered    []*agreement            // oldest first
-}
-
-func newAgreementStore() agreementStore {
-	return agreementStore{byToken: make(map[string]*agreement), byCustomer: make(map[string][]*agreement)}
-}
-
 func (b *Sandbox) createAgreement(c *call, cust *customer) answer {
 	f := c.readBody()
 	a := b.readAgreement(f)
@@ -104,7 +94,7 @@ func (b *Sandbox) createAgreement(c *call, cust *customer) answer {
 // agreement finds an agreement in its current state. Time limits that have passed apply even
 // if their timers are late. The caller holds mu.
 func (b *Sandbox) agreement(token string) *agreement {
-	a := b.agreements.byToken[token]
+	a := b.agreements.byID[token]
 	if a != nil {
 		b.catchUp(a)
 	}
@@ -129,7 +119,7 @@ func (b *Sandbox) agreementVisible(a *agreement, now time.Time) bool {
 func (b *Sandbox) listAgreements(c *call, cust *customer) answer {
 	code, status := c.query.Get("supplierBusinessCode"), c.query.Get("status")
 	var found []*agreement
-	for _, a := range slices.Backward(b.agreements.byCustomer[cust.id]) {
+	for _, a := range slices.Backward(b.agreements.where(func(a *agreement) bool { return a.customer == cust })) {
 		b.catchUp(a)
 		if b.agreementVisible(a, c.now) && (code == "" || a.shop.code == code) && (status == "" || string(a.status) == status) {
 			found = append(found, a)
@@ -229,9 +219,7 @@ const (
 func (b *Sandbox) open(a *agreement) {
 	a.token = b.newHandle()
 	a.status = agreementPending
-	b.agreements.byToken[a.token] = a
-	b.agreements.byCustomer[a.customer.id] = append(b.agreements.byCustomer[a.customer.id], a)
-	b.agreements.ordered = append(b.agreements.ordered, a)
+	b.agreements.add(a.token, a)
 	b.after(a.respondBy.Sub(b.clock.Now()), func() { b.catchUp(a) })
 	switch a.fate {
 	case fateNotEligible:

@@ -349,7 +349,7 @@ func (b *Sandbox) shownStatus(tx *transaction) string {
 
 // shownMetadata is the metadata of a transaction in answers: see Metadata.
 func (b *Sandbox) shownMetadata(tx *transaction) map[string]string {
-	original := b.transactions.byReceipt[tx.originalReceipt]
+	original := b.transactions.byID[tx.originalReceipt]
 	switch {
 	case b.assume.Metadata == "dropped":
 		return nil

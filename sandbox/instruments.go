@@ -349,7 +349,7 @@ func (b *Sandbox) customerSource(f *fields) *source {
 	case cust.disabled:
 		f.refuse(sourceCustomer, id, "is disabled")
 	default:
-		if a := b.accounts.defaultOf(id); a != nil {
+		if a := b.defaultAccount(id); a != nil {
 			return &source{instrument: a.source, account: a}
 		}
 		f.refuse(sourceCustomer, id, "has no enabled default account")
@@ -359,7 +359,7 @@ func (b *Sandbox) customerSource(f *fields) *source {
 
 func (b *Sandbox) accountSource(f *fields) *source {
 	id := f.text(sourceAccount)
-	a := b.accounts.byToken[id]
+	a := b.accounts.byID[id]
 	switch {
 	case a == nil:
 		f.refuse(sourceAccount, id, "is not an account")

@@ -56,17 +56,6 @@ type paymentFile struct {
 	faults           []string
 }
 
-type fileStore struct {
-	byID    map[string]*paymentFile
-	batches map[string]*batch
-	names   map[string]bool // of all uploads, with faulty ones
-	ordered []*paymentFile  // oldest first
-}
-
-func newFileStore() fileStore {
-	return fileStore{byID: make(map[string]*paymentFile), batches: make(map[string]*batch), names: make(map[string]bool)}
-}
-
 // fileBody has only the two members that are public.
 func (c *call) fileBody(f *paymentFile) object {
 	return object{"links": c.links(get("self", c.href("payment-files", f.id))), "paymentFileId": f.id, "status": f.status}
@@ -84,7 +73,7 @@ func (b *Sandbox) uploadFile(c *call) answer {
 	if err != nil {
 		return c.problem(malformedBodyStatus, "The body is not a well-formed form.")
 	}
-	if f.name != "" && b.files.names[f.name] {
+	if f.name != "" && b.files.first(func(known *paymentFile) bool { return known.name == f.name }) != nil {
 		c.refuse("file", f.name, "a file with this name has been uploaded before")
 	}
 	if len(c.findings) > 0 {
@@ -92,9 +81,7 @@ func (b *Sandbox) uploadFile(c *call) answer {
 	}
 	f.id = newID(b.ids, b.files.byID, 8)
 	f.status, f.uploaded = fileQueued, c.now
-	b.files.byID[f.id] = f
-	b.files.names[f.name] = true
-	b.files.ordered = append(b.files.ordered, f)
+	b.files.add(f.id, f)
 	b.after(fileQueuedFor, func() {
 		f.status = fileProcessing
 		b.after(fileProcessedFor, func() { b.process(f) })
@@ -175,9 +162,7 @@ const filesListedFor = 365 * 24 * time.Hour
 
 // listFiles lists the files of the last 365 days, newest first.
 func (b *Sandbox) listFiles(c *call) answer {
-	found := slices.DeleteFunc(slices.Clone(b.files.ordered), func(f *paymentFile) bool {
-		return c.now.Sub(f.uploaded) > filesListedFor
-	})
+	found := b.files.where(func(f *paymentFile) bool { return c.now.Sub(f.uploaded) <= filesListedFor })
 	slices.Reverse(found)
 	return list(c, found, func(f *paymentFile) string { return f.id }, (*call).fileBody)
 }
@@ -240,15 +225,15 @@ func (b *Sandbox) payLine(f *paymentFile, tx *transaction) {
 		return t.kind == tx.source.accountType() && t.shop == tx.shop && t.currency == tx.currency
 	})
 	if at < 0 {
-		t := &batch{id: newID(b.ids, b.files.batches, 9), file: f, kind: tx.source.accountType(), shop: tx.shop, currency: tx.currency}
-		b.files.batches[t.id] = t
+		t := &batch{id: newID(b.ids, b.batches.byID, 9), file: f, kind: tx.source.accountType(), shop: tx.shop, currency: tx.currency}
+		b.batches.add(t.id, t)
 		f.batches = append(f.batches, t)
 		at = len(f.batches) - 1
 	}
 	f.batches[at].payments = append(f.batches[at].payments, tx)
 }
 
-func (b *Sandbox) namedBatch(c *call) *batch { return b.files.batches[c.params["id"]] }
+func (b *Sandbox) namedBatch(c *call) *batch { return b.batches.byID[c.params["id"]] }
 
 // transactionsOfBatch takes the status to be a summaryCode. It answers 404 and not 422, as
 // the contract lists.

@@ -295,7 +295,7 @@ func (b *Sandbox) captured(f *fields, tx, preauth *transaction) (original *trans
 	switch preauth.authorisationType {
 	case "":
 	case reauthorisation:
-		original = b.transactions.byReceipt[preauth.originalReceipt]
+		original = b.transactions.byID[preauth.originalReceipt]
 	default:
 		f.refuse("originalReceiptNumber", tx.originalReceipt, "must be an initial pre-authorisation or a re-authorisation")
 		return original
@@ -375,7 +375,7 @@ func (b *Sandbox) followUp(f *fields, kind string, follows ...string) (tx, origi
 	}
 	tx.originalReceipt = f.need("originalReceiptNumber")
 	code := f.text("supplierBusinessCode", b.knownBusiness)
-	original = b.transactions.byReceipt[tx.originalReceipt]
+	original = b.transactions.byID[tx.originalReceipt]
 	switch {
 	case tx.originalReceipt == "":
 		return tx, nil

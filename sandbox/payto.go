@@ -199,11 +199,11 @@ func (b *Sandbox) openForPayment(a *agreement, tx *transaction, o Outcome) {
 // customerForPayer returns the customer whose number is the payer's id. The service creates
 // one if there is none.
 func (b *Sandbox) customerForPayer(p payer) *customer {
-	if known := b.customers.byNumber[p.id]; known != nil && p.id != "" {
+	if known := b.customerNumbered(p.id); known != nil && p.id != "" {
 		return known
 	}
 	cust := &customer{id: newID(b.ids, b.customers.byID, 9), number: p.id, name: p.name}
-	b.customers.add(cust)
+	b.customers.add(cust.id, cust)
 	return cust
 }
 

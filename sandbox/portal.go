@@ -29,9 +29,6 @@ const (
 	// MakeAccountDefault makes an account the one that is used if a payment names only the
 	// customer.
 	MakeAccountDefault PortalAction = "make-account-default"
-	// StopSchedule ends an active recurring payment, by paymentScheduleId. The payments
-	// that it has made stay.
-	StopSchedule PortalAction = "stop-schedule"
 )
 
 // Portal does something in the service's portal. It is an error if there is no such
@@ -47,8 +44,6 @@ func (b *Sandbox) Portal(id string, action PortalAction) error {
 		return b.release(id, action == CompleteTransaction)
 	case EnableAccount, DisableAccount, MakeAccountDefault:
 		return b.changeAccount(id, action)
-	case StopSchedule:
-		return b.stopSchedule(id)
 	default:
 		return fmt.Errorf("sandbox: no portal action %q", action)
 	}
@@ -56,7 +51,7 @@ func (b *Sandbox) Portal(id string, action PortalAction) error {
 
 // release ends the suspension of a transaction.
 func (b *Sandbox) release(receipt string, complete bool) error {
-	tx := b.transactions.byReceipt[receipt]
+	tx := b.transactions.byID[receipt]
 	if tx == nil || tx.result != resultSuspended {
 		return b.notSuch(receipt, "suspended")
 	}
@@ -71,7 +66,7 @@ func (b *Sandbox) release(receipt string, complete bool) error {
 }
 
 func (b *Sandbox) changeAccount(token string, action PortalAction) error {
-	a := b.accounts.byToken[token]
+	a := b.accounts.byID[token]
 	if a == nil {
 		return errors.New("sandbox: no such account")
 	}
@@ -81,19 +76,8 @@ func (b *Sandbox) changeAccount(token string, action PortalAction) error {
 	case DisableAccount:
 		a.enabled = false
 	default:
-		for _, other := range b.accounts.byCustomer[a.customer.id] {
-			other.isDefault = other == a
-		}
+		b.makeDefault(a)
 	}
-	return nil
-}
-
-func (b *Sandbox) stopSchedule(id string) error {
-	sc := b.schedules.byID[id]
-	if sc == nil || sc.status != scheduleActive {
-		return fmt.Errorf("sandbox: no active schedule %q", id)
-	}
-	sc.status = scheduleStopped
 	return nil
 }
 
@@ -106,7 +90,7 @@ func (b *Sandbox) ReturnPayment(receiptNumber, code string) error {
 	if b.closed {
 		return errClosed
 	}
-	tx := b.transactions.byReceipt[receiptNumber]
+	tx := b.transactions.byID[receiptNumber]
 	if tx == nil || tx.source.bank == nil || tx.result != resultApproved {
 		return b.notSuch(receiptNumber, "an approved bank account payment")
 	}
@@ -124,7 +108,7 @@ func (b *Sandbox) RetryPayment(receiptNumber string) (newReceiptNumber string, e
 	if b.closed {
 		return "", errClosed
 	}
-	tx := b.transactions.byReceipt[receiptNumber]
+	tx := b.transactions.byID[receiptNumber]
 	if tx == nil || !b.retriable(tx) {
 		return "", b.notSuch(receiptNumber, "a soft-declined payment without a successful retry")
 	}
@@ -132,7 +116,7 @@ func (b *Sandbox) RetryPayment(receiptNumber string) (newReceiptNumber string, e
 }
 
 func (b *Sandbox) notSuch(receipt, what string) error {
-	if b.transactions.byReceipt[receipt] == nil {
+	if b.transactions.byID[receipt] == nil {
 		return fmt.Errorf("sandbox: no transaction %q", receipt)
 	}
 	return fmt.Errorf("sandbox: transaction %s is not %s", receipt, what)
@@ -162,9 +146,8 @@ type Schedule struct {
 }
 
 const (
-	scheduleActive  = "ACTIVE"
-	scheduleStopped = "STOPPED"
-	scheduleEnded   = "COMPLETED"
+	scheduleActive = "ACTIVE"
+	scheduleEnded  = "COMPLETED"
 
 	monthly            = "MONTHLY"
 	untilFurtherNotice = "CONTINUE_UNTIL_FURTHER_NOTICE"
@@ -181,13 +164,6 @@ type schedule struct {
 	payments         []*transaction
 }
 
-type scheduleStore struct {
-	byID    map[string]*schedule
-	ordered []*schedule // oldest first
-}
-
-func newScheduleStore() scheduleStore { return scheduleStore{byID: make(map[string]*schedule)} }
-
 // CreateSchedule sets up a recurring payment on the sandbox's clock, and returns its
 // paymentScheduleId. The account decides the outcomes. If the customer has no account on a
 // day, there is no payment.
@@ -200,7 +176,7 @@ func (b *Sandbox) CreateSchedule(s Schedule) (paymentScheduleID string, err erro
 	if s.First.IsZero() {
 		s.First = now
 	}
-	account := b.accounts.byToken[s.AccountToken]
+	account := b.accounts.byID[s.AccountToken]
 	switch {
 	case b.closed:
 		return "", errClosed
@@ -220,8 +196,7 @@ func (b *Sandbox) CreateSchedule(s Schedule) (paymentScheduleID string, err erro
 	sc := &schedule{Schedule: s, status: scheduleActive, shop: b.business(s.SupplierBusinessCode), due: s.First}
 	sc.id = newID(b.ids, b.schedules.byID, 9)
 	sc.code = fmt.Sprintf("SCHEDULE%04d", len(b.schedules.ordered)+1)
-	b.schedules.byID[sc.id] = sc
-	b.schedules.ordered = append(b.schedules.ordered, sc)
+	b.schedules.add(sc.id, sc)
 	b.runWhenDue(sc)
 	return sc.id, nil
 }
@@ -258,9 +233,9 @@ func (b *Sandbox) runWhenDue(sc *schedule) {
 // run makes one payment. The caller holds mu.
 func (b *Sandbox) run(sc *schedule) {
 	cust := b.customers.byID[sc.CustomerID]
-	account := b.accounts.defaultOf(sc.CustomerID)
+	account := b.defaultAccount(sc.CustomerID)
 	if sc.AccountToken != "" {
-		account = b.accounts.byToken[sc.AccountToken]
+		account = b.accounts.byID[sc.AccountToken]
 	}
 	if account == nil || !account.enabled || cust.disabled {
 		return
@@ -302,7 +277,7 @@ func (b *Sandbox) transactionsOfSchedule(c *call, sc *schedule) answer {
 
 // schedulesOfCustomer lists active schedules first, then by code.
 func (b *Sandbox) schedulesOfCustomer(c *call, cust *customer) answer {
-	found := slices.DeleteFunc(slices.Clone(b.schedules.ordered), func(sc *schedule) bool { return sc.CustomerID != cust.id })
+	found := b.schedules.where(func(sc *schedule) bool { return sc.CustomerID == cust.id })
 	slices.SortStableFunc(found, func(x, y *schedule) int {
 		active := map[bool]int{true: 1}
 		return cmp.Or(active[y.status == scheduleActive]-active[x.status == scheduleActive], cmp.Compare(x.code, y.code))

@@ -55,18 +55,20 @@ type Sandbox struct {
 	serverFaults faultList
 	replays      replayStore
 	businesses   []*business
-	customers    customerStore
-	tokens       tokenStore
-	accounts     accountStore
-	transactions transactionStore
+	customers    store[customer]
+	tokens       store[token]
+	accounts     store[account]
+	transactions store[transaction]
+	byReference  map[string][]*transaction // by all references, in lower case
 	script       []Outcome
 	orderScripts map[string][]Outcome // by customerReferenceNumber in lower case
-	agreements   agreementStore
+	agreements   store[agreement]
 	webhooks     hooks
 
 	reports   map[string]*report // by query
-	files     fileStore
-	schedules scheduleStore
+	files     store[paymentFile]
+	batches   store[batch]
+	schedules store[schedule]
 
 	listsRead  int            // for lists in unstable order
 	pagesAsked map[string]int // by address, for pages that are gone at times
@@ -291,14 +293,41 @@ func (b *Sandbox) Reset() {
 // empty makes the stores new. The caller holds mu.
 func (b *Sandbox) empty() {
 	b.timers = make(map[*timer]struct{})
-	b.customers, b.tokens, b.accounts = newCustomerStore(), newTokenStore(), newAccountStore()
-	b.transactions, b.agreements = newTransactionStore(), newAgreementStore()
-	b.files, b.schedules, b.reports = newFileStore(), newScheduleStore(), make(map[string]*report)
+	b.customers, b.tokens, b.accounts = newStore[customer](), newStore[token](), newStore[account]()
+	b.transactions, b.byReference = newStore[transaction](), make(map[string][]*transaction)
+	b.agreements, b.schedules = newStore[agreement](), newStore[schedule]()
+	b.files, b.batches, b.reports = newStore[paymentFile](), newStore[batch](), make(map[string]*report)
 	b.script, b.orderScripts = nil, make(map[string][]Outcome)
 	b.replays = newReplayStore()
 	b.requests = recorder{count: b.requests.count}
 	b.dialFaults, b.serverFaults = faultList{}, faultList{}
 	b.listsRead, b.pagesAsked = 0, make(map[string]int)
+}
+
+// store keeps the objects of a resource.
+type store[T any] struct {
+	byID    map[string]*T
+	ordered []*T // oldest first
+}
+
+func newStore[T any]() store[T] { return store[T]{byID: make(map[string]*T)} }
+
+func (s *store[T]) add(id string, object *T) {
+	s.byID[id] = object
+	s.ordered = append(s.ordered, object)
+}
+
+// where returns the objects that are wanted, oldest first.
+func (s *store[T]) where(want func(*T) bool) []*T {
+	return slices.DeleteFunc(slices.Clone(s.ordered), func(object *T) bool { return !want(object) })
+}
+
+// first returns the oldest object that is wanted, or nil.
+func (s *store[T]) first(want func(*T) bool) *T {
+	if i := slices.IndexFunc(s.ordered, want); i >= 0 {
+		return s.ordered[i]
+	}
+	return nil
 }
 
 // Subscriptions returns the subscriptions, oldest first.

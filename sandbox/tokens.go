@@ -94,18 +94,10 @@ func (i instrument) accountType() string {
 	}
 }
 
-type tokenStore struct {
-	byID    map[string]*token
-	ordered []*token
-}
-
-func newTokenStore() tokenStore { return tokenStore{byID: make(map[string]*token)} }
-
-// forget deletes the tokens that have expired, and their account details with them.
-func (s *tokenStore) forget(now time.Time) {
-	for len(s.ordered) > 0 && !s.ordered[0].live(now) {
+// forgetTokens deletes the tokens that have expired, and their account details with them.
+func (b *Sandbox) forgetTokens(now time.Time) {
+	for s := &b.tokens; len(s.ordered) > 0 && !s.ordered[0].live(now); s.ordered = slices.Delete(s.ordered, 0, 1) {
 		delete(s.byID, s.ordered[0].id)
-		s.ordered = slices.Delete(s.ordered, 0, 1)
 	}
 }
 
@@ -145,19 +137,14 @@ func (b *Sandbox) createToken(c *call) answer {
 	if !c.valid() {
 		return c.invalid()
 	}
-	b.tokens.forget(c.now)
+	b.forgetTokens(c.now)
 	if b.overQuota(c.now) {
 		return c.problem(http.StatusTooManyRequests, "The quota of single-use tokens is used up.")
 	}
 	tok.shop = b.business(code)
-	b.keepToken(&tok)
-	return reply(http.StatusOK, b.tokenBody(c, &tok))
-}
-
-func (b *Sandbox) keepToken(tok *token) {
 	tok.id = b.newHandle()
-	b.tokens.byID[tok.id] = tok
-	b.tokens.ordered = append(b.tokens.ordered, tok)
+	b.tokens.add(tok.id, &tok)
+	return reply(http.StatusOK, b.tokenBody(c, &tok))
 }
 
 // newHandle returns an identifier, of the length that the service reserves if it may grow.

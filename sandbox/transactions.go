@@ -59,34 +59,19 @@ type transaction struct {
 
 func (tx *transaction) total() cents { return tx.principal + tx.surcharge }
 
-type transactionStore struct {
-	byReceipt   map[string]*transaction
-	byReference map[string][]*transaction // by all references, in lower case
-	ordered     []*transaction            // oldest first
-}
-
-func newTransactionStore() transactionStore {
-	return transactionStore{byReceipt: make(map[string]*transaction), byReference: make(map[string][]*transaction)}
-}
-
-func (s *transactionStore) add(tx *transaction) {
-	s.byReceipt[tx.receipt] = tx
-	s.ordered = append(s.ordered, tx)
+// commit records a transaction. The caller holds mu.
+func (b *Sandbox) commit(tx *transaction, o Outcome) {
+	tx.receipt = newID(b.ids, b.transactions.byID, 10)
+	tx.settlement = b.settlementDate(tx.created)
+	b.transactions.add(tx.receipt, tx)
 	references := []string{tx.receipt, tx.customerReference, tx.paymentReference, tx.endToEndID}
 	for i, reference := range references {
 		references[i] = strings.ToLower(reference)
 	}
 	slices.Sort(references)
 	for _, reference := range slices.Compact(references) {
-		s.byReference[reference] = append(s.byReference[reference], tx)
+		b.byReference[reference] = append(b.byReference[reference], tx)
 	}
-}
-
-// commit records a transaction. The caller holds mu.
-func (b *Sandbox) commit(tx *transaction, o Outcome) {
-	tx.receipt = newID(b.ids, b.transactions.byReceipt, 10)
-	tx.settlement = b.settlementDate(tx.created)
-	b.transactions.add(tx)
 	b.settle(tx, o)
 }
 
@@ -114,7 +99,7 @@ func (b *Sandbox) visibleOf(all []*transaction, now time.Time, want func(*transa
 func receiptOf(tx *transaction) string { return tx.receipt }
 
 func (b *Sandbox) namedTransaction(c *call) *transaction {
-	return b.transactions.byReceipt[c.params["receiptNumber"]]
+	return b.transactions.byID[c.params["receiptNumber"]]
 }
 
 func (b *Sandbox) visibleTransaction(c *call) *transaction {
@@ -342,7 +327,7 @@ func (b *Sandbox) openPreauth(tx *transaction, now time.Time) bool {
 	}
 	original := tx
 	if tx.authorisationType != "" {
-		original = b.transactions.byReceipt[tx.originalReceipt]
+		original = b.transactions.byID[tx.originalReceipt]
 	}
 	h := b.holdOf(original)
 	return h.current == tx && h.open(now)
@@ -357,7 +342,7 @@ func (b *Sandbox) followUpsOf(want func(*transaction) bool) func(*call) answer {
 
 // shownReferences returns the references of a transaction in reads: see FollowUpReferences.
 func (b *Sandbox) shownReferences(tx *transaction) (customer, payment string) {
-	original := b.transactions.byReceipt[tx.originalReceipt]
+	original := b.transactions.byID[tx.originalReceipt]
 	switch form := b.assume.FollowUpReferences; {
 	case form == "own" || original == nil || tx.kind == typePayment:
 		return tx.customerReference, tx.paymentReference
@@ -370,7 +355,7 @@ func (b *Sandbox) shownReferences(tx *transaction) (customer, payment string) {
 
 func (b *Sandbox) transactionsByReference(c *call) answer {
 	ref := c.query.Get("referenceNumber")
-	all := b.transactions.byReference[strings.ToLower(ref)]
+	all := b.byReference[strings.ToLower(ref)]
 	if b.assume.ReferenceSearch != "anyCase" || b.assume.FollowUpReferences != "own" {
 		all = b.transactions.ordered
 	}
