@@ -18,37 +18,6 @@ const (
 	reportTimeLayout = "02-Jan-2006 15:04:05"
 )
 
-// The headings of the transaction report's columns, as the sandbox writes them. The service publishes
-// only the first four of version 1 and the first of version 2: take those of your facility from a
-// report of your own.
-const (
-	ReportCommunityCode           = "Community Code"         // version 1
-	ReportBusinessCode            = "Business Code"          // version 1
-	ReportBusinessName            = "Business Name"          // version 1
-	ReportSupplierBusinessCode    = "Supplier Business Code" // version 2
-	ReportSupplierBusinessName    = "Supplier Business Name" // version 2
-	ReportSource                  = "Source"
-	ReportReceiptNumber           = "Receipt Number"
-	ReportTransactionType         = "Transaction Type"
-	ReportOriginalReceiptNumber   = "Original Receipt Number"
-	ReportStatus                  = "Status"
-	ReportSummaryCode             = "Summary Code"
-	ReportResponseCode            = "Response Code"
-	ReportResponseDescription     = "Response Description"
-	ReportSettlementDate          = "Settlement Date"
-	ReportTransactionTime         = "Transaction Time"
-	ReportCurrency                = "Currency"
-	ReportPrincipalAmount         = "Principal Amount"
-	ReportSurchargeAmount         = "Surcharge Amount"
-	ReportTotalAmount             = "Total Amount"
-	ReportCustomerReferenceNumber = "Customer Reference Number"
-	ReportPaymentReferenceNumber  = "Payment Reference Number"
-	ReportComment                 = "Comment"
-	ReportAccountType             = "Account Type"
-	ReportAccountNumber           = "Account Number"
-	ReportCardScheme              = "Card Scheme"
-)
-
 func (b *Sandbox) reportOperations() []operation {
 	query := []parameter{
 		may("version", oneOf("1", "2")), need("settlementDate", dateForm), may("transactionStatus", oneOf("Approved", "Declined")),
@@ -164,46 +133,46 @@ type reportColumn struct {
 
 const metadataColumn = "metadata_"
 
-// reportLayout returns the columns of a version. Only the four of version 1 and the first of
+// reportLayout returns the columns of a version, with their headings as the sandbox writes them. Only the four of version 1 and the first of
 // version 2 are public. The others are the sandbox's own. One is not in any description,
 // because the service adds columns from time to time.
 func (b *Sandbox) reportLayout(version string) []reportColumn {
 	first := []reportColumn{
-		{ReportCommunityCode, func(*transaction) string { return communityCode }},
-		{ReportBusinessCode, func(tx *transaction) string { return tx.shop.code }},
-		{ReportBusinessName, func(tx *transaction) string { return tx.shop.name }},
-		{ReportSource, b.sourceOf},
+		{"Community Code", func(*transaction) string { return communityCode }},
+		{"Business Code", func(tx *transaction) string { return tx.shop.code }},
+		{"Business Name", func(tx *transaction) string { return tx.shop.name }},
+		{"Source", b.sourceOf},
 	}
 	if version == "2" {
 		first = []reportColumn{
-			{ReportSupplierBusinessCode, func(tx *transaction) string { return tx.shop.code }},
-			{ReportSupplierBusinessName, func(tx *transaction) string { return tx.shop.name }},
-			{ReportSource, b.sourceOf},
+			{"Supplier Business Code", func(tx *transaction) string { return tx.shop.code }},
+			{"Supplier Business Name", func(tx *transaction) string { return tx.shop.name }},
+			{"Source", b.sourceOf},
 		}
 	}
 	if b.addsMembers() {
 		first = append(first, reportColumn{"Added Later", func(*transaction) string { return `a "new" column` }})
 	}
 	return append(first, []reportColumn{
-		{ReportReceiptNumber, receiptOf},
-		{ReportTransactionType, func(tx *transaction) string { return tx.kind }},
-		{ReportOriginalReceiptNumber, func(tx *transaction) string { return tx.originalReceipt }},
-		{ReportStatus, b.status},
-		{ReportSummaryCode, b.summaryCode},
-		{ReportResponseCode, func(tx *transaction) string { return tx.code }},
-		{ReportResponseDescription, describe},
-		{ReportSettlementDate, b.reportDate},
-		{ReportTransactionTime, func(tx *transaction) string { return calendar.Sydney(tx.created).Format(reportTimeLayout) }},
-		{ReportCurrency, func(tx *transaction) string { return tx.currency }},
-		{ReportPrincipalAmount, func(tx *transaction) string { return paid(tx, tx.principal) }},
-		{ReportSurchargeAmount, func(tx *transaction) string { return paid(tx, tx.surcharge) }},
-		{ReportTotalAmount, func(tx *transaction) string { return paid(tx, tx.total()) }},
-		{ReportCustomerReferenceNumber, func(tx *transaction) string { return tx.customerReference }},
-		{ReportPaymentReferenceNumber, func(tx *transaction) string { return tx.paymentReference }},
-		{ReportComment, func(tx *transaction) string { return tx.comment }},
-		{ReportAccountType, func(tx *transaction) string { return tx.source.accountType() }},
-		{ReportAccountNumber, b.maskedSource},
-		{ReportCardScheme, func(tx *transaction) string {
+		{"Receipt Number", receiptOf},
+		{"Transaction Type", func(tx *transaction) string { return tx.kind }},
+		{"Original Receipt Number", func(tx *transaction) string { return tx.originalReceipt }},
+		{"Status", b.status},
+		{"Summary Code", b.summaryCode},
+		{"Response Code", func(tx *transaction) string { return tx.code }},
+		{"Response Description", describe},
+		{"Settlement Date", b.reportDate},
+		{"Transaction Time", func(tx *transaction) string { return calendar.Sydney(tx.created).Format(reportTimeLayout) }},
+		{"Currency", func(tx *transaction) string { return tx.currency }},
+		{"Principal Amount", func(tx *transaction) string { return paid(tx, tx.principal) }},
+		{"Surcharge Amount", func(tx *transaction) string { return paid(tx, tx.surcharge) }},
+		{"Total Amount", func(tx *transaction) string { return paid(tx, tx.total()) }},
+		{"Customer Reference Number", func(tx *transaction) string { return tx.customerReference }},
+		{"Payment Reference Number", func(tx *transaction) string { return tx.paymentReference }},
+		{"Comment", func(tx *transaction) string { return tx.comment }},
+		{"Account Type", func(tx *transaction) string { return tx.source.accountType() }},
+		{"Account Number", b.maskedSource},
+		{"Card Scheme", func(tx *transaction) string {
 			if tx.source.card == nil {
 				return ""
 			}
