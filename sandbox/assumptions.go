@@ -345,16 +345,6 @@ func (f Facility) apply(a *Assumptions) error {
 	return nil
 }
 
-// Value returns the value that was found for an assumption, and false if it was not.
-func (f Facility) Value(name string) (value string, found bool) {
-	for _, finding := range f.Findings {
-		if finding.Name == name && finding.Value != "" {
-			return finding.Value, true
-		}
-	}
-	return "", false
-}
-
 // WithFacility sets the assumptions to what was observed. Those that stay open, and forms
 // that the sandbox does not have, keep their defaults.
 func WithFacility(f Facility) Option {

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -110,10 +111,7 @@ func (e *Request) weight() int {
 	sum := 512 + len(e.Path) + len(e.Body) + len(e.Answer) + len(e.IdempotencyKey)
 	for _, members := range []map[string][]string{e.Header, e.Query} {
 		for name, values := range members {
-			sum += 64 + len(name)
-			for _, value := range values {
-				sum += 16 + len(value)
-			}
+			sum += 80 + len(name) + len(strings.Join(values, ""))
 		}
 	}
 	return sum

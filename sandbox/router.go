@@ -3,6 +3,7 @@ package sandbox
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -264,16 +265,12 @@ func (c *call) openCursor(cursor string, length int, find func(first string) int
 const keyInFlightStatus = http.StatusConflict
 
 // replayStore keeps the answers to POSTs by their Idempotency-Key.
-type replayStore struct {
-	entries map[replayID]*replayEntry
-	expiry  []*replayEntry // by expiry
-}
+type replayStore map[replayID]*replayEntry
 
 // replayID includes the path, because a key belongs to one operation on one object.
 type replayID struct{ operation, path, key string }
 
 type replayEntry struct {
-	id      replayID
 	body    [sha256.Size]byte // digest
 	done    bool
 	answer  answer
@@ -289,8 +286,6 @@ const (
 	keyRefused
 )
 
-func newReplayStore() replayStore { return replayStore{entries: make(map[replayID]*replayEntry)} }
-
 func (c *call) replayID() (replayID, bool) {
 	if c.method != http.MethodPost || c.idempotencyKey == "" || c.box.assume.KeyLifetime <= 0 {
 		return replayID{}, false
@@ -299,20 +294,15 @@ func (c *call) replayID() (replayID, bool) {
 }
 
 // claim reserves the idempotency key of a call, or returns the result of its first use.
-func (s *replayStore) claim(c *call) (answer, keyUse) {
+func (s replayStore) claim(c *call) (answer, keyUse) {
 	id, keyed := c.replayID()
 	if !keyed {
 		return answer{}, keyIsFree
 	}
-	now := c.box.clock.Now()
-	for len(s.expiry) > 0 && !now.Before(s.expiry[0].expires) {
-		s.drop(s.expiry[0])
-		s.expiry = slices.Delete(s.expiry, 0, 1)
-	}
-	first, used := s.entries[id]
+	first, used := s[id]
 	switch {
-	case !used:
-		s.entries[id] = &replayEntry{id: id, body: sha256.Sum256(c.body)}
+	case !used || first.expired(c.box.clock.Now()):
+		s[id] = &replayEntry{body: sha256.Sum256(c.body)}
 		return answer{}, keyIsFree
 	case !first.done:
 		return c.problem(keyInFlightStatus, "A request with this Idempotency-Key is being processed."), keyRefused
@@ -328,37 +318,34 @@ func (s *replayStore) claim(c *call) (answer, keyUse) {
 }
 
 // store ends the reservation of a call. It keeps the answer, or frees the key.
-func (s *replayStore) store(c *call, a answer) {
+func (s replayStore) store(c *call, a answer) {
 	id, keyed := c.replayID()
 	if !keyed {
 		return
 	}
 	if !a.succeeded() && a.status != http.StatusUnprocessableEntity {
-		delete(s.entries, id)
+		delete(s, id)
 		return
 	}
 	s.keep(c, id, a)
 }
 
-func (s *replayStore) keep(c *call, id replayID, a answer) {
-	e := &replayEntry{id: id, body: sha256.Sum256(c.body), done: true, answer: a, made: c.made, expires: c.box.clock.Now().Add(c.box.assume.KeyLifetime)}
-	s.entries[id] = e
-	s.expiry = append(s.expiry, e)
+func (s replayStore) keep(c *call, id replayID, a answer) {
+	now := c.box.clock.Now()
+	if len(s) >= maxRecorded {
+		maps.DeleteFunc(s, func(_ replayID, e *replayEntry) bool { return e.expired(now) })
+	}
+	s[id] = &replayEntry{body: sha256.Sum256(c.body), done: true, answer: a, made: c.made, expires: now.Add(c.box.assume.KeyLifetime)}
 }
+
+func (e *replayEntry) expired(now time.Time) bool { return e.done && !now.Before(e.expires) }
 
 // spend repeats an answer for its idempotency key, although the operation was not carried
 // out.
-func (s *replayStore) spend(c *call, a answer) {
+func (s replayStore) spend(c *call, a answer) {
 	if id, keyed := c.replayID(); keyed {
-		if _, used := s.entries[id]; !used {
+		if _, used := s[id]; !used {
 			s.keep(c, id, a)
 		}
-	}
-}
-
-// drop deletes an entry, unless a later one has the same key.
-func (s *replayStore) drop(e *replayEntry) {
-	if s.entries[e.id] == e {
-		delete(s.entries, e.id)
 	}
 }

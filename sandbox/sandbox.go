@@ -29,7 +29,7 @@ const (
 // Sandbox is one simulated facility of the service. All methods are safe for concurrent use.
 type Sandbox struct {
 	assume    Assumptions
-	clock     timekeeper
+	clock     *Clock
 	routes    routes
 	listener  *memnet.Listener
 	server    *http.Server
@@ -76,9 +76,12 @@ type Sandbox struct {
 
 // New starts a sandbox. Call [Sandbox.Close] to stop it.
 func New(opts ...Option) *Sandbox {
-	cfg := settings{assume: DefaultAssumptions(), clock: packageTime{}}
+	cfg := settings{assume: DefaultAssumptions()}
 	for _, opt := range opts {
 		opt(&cfg)
+	}
+	if cfg.clock == nil {
+		cfg.clock = NewRunningClock(time.Now())
 	}
 	b := &Sandbox{
 		assume:     cfg.assume,
@@ -208,7 +211,7 @@ type Option func(*settings)
 
 type settings struct {
 	assume     Assumptions
-	clock      timekeeper
+	clock      *Clock
 	seed       [8]byte
 	seeded     bool
 	businesses []*business
@@ -218,11 +221,7 @@ type settings struct {
 
 // WithClock sets the sandbox's clock. Without it the sandbox uses package time.
 func WithClock(c *Clock) Option {
-	return func(s *settings) {
-		if c != nil {
-			s.clock = c
-		}
-	}
+	return func(s *settings) { s.clock = c }
 }
 
 // WithSeed makes keys, identifiers and the draws of [Fault.Probability] the same in every
@@ -298,7 +297,7 @@ func (b *Sandbox) empty() {
 	b.agreements, b.schedules = newStore[agreement](), newStore[schedule]()
 	b.files, b.batches, b.reports = newStore[paymentFile](), newStore[batch](), make(map[string]*report)
 	b.script, b.orderScripts = nil, make(map[string][]Outcome)
-	b.replays = newReplayStore()
+	b.replays = make(replayStore)
 	b.requests = recorder{count: b.requests.count}
 	b.dialFaults, b.serverFaults = faultList{}, faultList{}
 	b.listsRead, b.pagesAsked = 0, make(map[string]int)
