@@ -197,7 +197,7 @@ func (c *call) problem(status int, developerMessage string, errs ...fieldError) 
 	return reply(status, object{
 		"links": c.links(), "errors": list, "status": strconv.Itoa(status),
 		"requestMethod": c.method, "requestUrl": c.origin + safeURL(c.url),
-		"customerMessage": customerMessage(status), "developerMessage": developerMessage, "traceCode": randomText(c.box.ids, 16),
+		"customerMessage": "Please check your details and try again.", "developerMessage": developerMessage, "traceCode": randomText(c.box.ids, 16),
 	})
 }
 
@@ -230,19 +230,6 @@ func (c *call) errorInForm(body object, status int) (mediaType string, raw []byt
 		return "", nil
 	}
 	return jsonType, c.jsonOf(body)
-}
-
-func customerMessage(status int) string {
-	switch {
-	case status == http.StatusUnprocessableEntity || status == http.StatusBadRequest:
-		return "Please check your details and try again."
-	case status == http.StatusNotFound:
-		return "We could not find what you asked for."
-	case status == http.StatusTooManyRequests:
-		return "Too many attempts. Please try again later."
-	default:
-		return "This service is not available to you at the moment. Please contact us."
-	}
 }
 
 func (c *call) unauthorised(why string) answer {

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"encoding/base64"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -279,22 +278,12 @@ func (b *Sandbox) userOf(h http.Header) (user string, ok bool) {
 	return user, ok && user != "" && password == ""
 }
 
-// bareUser returns Basic credentials that have no colon.
-func bareUser(h http.Header) (user string, ok bool) {
-	scheme, credentials, _ := strings.Cut(h.Get("Authorization"), " ")
-	decoded, err := base64.StdEncoding.DecodeString(credentials)
-	return string(decoded), strings.EqualFold(scheme, "Basic") && err == nil
-}
-
 // authenticate returns the answer 401 if a call may not be made. The caller holds mu.
 func (b *Sandbox) authenticate(c *call) (answer, bool) {
 	kind, expired := b.keyOf(c.header)
-	_, bare := bareUser(c.header)
 	switch {
-	case kind == KeyNone && bare:
-		return c.unauthorised("The credentials are not in the form of HTTP Basic: the API key, a colon and an empty password."), false
 	case kind == KeyNone:
-		return c.unauthorised("No API key was given: send it as the user name of HTTP Basic with an empty password."), false
+		return c.unauthorised("Send the API key as the user name of HTTP Basic with an empty password."), false
 	case kind == KeyUnknown:
 		return c.unauthorised("The API key is not known."), false
 	case expired:

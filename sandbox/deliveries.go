@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -319,11 +318,10 @@ func (b *Sandbox) postTo(p posting, header string, body []byte) (status int, err
 // forged returns a body with another id, so that a receiver that does not verify takes it for
 // another notification.
 func forged(body []byte, id string) []byte {
-	last, err := strconv.ParseUint(id[len(id)-1:], 16, 8)
-	if err != nil {
-		last = 0
+	other := "0" + id[1:]
+	if other == id {
+		other = "1" + id[1:]
 	}
-	other := id[:len(id)-1] + strconv.FormatUint(last^1, 16)
 	return bytes.Replace(body, []byte(id), []byte(other), 1)
 }
 
