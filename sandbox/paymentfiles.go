@@ -29,9 +29,9 @@ func (b *Sandbox) paymentFileOperations() []operation {
 		{id: "GET /payment-files", query: paged(), handle: b.listFiles},
 		{id: "GET /payment-files/{id}", handle: shown("payment file", b.namedFile, (*call).fileBody)},
 		{id: "GET /payment-files/{id}/payment-batches", query: paged(), handle: found("payment file", b.namedFile, b.batchesOfFile)},
-		{id: "GET /payment-files/{id}/csv", handle: b.fileReport((*paymentFile).asCSV)},
-		{id: "GET /payment-files/{id}/flat-file", handle: b.fileReport((*paymentFile).asFlatFile)},
-		{id: "GET /payment-files/{id}/mts-rejects", handle: b.fileReport((*paymentFile).asRejects)},
+		{id: "GET /payment-files/{id}/csv", handle: b.fileReport((*paymentFile).payments)},
+		{id: "GET /payment-files/{id}/flat-file", handle: b.fileReport((*paymentFile).payments)},
+		{id: "GET /payment-files/{id}/mts-rejects", handle: b.fileReport((*paymentFile).rejects)},
 		{id: "GET /payment-batches/{id}", handle: shown("payment batch", b.namedBatch, (*call).batchBody)},
 		{id: "GET /payment-batches/{id}/transactions", query: paged(may("status", oneOf("0", "1", "2", "3"))), unknown: "status", handle: found("payment batch", b.namedBatch, b.transactionsOfBatch)},
 	}
@@ -173,17 +173,17 @@ func (b *Sandbox) batchesOfFile(c *call, f *paymentFile) answer {
 	return list(c, f.batches, func(t *batch) string { return t.id }, (*call).batchBody)
 }
 
-// fileReport answers with a report of a file that is complete.
-func (b *Sandbox) fileReport(write func(*paymentFile, *Sandbox) (string, bool)) func(*call) answer {
+// fileReport answers with a report of the payments of a file that is complete; nil is none.
+func (b *Sandbox) fileReport(payments func(*paymentFile) []*transaction) func(*call) answer {
 	return found("payment file", b.namedFile, func(c *call, f *paymentFile) answer {
-		if f.status != fileComplete {
+		listed := payments(f)
+		switch {
+		case f.status != fileComplete:
 			return c.notFound("report yet")
-		}
-		text, ok := write(f, b)
-		if !ok {
+		case listed == nil:
 			return c.notFound("report of a file in this format")
 		}
-		return answer{status: http.StatusOK, raw: []byte(text)}.with("Content-Type", plainText+";charset=UTF-8")
+		return answer{status: http.StatusOK, raw: b.asCSV(f.format, listed)}.with("Content-Type", plainText+";charset=UTF-8")
 	})
 }
 
@@ -245,16 +245,25 @@ func (b *Sandbox) transactionsOfBatch(c *call, t *batch) answer {
 	return b.pagesOf(c, found)
 }
 
-func (f *paymentFile) payments() (all []*transaction) {
+func (f *paymentFile) payments() []*transaction {
+	all := []*transaction{}
 	for _, t := range f.batches {
 		all = append(all, t.payments...)
 	}
 	return all
 }
 
-// asCSV has the columns of the vendor's public response reports: for CSV2 the public ones,
-// for other formats all of the older report.
-func (f *paymentFile) asCSV(b *Sandbox) (string, bool) {
+// rejects are the payments that failed, for the MTS formats.
+func (f *paymentFile) rejects() []*transaction {
+	if !strings.HasPrefix(f.format, "MTS") {
+		return nil
+	}
+	return slices.DeleteFunc(f.payments(), (*transaction).counts)
+}
+
+// asCSV has the columns of the vendor's public response reports: for CSV2 the public ones, for other
+// formats all of the older report. Flat files and rejects, whose layouts are not public, have them too.
+func (b *Sandbox) asCSV(format string, payments []*transaction) []byte {
 	headings := "Transaction Number,Date,Receipt Number,Merchant ID,Account Number,Customer Number,Amount,Response Code,Response Description"
 	row := func(i int, tx *transaction) []string {
 		return []string{
@@ -262,7 +271,7 @@ func (f *paymentFile) asCSV(b *Sandbox) (string, bool) {
 			tx.customerReference, tx.total().String(), tx.code, describe(tx),
 		}
 	}
-	if f.format == "CSV2" {
+	if format == "CSV2" {
 		headings = "Supplier Business Code,Transaction Type,Currency,Amount,Customer Reference Number,Payment Reference Number,Receipt Number,Settlement Date"
 		row = func(_ int, tx *transaction) []string {
 			return []string{
@@ -272,33 +281,13 @@ func (f *paymentFile) asCSV(b *Sandbox) (string, bool) {
 		}
 	}
 	out := []byte(headings)
-	for i, tx := range f.payments() {
+	for i, tx := range payments {
 		out = append(out, "\r\n"...)
 		for j, text := range row(i, tx) {
 			out = appendField(out, j, text)
 		}
 	}
-	return string(out), true
-}
-
-// asFlatFile has one line of fixed width for each payment. The layout is the sandbox's own.
-func (f *paymentFile) asFlatFile(*Sandbox) (string, bool) {
-	return flatLines(f.payments()), true
-}
-
-// asRejects has the lines of the payments that failed, for the MTS formats.
-func (f *paymentFile) asRejects(*Sandbox) (string, bool) {
-	failed := slices.DeleteFunc(f.payments(), (*transaction).counts)
-	return flatLines(failed), strings.HasPrefix(f.format, "MTS")
-}
-
-func flatLines(payments []*transaction) string {
-	lines := make([]string, 0, len(payments))
-	for _, tx := range payments {
-		lines = append(lines, fmt.Sprintf("%-10s%-20.20s%012d%s%-4s%s", tx.receipt, tx.customerReference, tx.total(), tx.currency, tx.code,
-			dateIn(tx.settlement, "20060102")))
-	}
-	return strings.Join(lines, "\r\n")
+	return out
 }
 
 func merchantID(tx *transaction) string { return "SANDBOX" + tx.currency }

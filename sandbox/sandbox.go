@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -28,15 +27,12 @@ const (
 
 // Sandbox is one simulated facility of the service. All methods are safe for concurrent use.
 type Sandbox struct {
-	assume    Assumptions
-	clock     *Clock
+	settings
 	routes    routes
 	listener  *memnet.Listener
 	server    *http.Server
 	transport *memnet.Transport
-	shops     []string
 	shopFront http.Handler // nil without shops
-	served    served
 
 	closing  chan struct{}
 	serving  sync.WaitGroup // accept loops
@@ -54,7 +50,6 @@ type Sandbox struct {
 	dialFaults   faultList
 	serverFaults faultList
 	replays      replayStore
-	businesses   []*business
 	customers    store[customer]
 	tokens       store[token]
 	accounts     store[account]
@@ -76,26 +71,20 @@ type Sandbox struct {
 
 // New starts a sandbox. Call [Sandbox.Close] to stop it.
 func New(opts ...Option) *Sandbox {
-	cfg := settings{assume: DefaultAssumptions()}
-	for _, opt := range opts {
-		opt(&cfg)
-	}
-	if cfg.clock == nil {
-		cfg.clock = NewRunningClock(time.Now())
-	}
 	b := &Sandbox{
-		assume:     cfg.assume,
-		clock:      cfg.clock,
-		shops:      cfg.shops,
-		served:     cfg.served,
-		listener:   memnet.NewListener(),
-		closing:    make(chan struct{}),
-		ids:        cfg.source("ids"),
-		dice:       cfg.source("dice"),
-		businesses: cfg.directory(),
+		settings: settings{assume: DefaultAssumptions()},
+		listener: memnet.NewListener(), closing: make(chan struct{}),
 	}
+	for _, opt := range opts {
+		opt(&b.settings)
+	}
+	if b.clock == nil {
+		b.clock = NewRunningClock(time.Now())
+	}
+	b.businesses = b.directory()
+	b.ids, b.dice = b.source("ids"), b.source("dice")
 	b.empty()
-	b.keys = newKeyring(b.ids, cfg.served.keys)
+	b.keys = newKeyring(b.ids, b.served.keys)
 	b.webhooks.life, b.webhooks.end = context.WithCancel(context.Background())
 	b.routes = newRoutes(b.operations())
 	b.shopFront = b.newShopFront()
@@ -325,55 +314,6 @@ func (s *store[T]) where(want func(*T) bool) []*T {
 func (s *store[T]) first(want func(*T) bool) *T {
 	if i := slices.IndexFunc(s.ordered, want); i >= 0 {
 		return s.ordered[i]
-	}
-	return nil
-}
-
-// Subscriptions returns the subscriptions, oldest first.
-func (b *Sandbox) Subscriptions() []Subscription {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	list := make([]Subscription, 0, len(b.webhooks.subscriptions))
-	for _, sub := range b.webhooks.subscriptions {
-		s := sub.Subscription
-		s.EventTypes = slices.Clone(s.EventTypes)
-		list = append(list, s)
-	}
-	return list
-}
-
-// Unsubscribe deletes a subscription. Nothing more is posted to it. It is an error if there is
-// none with the id.
-func (b *Sandbox) Unsubscribe(id string) error {
-	b.mu.Lock()
-	at := slices.IndexFunc(b.webhooks.subscriptions, func(s *subscription) bool { return s.ID == id })
-	if at < 0 {
-		b.mu.Unlock()
-		return fmt.Errorf("sandbox: no subscription %q", id)
-	}
-	sub := b.webhooks.subscriptions[at]
-	b.webhooks.subscriptions = slices.Delete(b.webhooks.subscriptions, at, at+1)
-	for _, d := range b.webhooks.deliveries {
-		d.ended = d.ended || d.to == sub
-	}
-	b.mu.Unlock()
-	if sub.server != nil {
-		_ = sub.server.Close() // it returns only errors of listeners
-	}
-	return nil
-}
-
-// identify gives a subscription an id that no other has.
-func (h *hooks) identify(sub *subscription) error {
-	taken := func(id string) bool {
-		return slices.ContainsFunc(h.subscriptions, func(s *subscription) bool { return s.ID == id })
-	}
-	if sub.ID != "" && taken(sub.ID) {
-		return fmt.Errorf("sandbox: there is a subscription %q", sub.ID)
-	}
-	for sub.ID == "" || taken(sub.ID) {
-		h.subscribed++
-		sub.ID = strconv.Itoa(h.subscribed)
 	}
 	return nil
 }

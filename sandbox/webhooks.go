@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/loopback"
@@ -112,6 +113,55 @@ func (b *Sandbox) Subscribe(s Subscription) error {
 		b.serveSubscription(sub)
 	}
 	b.webhooks.subscriptions = append(b.webhooks.subscriptions, sub)
+	return nil
+}
+
+// Subscriptions returns the subscriptions, oldest first.
+func (b *Sandbox) Subscriptions() []Subscription {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := make([]Subscription, 0, len(b.webhooks.subscriptions))
+	for _, sub := range b.webhooks.subscriptions {
+		s := sub.Subscription
+		s.EventTypes = slices.Clone(s.EventTypes)
+		list = append(list, s)
+	}
+	return list
+}
+
+// Unsubscribe deletes a subscription. Nothing more is posted to it. It is an error if there is
+// none with the id.
+func (b *Sandbox) Unsubscribe(id string) error {
+	b.mu.Lock()
+	at := slices.IndexFunc(b.webhooks.subscriptions, func(s *subscription) bool { return s.ID == id })
+	if at < 0 {
+		b.mu.Unlock()
+		return fmt.Errorf("sandbox: no subscription %q", id)
+	}
+	sub := b.webhooks.subscriptions[at]
+	b.webhooks.subscriptions = slices.Delete(b.webhooks.subscriptions, at, at+1)
+	for _, d := range b.webhooks.deliveries {
+		d.ended = d.ended || d.to == sub
+	}
+	b.mu.Unlock()
+	if sub.server != nil {
+		_ = sub.server.Close() // it returns only errors of listeners
+	}
+	return nil
+}
+
+// identify gives a subscription an id that no other has.
+func (h *hooks) identify(sub *subscription) error {
+	taken := func(id string) bool {
+		return slices.ContainsFunc(h.subscriptions, func(s *subscription) bool { return s.ID == id })
+	}
+	if sub.ID != "" && taken(sub.ID) {
+		return fmt.Errorf("sandbox: there is a subscription %q", sub.ID)
+	}
+	for sub.ID == "" || taken(sub.ID) {
+		h.subscribed++
+		sub.ID = strconv.Itoa(h.subscribed)
+	}
 	return nil
 }
 
