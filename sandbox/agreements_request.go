@@ -229,15 +229,10 @@ func (b *Sandbox) money(f *fields, name string) *cents {
 	if text == "" {
 		return nil
 	}
-	value, err := parseCents(text)
-	switch {
-	case err != nil:
-		f.refuse(name, text, err.Error())
-	case value < 0:
-		f.refuse(name, text, "must not be negative")
-	default:
+	if value, ok := parseCents(text); ok && value >= 0 {
 		return &value
 	}
+	f.refuse(name, text, notMoney+", and not negative")
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -388,33 +387,20 @@ func (l Ledger) filter(want func(Entry) bool) Ledger {
 // cents is an amount of money. As JSON it is a number with two decimals.
 type cents int64
 
-var (
-	errAmountForm     = errors.New("must be a plain decimal number")
-	errAmountDecimals = errors.New("must have at most two decimals")
-	errAmountSize     = errors.New("is too large")
-)
+const notMoney = "must be an amount with at most two decimals"
 
 // parseCents reads a decimal without an exponent. It never rounds.
-func parseCents(s string) (cents, error) {
+func parseCents(s string) (value cents, ok bool) {
 	unsigned, negative := strings.CutPrefix(s, "-")
 	whole, fraction, dotted := strings.Cut(unsigned, ".")
-	if !allDigits(whole) || (dotted && !allDigits(fraction)) {
-		return 0, errAmountForm
+	if !allDigits(whole) || dotted && !allDigits(fraction) || len(fraction) > 2 || len(whole) > 12 {
+		return 0, false
 	}
-	if len(fraction) > 2 {
-		return 0, errAmountDecimals
-	}
-	if len(whole) > 12 {
-		return 0, errAmountSize
-	}
-	n, err := strconv.ParseInt(whole+(fraction + "00")[:2], 10, 64)
-	if err != nil {
-		return 0, errAmountForm
-	}
+	n, _ := strconv.ParseInt(whole+(fraction + "00")[:2], 10, 64) // 14 digits
 	if negative {
 		n = -n
 	}
-	return cents(n), nil
+	return cents(n), true
 }
 
 // String is the amount with two decimals.

@@ -361,10 +361,7 @@ func (b *Sandbox) readLine(record []string) (tx *transaction, message string) {
 	}
 	c := b.background()
 	doc, _ := json.Marshal(members) // texts
-	f, err := c.open("", doc)
-	if err != nil {
-		return nil, err.Error()
-	}
+	f, _ := c.open("", doc)
 	tx = b.newTransaction(f, typePayment)
 	tx.shop, tx.via = b.business(f.need("supplierBusinessCode", b.knownBusiness)), fileSource
 	tx.principal, _ = parseCents(f.need("principalAmount", moneyText))

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -37,8 +36,8 @@ func (c *call) readBody() *fields {
 	var refusal answer
 	if kind, _, err := mime.ParseMediaType(c.header.Get("Content-Type")); err != nil || kind != "application/json" {
 		refusal = c.problem(http.StatusUnsupportedMediaType, "The Content-Type must be application/json.")
-	} else if read, err := c.open("", c.body); err != nil {
-		refusal = c.problem(malformedBodyStatus, "The body is not a JSON object: "+err.Error()+".")
+	} else if read, ok := c.open("", c.body); !ok {
+		refusal = c.problem(malformedBodyStatus, "The body is not a JSON object whose members are named once.")
 	} else {
 		return read
 	}
@@ -46,40 +45,34 @@ func (c *call) readBody() *fields {
 	return f
 }
 
-var (
-	errNotObject = errors.New("it does not begin as one")
-	errBroken    = errors.New("it is not well-formed")
-	errTrailing  = errors.New("something follows it")
-	errTwice     = errors.New("a member appears twice")
-)
-
-func (c *call) open(path string, doc []byte) (*fields, error) {
+// open reads a JSON object. It returns false for anything else, and if a member appears twice.
+func (c *call) open(path string, doc []byte) (*fields, bool) {
 	f := &fields{c: c, path: path, members: make(map[string]json.RawMessage), asked: make(map[string]bool)}
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, errNotObject
+		return nil, false
 	}
 	for dec.More() {
 		t, err := dec.Token()
 		name, isName := t.(string)
 		var value json.RawMessage
 		if err != nil || !isName || dec.Decode(&value) != nil {
-			return nil, errBroken
+			return nil, false
 		}
 		if _, twice := f.members[name]; twice {
-			return nil, errTwice
+			return nil, false
 		}
 		f.members[name] = value
 		f.order = append(f.order, name)
 	}
 	if _, err := dec.Token(); err != nil {
-		return nil, errBroken
+		return nil, false
 	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, errTrailing
+	if _, err := dec.Token(); err != io.EOF { // something follows
+		return nil, false
 	}
 	c.opened = append(c.opened, f)
-	return f, nil
+	return f, true
 }
 
 // valid ends the reading: it adds the unknown members to the findings, and returns whether
@@ -165,17 +158,11 @@ func (f *fields) amount(name string) (value cents, given bool) {
 	if !f.has(name) {
 		return 0, false
 	}
-	literal := string(f.members[name])
-	if literal[0] != '-' && (literal[0] < '0' || literal[0] > '9') {
-		f.refuse(name, "", "must be a number")
-		return 0, false
+	value, ok := parseCents(string(f.members[name]))
+	if !ok {
+		f.refuse(name, "", notMoney)
 	}
-	value, err := parseCents(literal)
-	if err != nil {
-		f.refuse(name, literal, err.Error())
-		return 0, false
-	}
-	return value, true
+	return value, ok
 }
 
 // needAmount reads a required amount, which may be zero.
@@ -208,8 +195,8 @@ func (f *fields) object(name string) *fields {
 	if !f.has(name) {
 		return nil
 	}
-	inner, err := f.c.open(f.path+name+".", f.members[name])
-	if err != nil {
+	inner, ok := f.c.open(f.path+name+".", f.members[name])
+	if !ok {
 		f.refuse(name, "", "must be an object")
 		return nil
 	}

@@ -415,8 +415,8 @@ func threeDSOptional() map[string][]check {
 
 // moneyText checks an amount that is a string.
 func moneyText(s string) string {
-	if amount, err := parseCents(s); err != nil || amount < 0 {
-		return "must be an amount with two decimals"
+	if amount, ok := parseCents(s); !ok || amount < 0 {
+		return notMoney
 	}
 	return ""
 }

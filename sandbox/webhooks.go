@@ -187,13 +187,8 @@ func (b *Sandbox) serveSubscription(sub *subscription) {
 // checkTarget checks the text of an address. A host name is checked when it is dialled.
 func (b *Sandbox) checkTarget(target string) error {
 	u, err := url.Parse(target)
-	switch {
-	case err != nil:
-		return errors.New("the URL is not well-formed")
-	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return errors.New("the URL must be an absolute http or https address")
-	case u.User != nil:
-		return errors.New("credentials belong in BasicUser and BasicPassword")
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		return errors.New("the URL must be an absolute http or https address; credentials belong in BasicUser and BasicPassword")
 	}
 	if net.ParseIP(u.Hostname()) != nil && !loopback.IsHost(u.Hostname()) && !b.namedHost(target) {
 		return errors.New("the URL is not on a loopback address, nor on a host that was named for webhooks")
