@@ -159,34 +159,24 @@ type nzBankAccount struct{ name, bank, branch, number, suffix string }
 // readText reads a member that must be given, or one that may be absent.
 type readText func(name string, checks ...check) string
 
-// readBankAccount returns nil if a member is not valid. The members are required in a token only.
-func (b *Sandbox) readBankAccount(f *fields, read readText) *bankAccount {
-	before := len(f.c.findings)
-	out := &bankAccount{
+// readBankAccount reads members that are required in a token only.
+func (b *Sandbox) readBankAccount(read readText) *bankAccount {
+	return &bankAccount{
 		name:   read("accountName"),
 		bsb:    strings.Replace(read("bsb", b.bsb), "-", "", 1),
 		number: read("accountNumber"),
 	}
-	if len(f.c.findings) > before {
-		return nil
-	}
-	return out
 }
 
 // readNZBankAccount reads the members that public client code names.
 func (b *Sandbox) readNZBankAccount(f *fields, read readText) *nzBankAccount {
-	before := len(f.c.findings)
-	out := &nzBankAccount{
+	return &nzBankAccount{
 		name:   read("nzAccountName"),
 		bank:   read("nzBankCode"),
 		branch: read("nzBranchCode"),
 		number: read("nzAccountNumber"),
 		suffix: f.text("nzAccountSuffix"),
 	}
-	if len(f.c.findings) > before {
-		return nil
-	}
-	return out
 }
 
 func maskedBSB(bsb string) string { return "xxx-" + lastThree(bsb) }
@@ -310,7 +300,7 @@ func (b *Sandbox) detailsSource(f *fields, name string, cvnRequired bool) *sourc
 			details.card.walletProvider = wallet
 		}
 	case sourceBank:
-		details.bank = b.readBankAccount(inner, inner.text)
+		details.bank = b.readBankAccount(inner.text)
 	default:
 		details.nz = b.readNZBankAccount(inner, inner.text)
 	}

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -219,25 +220,23 @@ func (b *Sandbox) scheduleRetry(tx *transaction, o Outcome) {
 	if !b.softDeclined(tx) {
 		return
 	}
-	first := tx
-	if tx.retries != nil {
-		first = tx.retries
+	first := cmp.Or(tx.retries, tx)
+	later := o.retry
+	if n := len(first.attempts); later == nil && n < len(b.assume.RetrySchedule) {
+		later = &laterOutcome{after: b.assume.RetrySchedule[n]} // with the outcome of the account
 	}
-	switch {
-	case o.retry != nil:
-		b.retryAfter(o.retry.after, first, func() Outcome { return o.retry.outcome })
-	case len(first.attempts) < len(b.assume.RetrySchedule):
-		b.retryAfter(b.assume.RetrySchedule[len(first.attempts)], first, func() Outcome {
-			return b.accountOutcome(first.source, b.clock.Now())
-		})
+	if later == nil {
+		return
 	}
-}
-
-func (b *Sandbox) retryAfter(d time.Duration, first *transaction, outcome func() Outcome) {
-	b.after(d, func() {
-		if b.retriable(first) {
-			b.retry(first, outcome())
+	b.after(later.after, func() {
+		if !b.retriable(first) {
+			return
 		}
+		again := later.outcome
+		if again.result == "" {
+			again = b.accountOutcome(first.source, b.clock.Now())
+		}
+		b.retry(first, again)
 	})
 }
 

@@ -125,7 +125,7 @@ func (b *Sandbox) createToken(c *call) answer {
 		tok.source.card = b.readCard(f, false)
 		f.forbid(foreign, slices.Concat(bankMembers, nzMembers)...)
 	case typeDirectDebit:
-		tok.source.bank = b.readBankAccount(f, f.need)
+		tok.source.bank = b.readBankAccount(f.need)
 		f.forbid(foreign, slices.Concat(cardMembers, nzMembers)...)
 	case typeDirectDebitNZ:
 		tok.source.nz = b.readNZBankAccount(f, f.need)
