@@ -386,20 +386,21 @@ func (l Ledger) filter(want func(Entry) bool) Ledger {
 // cents is an amount of money. As JSON it is a number with two decimals.
 type cents int64
 
-const notMoney = "must be an amount with at most two decimals"
-
-// parseCents reads a decimal without an exponent. It never rounds.
-func parseCents(s string) (value cents, ok bool) {
+// parseCents reads a decimal without an exponent, and returns what is wrong with it. It never rounds.
+func parseCents(s string) (value cents, wrong string) {
 	unsigned, negative := strings.CutPrefix(s, "-")
 	whole, fraction, dotted := strings.Cut(unsigned, ".")
-	if !allDigits(whole) || dotted && !allDigits(fraction) || len(fraction) > 2 || len(whole) > 12 {
-		return 0, false
+	switch {
+	case !allDigits(whole) || dotted && !allDigits(fraction) || len(fraction) > 2:
+		return 0, "must be an amount with at most two decimals"
+	case len(whole) > 12:
+		return 0, "is too large"
 	}
 	n, _ := strconv.ParseInt(whole+(fraction + "00")[:2], 10, 64) // 14 digits
 	if negative {
 		n = -n
 	}
-	return cents(n), true
+	return cents(n), ""
 }
 
 // String is the amount with two decimals.

@@ -158,11 +158,11 @@ func (f *fields) amount(name string) (value cents, given bool) {
 	if !f.has(name) {
 		return 0, false
 	}
-	value, ok := parseCents(string(f.members[name]))
-	if !ok {
-		f.refuse(name, "", notMoney)
+	value, wrong := parseCents(string(f.members[name]))
+	if wrong != "" {
+		f.refuse(name, "", wrong)
 	}
-	return value, ok
+	return value, wrong == ""
 }
 
 // needAmount reads a required amount, which may be zero.

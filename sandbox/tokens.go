@@ -415,10 +415,11 @@ func threeDSOptional() map[string][]check {
 
 // moneyText checks an amount that is a string.
 func moneyText(s string) string {
-	if amount, ok := parseCents(s); !ok || amount < 0 {
-		return notMoney
+	amount, wrong := parseCents(s)
+	if amount < 0 {
+		return "must not be negative"
 	}
-	return ""
+	return wrong
 }
 
 // readThreeDS reads the body of an authentication.
