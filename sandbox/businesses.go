@@ -195,12 +195,6 @@ type issuedKey struct {
 	expires time.Time // zero: not before the key is renewed
 }
 
-func (k *issuedKey) endBy(t time.Time) {
-	if k.expires.IsZero() || k.expires.After(t) {
-		k.expires = t
-	}
-}
-
 type keyring struct {
 	issued  map[string]*issuedKey
 	current Keys
@@ -245,18 +239,17 @@ func (b *Sandbox) Keys() Keys {
 func (b *Sandbox) RenewKey(kind string, overlap time.Duration) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.renewKey(kind, overlap)
+	return b.keys.renew(kind, newKey(b.ids, kind), b.clock.Now().Add(overlap))
 }
 
-// renewKey is RenewKey for callers that hold mu.
-func (b *Sandbox) renewKey(kind string, overlap time.Duration) string {
-	end := b.clock.Now().Add(overlap)
-	for _, k := range b.keys.issued {
-		if k.kind == kind {
-			k.endBy(end)
+// renew issues a key. Earlier ones of its kind end by a time, or before.
+func (k *keyring) renew(kind, key string, end time.Time) string {
+	for _, earlier := range k.issued {
+		if earlier.kind == kind && (earlier.expires.IsZero() || earlier.expires.After(end)) {
+			earlier.expires = end
 		}
 	}
-	return b.keys.issue(kind, newKey(b.ids, kind))
+	return k.issue(kind, key)
 }
 
 // keyOf returns the kind of a request's key, and whether it has expired. The caller holds mu.
@@ -329,7 +322,7 @@ func (b *Sandbox) keyOperations() []operation {
 // that public client code reads. Unconfirmed.
 func (b *Sandbox) latestKey(c *call) answer {
 	if user, _ := b.userOf(c.header); user == b.keys.current.Secret {
-		b.renewKey(KeySecret, keyRenewalOverlap)
+		b.keys.renew(KeySecret, newKey(b.ids, KeySecret), c.now.Add(keyRenewalOverlap))
 		b.keys.issued[b.keys.current.Secret].expires = c.now.Add(renewedKeyLifetime)
 	}
 	key := b.keys.current.Secret
