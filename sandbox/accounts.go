@@ -7,15 +7,6 @@ import (
 	"strings"
 )
 
-func (b *Sandbox) customerOperations() []operation {
-	return []operation{
-		{id: "POST /customers", handle: b.createCustomer},
-		{id: "GET /customers", query: paged(may("customerNumber", filled), may("customerName", filled), may("emailAddress", filled)), handle: b.findCustomers},
-		{id: "GET /customers/{customerId}", handle: shown("customer", b.namedCustomer, (*call).customerBody)},
-		{id: "PUT /customers/{customerId}", handle: found("customer", b.namedCustomer, b.updateCustomer)},
-	}
-}
-
 // customer is a customer of the facility. Only the identifiers and the name are in the contract. The
 // other members are those of public client code.
 type customer struct {
@@ -173,15 +164,6 @@ func (b *Sandbox) accountsOf(customerID string) []*account {
 // defaultAccount returns the enabled default account of a customer, or nil.
 func (b *Sandbox) defaultAccount(customerID string) *account {
 	return b.accounts.first(func(a *account) bool { return a.customer.id == customerID && a.isDefault && a.enabled })
-}
-
-func (b *Sandbox) accountOperations() []operation {
-	return []operation{
-		{id: "POST /accounts", handle: b.createAccountAlone},
-		{id: "POST /customers/{customerId}/accounts", handle: found("customer", b.namedCustomer, b.createAccount)},
-		{id: "GET /customers/{customerId}/accounts", query: paged(), handle: found("customer", b.namedCustomer, b.accountsOfCustomer)},
-		{id: "GET /accounts/{accountToken}", handle: shown("account", b.namedAccount, b.accountBody)},
-	}
 }
 
 // accountBody is flat, as public client code reads it: it has the members of the kind of

@@ -6,15 +6,6 @@ import (
 	"time"
 )
 
-func (b *Sandbox) agreementOperations() []operation {
-	return []operation{
-		{id: "POST /customers/{customerId}/payto-agreements", handle: found("customer", b.namedCustomer, b.createAgreement)},
-		{id: "GET /customers/{customerId}/payto-agreements", query: paged(may("supplierBusinessCode", filled), may("status", filled)), handle: found("customer", b.namedCustomer, b.listAgreements)},
-		{id: "GET /payto-agreements/{agreementToken}", handle: shown("agreement", b.visibleAgreement, b.agreementBody)},
-		{id: "PATCH /payto-agreements/{agreementToken}", handle: found("agreement", b.namedAgreement, b.amendAgreement)},
-	}
-}
-
 type agreementStatus string
 
 const (

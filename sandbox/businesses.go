@@ -55,18 +55,6 @@ func (s *business) rate(scheme, cardType string) int {
 	return 0
 }
 
-func (b *Sandbox) businessOperations() []operation {
-	return []operation{
-		{id: "GET /businesses", query: paged(), handle: b.listBusinesses},
-		{id: "GET /businesses/{supplierBusinessCode}", handle: shown("business", b.namedBusiness, (*call).businessBody)},
-		{id: "GET /businesses/{supplierBusinessCode}/list-card-surcharges", handle: found("business", b.namedBusiness, b.cardSurcharges)},
-		{id: "GET /businesses/{supplierBusinessCode}/card-surcharges", key: needsPublishable, handle: found("business", b.namedBusiness, b.cardSurcharges)},
-		{id: "GET /businesses/{supplierBusinessCode}/accepted-cards", key: needsPublishable, handle: found("business", b.namedBusiness, b.acceptedCards)},
-		{id: "POST /businesses/{supplierBusinessCode}/query-card-surcharge", key: needsPublishable, handle: found("business", b.namedBusiness, b.queryCardSurcharge)},
-		{id: "GET /credit-cards/card-schemes/{firstSixDigits}", key: needsPublishable, handle: b.cardScheme},
-	}
-}
-
 // businessBody has the members that public client code reads. Unconfirmed.
 func (c *call) businessBody(shop *business) object {
 	return object{
@@ -311,10 +299,6 @@ func newID[T any](ids *rand.Rand, taken map[string]*T, n int) string {
 			return id
 		}
 	}
-}
-
-func (b *Sandbox) keyOperations() []operation {
-	return []operation{{id: "GET /api-keys/latest", handle: b.latestKey}}
 }
 
 // latestKey renews the Secret key of the request. For an earlier key that is still valid it

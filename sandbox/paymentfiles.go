@@ -23,20 +23,6 @@ const (
 	fileClearedAfter   = 72 * time.Hour // of files with bank accounts
 )
 
-func (b *Sandbox) paymentFileOperations() []operation {
-	return []operation{
-		{id: "POST /payment-files", handle: b.uploadFile},
-		{id: "GET /payment-files", query: paged(), handle: b.listFiles},
-		{id: "GET /payment-files/{id}", handle: shown("payment file", b.namedFile, (*call).fileBody)},
-		{id: "GET /payment-files/{id}/payment-batches", query: paged(), handle: found("payment file", b.namedFile, b.batchesOfFile)},
-		{id: "GET /payment-files/{id}/csv", handle: b.fileReport((*paymentFile).payments)},
-		{id: "GET /payment-files/{id}/flat-file", handle: b.fileReport((*paymentFile).payments)},
-		{id: "GET /payment-files/{id}/mts-rejects", handle: b.fileReport((*paymentFile).rejects)},
-		{id: "GET /payment-batches/{id}", handle: shown("payment batch", b.namedBatch, (*call).batchBody)},
-		{id: "GET /payment-batches/{id}/transactions", query: paged(may("status", oneOf("0", "1", "2", "3"))), unknown: "status", handle: found("payment batch", b.namedBatch, b.transactionsOfBatch)},
-	}
-}
-
 // The states of a payment file.
 const (
 	fileQueued     = "QUEUED"

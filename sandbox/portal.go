@@ -124,14 +124,6 @@ func (b *Sandbox) notSuch(receipt, what string) error {
 
 const scheduleSource = "RECURRING" // unconfirmed, as fileSource
 
-func (b *Sandbox) scheduleOperations() []operation {
-	return []operation{
-		{id: "GET /recurring-payments/{paymentScheduleId}", handle: shown("recurring payment", b.namedSchedule, (*call).scheduleBody)},
-		{id: "GET /recurring-payments/{paymentScheduleId}/transactions", query: paged(), handle: found("recurring payment", b.namedSchedule, b.transactionsOfSchedule)},
-		{id: "GET /customers/{customerId}/recurring-payments", query: paged(), handle: found("customer", b.namedCustomer, b.schedulesOfCustomer)},
-	}
-}
-
 // Schedule is a monthly payment, the one frequency that is public, as it is set up in the service's
 // portal.
 type Schedule struct {

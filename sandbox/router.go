@@ -26,23 +26,56 @@ type operation struct {
 	segments []string
 }
 
-// operations returns all operations; each resource lists its own.
+// operations is the table of all operations. The paths that are not in the contract are those of the
+// vendor's pages and of public client code, unconfirmed.
 func (b *Sandbox) operations() []operation {
-	return slices.Concat(
-		b.rootOperations(),
-		b.customerOperations(),
-		b.tokenOperations(),
-		b.transactionOperations(),
-		b.agreementOperations(),
-		b.transactionLists(),
-		b.threeDSOperations(),
-		b.accountOperations(),
-		b.reportOperations(),
-		b.paymentFileOperations(),
-		b.scheduleOperations(),
-		b.businessOperations(),
-		b.keyOperations(),
-	)
+	report := []parameter{
+		may("version", oneOf("1", "2")), need("settlementDate", dateForm), may("transactionStatus", oneOf("Approved", "Declined")),
+		may("supplierBusinessCode", b.knownBusiness), may("source", elements), may("excludePreAuths", oneOf("true", "false")), may("columns", elements),
+	}
+	return append(b.transactionLists(), []operation{
+		{id: "GET /", key: needsEither, handle: b.getRoot},
+		{id: "POST /customers", handle: b.createCustomer},
+		{id: "GET /customers", query: paged(may("customerNumber", filled), may("customerName", filled), may("emailAddress", filled)), handle: b.findCustomers},
+		{id: "GET /customers/{customerId}", handle: shown("customer", b.namedCustomer, (*call).customerBody)},
+		{id: "PUT /customers/{customerId}", handle: found("customer", b.namedCustomer, b.updateCustomer)},
+		{id: "POST /single-use-tokens", key: needsPublishable, handle: b.createToken},
+		{id: "POST /transactions", handle: b.createTransaction},
+		{id: "GET /transactions", query: []parameter{may("supplierBusinessCode", b.knownBusiness)}, handle: b.recentTransactions},
+		{id: "GET /transactions/for-reference-number", query: paged(need("referenceNumber", ascii)), handle: b.transactionsByReference},
+		{id: "GET /transactions/{receiptNumber}", handle: shown("transaction", b.visibleTransaction, b.transactionBody)},
+		{id: "POST /transactions/{receiptNumber}/void", handle: found("transaction", b.namedTransaction, b.voidTransaction)},
+		{id: "POST /customers/{customerId}/payto-agreements", handle: found("customer", b.namedCustomer, b.createAgreement)},
+		{id: "GET /customers/{customerId}/payto-agreements", query: paged(may("supplierBusinessCode", filled), may("status", filled)), handle: found("customer", b.namedCustomer, b.listAgreements)},
+		{id: "GET /payto-agreements/{agreementToken}", handle: shown("agreement", b.visibleAgreement, b.agreementBody)},
+		{id: "PATCH /payto-agreements/{agreementToken}", handle: found("agreement", b.namedAgreement, b.amendAgreement)},
+		{id: "POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication", handle: b.authenticateCard},
+		{id: "POST /accounts", handle: b.createAccountAlone},
+		{id: "POST /customers/{customerId}/accounts", handle: found("customer", b.namedCustomer, b.createAccount)},
+		{id: "GET /customers/{customerId}/accounts", query: paged(), handle: found("customer", b.namedCustomer, b.accountsOfCustomer)},
+		{id: "GET /accounts/{accountToken}", handle: shown("account", b.namedAccount, b.accountBody)},
+		{id: "GET /transactions/csv", query: report, handle: b.transactionReport},
+		{id: "POST /payment-files", handle: b.uploadFile},
+		{id: "GET /payment-files", query: paged(), handle: b.listFiles},
+		{id: "GET /payment-files/{id}", handle: shown("payment file", b.namedFile, (*call).fileBody)},
+		{id: "GET /payment-files/{id}/payment-batches", query: paged(), handle: found("payment file", b.namedFile, b.batchesOfFile)},
+		{id: "GET /payment-files/{id}/csv", handle: b.fileReport((*paymentFile).payments)},
+		{id: "GET /payment-files/{id}/flat-file", handle: b.fileReport((*paymentFile).payments)},
+		{id: "GET /payment-files/{id}/mts-rejects", handle: b.fileReport((*paymentFile).rejects)},
+		{id: "GET /payment-batches/{id}", handle: shown("payment batch", b.namedBatch, (*call).batchBody)},
+		{id: "GET /payment-batches/{id}/transactions", query: paged(may("status", oneOf("0", "1", "2", "3"))), unknown: "status", handle: found("payment batch", b.namedBatch, b.transactionsOfBatch)},
+		{id: "GET /recurring-payments/{paymentScheduleId}", handle: shown("recurring payment", b.namedSchedule, (*call).scheduleBody)},
+		{id: "GET /recurring-payments/{paymentScheduleId}/transactions", query: paged(), handle: found("recurring payment", b.namedSchedule, b.transactionsOfSchedule)},
+		{id: "GET /customers/{customerId}/recurring-payments", query: paged(), handle: found("customer", b.namedCustomer, b.schedulesOfCustomer)},
+		{id: "GET /businesses", query: paged(), handle: b.listBusinesses},
+		{id: "GET /businesses/{supplierBusinessCode}", handle: shown("business", b.namedBusiness, (*call).businessBody)},
+		{id: "GET /businesses/{supplierBusinessCode}/list-card-surcharges", handle: found("business", b.namedBusiness, b.cardSurcharges)},
+		{id: "GET /businesses/{supplierBusinessCode}/card-surcharges", key: needsPublishable, handle: found("business", b.namedBusiness, b.cardSurcharges)},
+		{id: "GET /businesses/{supplierBusinessCode}/accepted-cards", key: needsPublishable, handle: found("business", b.namedBusiness, b.acceptedCards)},
+		{id: "POST /businesses/{supplierBusinessCode}/query-card-surcharge", key: needsPublishable, handle: found("business", b.namedBusiness, b.queryCardSurcharge)},
+		{id: "GET /credit-cards/card-schemes/{firstSixDigits}", key: needsPublishable, handle: b.cardScheme},
+		{id: "GET /api-keys/latest", handle: b.latestKey},
+	}...)
 }
 
 type routes []*operation
@@ -130,10 +163,6 @@ func found[T any](what string, find func(*call) *T, handle func(*call, *T) answe
 // shown is a handler that answers with the object that the path names.
 func shown[T any](what string, find func(*call) *T, body func(*call, *T) object) func(*call) answer {
 	return found(what, find, func(c *call, object *T) answer { return reply(http.StatusOK, body(c, object)) })
-}
-
-func (b *Sandbox) rootOperations() []operation {
-	return []operation{{id: "GET /", key: needsEither, handle: b.getRoot}}
 }
 
 // communityCode is the code of the facility.

@@ -15,10 +15,6 @@ import (
 
 const tokenQuotaWindow = time.Minute
 
-func (b *Sandbox) tokenOperations() []operation {
-	return []operation{{id: "POST /single-use-tokens", key: needsPublishable, handle: b.createToken}}
-}
-
 // tokenLifetime is stated in the contract.
 const tokenLifetime = 10 * time.Minute
 
@@ -222,10 +218,6 @@ func (b *Sandbox) tokenBody(c *call, tok *token) object {
 // percentage returns a rate as text, such as 1.10.
 func percentage(basisPoints int) string {
 	return fmt.Sprintf("%d.%02d", basisPoints/100, basisPoints%100)
-}
-
-func (b *Sandbox) threeDSOperations() []operation {
-	return []operation{{id: "POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication", handle: b.authenticateCard}}
 }
 
 // TransStatus is the result of a 3D Secure authentication.

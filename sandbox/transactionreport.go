@@ -18,14 +18,6 @@ const (
 	reportTimeLayout = "02-Jan-2006 15:04:05"
 )
 
-func (b *Sandbox) reportOperations() []operation {
-	query := []parameter{
-		may("version", oneOf("1", "2")), need("settlementDate", dateForm), may("transactionStatus", oneOf("Approved", "Declined")),
-		may("supplierBusinessCode", b.knownBusiness), may("source", elements), may("excludePreAuths", oneOf("true", "false")), may("columns", elements),
-	}
-	return []operation{{id: "GET /transactions/csv", query: query, handle: b.transactionReport}}
-}
-
 // report is a CSV report. It is made once and does not change.
 type report struct {
 	ready   time.Time

@@ -11,16 +11,6 @@ import (
 
 const recentLimit = 20 // as stated in the contract
 
-func (b *Sandbox) transactionOperations() []operation {
-	return []operation{
-		{id: "POST /transactions", handle: b.createTransaction},
-		{id: "GET /transactions", query: []parameter{may("supplierBusinessCode", b.knownBusiness)}, handle: b.recentTransactions},
-		{id: "GET /transactions/for-reference-number", query: paged(need("referenceNumber", ascii)), handle: b.transactionsByReference},
-		{id: "GET /transactions/{receiptNumber}", handle: shown("transaction", b.visibleTransaction, b.transactionBody)},
-		{id: "POST /transactions/{receiptNumber}/void", handle: found("transaction", b.namedTransaction, b.voidTransaction)},
-	}
-}
-
 // transaction is the facility's record of a transaction.
 type transaction struct {
 	receipt           string
