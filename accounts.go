@@ -63,7 +63,7 @@ func (s *AccountsService) Register(ctx context.Context, customerID string, param
 // it may exist, but only its token pays with it; ask the payer for another single-use token. For a
 // card that was authenticated add [WithExtraField] with "threeDS2" and true.
 func (s *AccountsService) RegisterWithoutCustomer(ctx context.Context, singleUseTokenID string, opts ...CallOption) (*Account, error) {
-	call := s.client.begin(OperationRegisterWithoutCustomer, opts)
+	call := s.client.begin("Accounts.RegisterWithoutCustomer", opts)
 	call.check(accountRegisterJSON{SingleUseTokenID: singleUseTokenID}.check)
 	call.body = struct {
 		SingleUseTokenID string `json:"singleUseTokenId"`
@@ -153,13 +153,13 @@ func (s *AccountsService) register(customerID string, params RegisterAccountPara
 
 // registration gives a call its body, and its intent.
 func (c *call) registration(customerID string, body accountRegisterJSON) {
-	kept, complete := body.kept()
-	c.body, c.kept, c.intent = body, kept, &Intent{Target: customerID, Complete: complete}
+	stored, complete := body.withoutSecrets()
+	c.body, c.stored, c.intent = body, stored, &Intent{Target: customerID, Complete: complete}
 }
 
-func (b accountRegisterJSON) kept() (kept accountRegisterJSON, complete bool) {
-	kept = accountRegisterJSON{SingleUseTokenID: b.SingleUseTokenID, ReceiptNumber: b.ReceiptNumber, ThreeDS2: b.ThreeDS2}
-	return kept, kept == b
+func (b accountRegisterJSON) withoutSecrets() (stored accountRegisterJSON, complete bool) {
+	stored = accountRegisterJSON{SingleUseTokenID: b.SingleUseTokenID, ReceiptNumber: b.ReceiptNumber, ThreeDS2: b.ThreeDS2}
+	return stored, stored == b
 }
 
 // Plan plans a Register from a token or a receipt, for Submit. It sends nothing.
@@ -214,11 +214,11 @@ type Account struct {
 	ExpiryDateMonth         string         `json:"expiryDateMonth,omitempty"` // 2 digits
 	ExpiryDateYear          string         `json:"expiryDateYear,omitempty"`  // 2 digits
 	CardScheme              CardScheme     `json:"cardScheme,omitempty"`
-	CardType                CardType       `json:"cardType,omitempty"`
+	CardType                string         `json:"cardType,omitempty"` // CREDIT or DEBIT, of Visa and Mastercard
 	CardholderName          string         `json:"cardholderName,omitempty"`
 	MaskedCardNumber4Digits string         `json:"maskedCardNumber4Digits,omitempty"` // first 6 and last 4 digits
 	SurchargePercentage     string         `json:"surchargePercentage,omitempty"`
-	PANType                 PANType        `json:"panType,omitempty"`
+	PANType                 string         `json:"panType,omitempty"`
 	WalletProvider          WalletProvider `json:"walletProvider,omitempty"`
 
 	// Of an Australian bank account, masked.

@@ -45,8 +45,7 @@ func (s *BusinessesService) Get(ctx context.Context, supplierBusinessCode string
 // client code; unconfirmed.
 type CardSurcharge struct {
 	CardScheme CardScheme `json:"cardScheme,omitempty" wire:"decides"`
-	// CardType is empty if the scheme does not distinguish credit and debit.
-	CardType CardType `json:"cardType,omitempty"`
+	CardType   string     `json:"cardType,omitempty"` // CREDIT or DEBIT, of Visa and Mastercard
 	// SurchargePercentage is a percentage as text, such as "1.10".
 	SurchargePercentage string `json:"surchargePercentage,omitempty"`
 	Links               []Link `json:"links,omitempty"`
@@ -58,7 +57,7 @@ func (c *CardSurcharge) identifier() string {
 	if c.CardScheme == "" {
 		return ""
 	}
-	return string(c.CardScheme) + " " + string(c.CardType)
+	return string(c.CardScheme) + " " + c.CardType
 }
 
 // CardSurcharges returns the cards that a business accepts, with their surcharges.

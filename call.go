@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ type request struct {
 type write struct {
 	reference string  // what an unknown outcome can be looked up by
 	intent    *Intent // nil for a write that has none
-	kept      any     // what the intent holds of the body; nil where its Request is set
+	stored    any     // what the intent holds of the body; nil where its Request is set
 	// planned is the intent of Submit, until it is claimed.
 	planned *Intent
 	claim   Claim
@@ -61,7 +62,7 @@ func (c *Client) beginCall(op operation, opts []CallOption, ids []string) *call 
 	started := &call{client: c, op: op, config: c.config}
 	started.config.operation = op.name
 	for _, o := range opts {
-		if name, ok := o.(named); ok {
+		if name, ok := o.(madeBy); ok {
 			started.op.name = Operation(name)
 		} else if o == nil {
 			started.refuse(errors.New("an option is nil"))
@@ -76,21 +77,21 @@ func (c *Client) beginCall(op operation, opts []CallOption, ids []string) *call 
 	return started
 }
 
-// named gives calls the name of the method that makes them.
-type named Operation
+// madeBy gives calls the name of the method that makes them.
+type madeBy Operation
 
-func (named) applyCall(*callConfig) error { return nil }
+func (madeBy) applyCall(*callConfig) error { return nil }
 
-func (n named) with(opts []CallOption) []CallOption { return append([]CallOption{n}, opts...) }
+func (m madeBy) with(opts []CallOption) []CallOption { return append([]CallOption{m}, opts...) }
 
 func get[T any, P model[T]](ctx context.Context, c *Client, name Operation, opts []CallOption, id string) (*T, error) {
-	return sendAbout(ctx, c.begin(name, opts, id), identifiedBy[T, P](id))
+	return sendChecked(ctx, c.begin(name, opts, id), identifiedBy[T, P](id))
 }
 
-// sendAbout makes a call whose answer has to fit the request.
-func sendAbout[T any, P model[T]](ctx context.Context, c *call, fits func(P) error) (*T, error) {
+// sendChecked makes a call whose answer has to fit the request.
+func sendChecked[T any, P model[T]](ctx context.Context, c *call, fits func(P) error) (*T, error) {
 	object := new(T)
-	if err := c.do(ctx, about(c, P(object), fits)); err != nil {
+	if err := c.do(ctx, decoding(c, P(object), fits)); err != nil {
 		return nil, err
 	}
 	return object, nil
@@ -98,7 +99,7 @@ func sendAbout[T any, P model[T]](ctx context.Context, c *call, fits func(P) err
 
 // send makes a call whose answer is an object, nil with an error.
 func send[T any, P model[T]](ctx context.Context, c *call) (*T, error) {
-	return sendAbout(ctx, c, func(P) error { return nil })
+	return sendChecked(ctx, c, func(P) error { return nil })
 }
 
 func (c *call) path(values []string) {
@@ -184,8 +185,8 @@ func (c *call) prepare() []byte {
 	if c.intent != nil { // now: what the caller has passed in may change while it is sent
 		c.intent.Version, c.intent.Operation, c.intent.Environment = IntentVersion, c.op.name, c.client.base.Host
 		c.intent.ExtraFields = c.config.extraNames()
-		if c.kept != nil {
-			c.intent.Request = requestOf(c.kept)
+		if c.stored != nil {
+			c.intent.Request = requestOf(c.stored)
 		}
 	}
 	if c.body == nil {
@@ -326,7 +327,7 @@ func (c *call) cause(r *transport.Result) error {
 		return r.Err
 	case r.Reason == transport.Inconclusive && r.Err != nil:
 		body := c.rawBody(r)
-		return &DecodeError{CallInfo: c.info(), StatusCode: r.Status, Attempts: r.Attempts, err: r.Err, stranger: c.stranger(r), body: func() []byte { return body }}
+		return &DecodeError{CallInfo: c.info(), StatusCode: r.Status, Attempts: r.Attempts, err: r.Err, foreign: c.foreignHint(r), body: func() []byte { return body }}
 	case r.Reason == transport.NeverSent, r.Reason == transport.Lost, r.Reason == transport.ContextEnded:
 		sent := r.Unanswered || r.Reason != transport.NeverSent
 		return &NetworkError{CallInfo: c.info(), Kind: NetworkKind(r.Kind), Attempts: r.Attempts, err: r.Err, sent: sent}
@@ -349,4 +350,104 @@ func (c *call) rawBody(r *transport.Result) []byte {
 
 func (c *call) decodeError(err error) *DecodeError {
 	return &DecodeError{CallInfo: c.info(), StatusCode: http.StatusOK, Attempts: 1, err: err}
+}
+
+// envelope keeps the body that a response was decoded from, so that unknown members are not lost.
+// It is a function, so that printing shows the model only.
+type envelope struct {
+	source func() (body []byte, model reflect.Type)
+}
+
+func (e *envelope) keep(source func() (body []byte, model reflect.Type)) { e.source = source }
+
+// Raw returns the JSON, or nil.
+func (e envelope) Raw() json.RawMessage {
+	if e.source == nil {
+		return nil
+	}
+	body, _ := e.source()
+	return body
+}
+
+// Extra returns members without a field.
+func (e envelope) Extra() map[string]json.RawMessage {
+	if e.source == nil {
+		return map[string]json.RawMessage{}
+	}
+	return wire.Unknown(e.source())
+}
+
+var (
+	errNotObject    = errors.New("the answer is not a JSON object")
+	errNoIdentifier = errors.New("the answer lacks the identifier of what it describes")
+	errNotAsked     = errors.New("the answer is about something else than was asked for")
+)
+
+// model is a pointer to a response with an identifier, without which an answer proves nothing.
+type model[T any] interface {
+	*T
+	identifier() string
+	keep(source func() (body []byte, model reflect.Type))
+}
+
+// read decodes an answer that has an identifier, directly or in a member named data.
+func read[T any, P model[T]](body []byte, object P) error {
+	if err := decode(body, object); err != nil || object.identifier() != "" {
+		return err
+	}
+	var nested struct {
+		Data wire.Span `json:"data" wire:"decides"`
+	}
+	if err := wire.Decode(body, &nested); err != nil {
+		return err
+	}
+	if len(nested.Data) == 0 || decode(nested.Data, object) != nil || object.identifier() == "" {
+		return errNoIdentifier
+	}
+	return nil
+}
+
+// decoding returns a function that decodes an answer and checks with fits that it is about the right
+// object.
+func decoding[T any, P model[T]](c *call, object P, fits func(P) error) func(status int, body []byte) error {
+	return func(_ int, body []byte) error {
+		if err := read(body, object); err != nil {
+			return err
+		}
+		c.config.explain(object)
+		return fits(object)
+	}
+}
+
+func identifiedBy[T any, P model[T]](id string) func(P) error {
+	return func(object P) error {
+		if !sameText(object.identifier(), id) {
+			return errNotAsked
+		}
+		return nil
+	}
+}
+
+// decode reads an object, and keeps a copy of the body.
+func decode[T any, P model[T]](body []byte, object P) error {
+	*object = *new(T)
+	if !wire.IsObject(body) {
+		return errNotObject
+	}
+	stored, err := wire.DecodeCopy(body, (*T)(object))
+	if err != nil {
+		*object = *new(T) // half an answer could read as an approval
+		return err
+	}
+	object.keep(func() ([]byte, reflect.Type) { return []byte(stored), reflect.TypeFor[T]() })
+	return nil
+}
+
+// encode writes a model with the received members that it does not have.
+func encode[T any](plain T, e envelope) ([]byte, error) {
+	known, err := wire.Marshal(plain)
+	if err != nil || e.source == nil {
+		return known, err
+	}
+	return wire.AddUnknown(known, e.Raw(), reflect.TypeFor[T]())
 }

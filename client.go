@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -118,7 +117,7 @@ func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
 		return new(Page[Transaction]).decode(call, status, body, func([]byte) (*Transaction, error) { return nil, nil }) // a list is enough
 	})
 	if isAbsent(err) { // the service may answer so if there are none, and answers so to a wrong path
-		if _, wrong := c.Root(ctx, named("Check").with(opts)...); wrong == nil {
+		if _, wrong := c.Root(ctx, madeBy("Check").with(opts)...); wrong == nil {
 			return nil
 		}
 	}
@@ -134,9 +133,4 @@ func (c *Client) Explain(transaction *Transaction) *Transaction {
 	explained := *transaction
 	c.config.explain(&explained)
 	return &explained
-}
-
-// Format writes the environment's host, for every verb.
-func (c *Client) Format(f fmt.State, _ rune) {
-	_, _ = io.WriteString(f, "quickstream.Client("+c.base.Host+")")
 }

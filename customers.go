@@ -9,26 +9,6 @@ import (
 // CustomersService has the operations on customers.
 type CustomersService struct{ client *Client }
 
-// CustomerStatus says whether a customer can be used.
-type CustomerStatus string
-
-// The statuses of a customer, from public client code; unconfirmed.
-const (
-	CustomerStatusEnabled  CustomerStatus = "ENABLED"
-	CustomerStatusDisabled CustomerStatus = "DISABLED"
-)
-
-// NotificationMedium says how a customer is notified.
-type NotificationMedium string
-
-// The media, from public client code; unconfirmed.
-const (
-	NotificationMediumEmail       NotificationMedium = "EMAIL"
-	NotificationMediumSMS         NotificationMedium = "SMS"
-	NotificationMediumEmailAndSMS NotificationMedium = "EMAILANDSMS"
-	NotificationMediumNone        NotificationMedium = "NONE"
-)
-
 // Address is a postal address. Its members are from public client code; unconfirmed.
 type Address struct {
 	Street1  string `json:"street1,omitempty"`
@@ -46,15 +26,15 @@ type Customer struct {
 	// CustomerID is the service's identifier, for other operations.
 	CustomerID string `json:"customerId,omitempty" wire:"identifies"`
 	// CustomerNumber is the merchant's unique identifier.
-	CustomerNumber              string             `json:"customerNumber,omitempty" wire:"decides"`
-	CustomerName                string             `json:"customerName,omitempty"`
-	SupplierBusinessCode        string             `json:"supplierBusinessCode,omitempty"`
-	Status                      CustomerStatus     `json:"status,omitempty" wire:"decides"`
-	PhoneNumber                 string             `json:"phoneNumber,omitempty"`
-	EmailAddress                string             `json:"emailAddress,omitempty"`
-	PreferredNotificationMedium NotificationMedium `json:"preferredNotificationMedium,omitempty"`
-	Address                     *Address           `json:"address,omitempty"`
-	Links                       []Link             `json:"links,omitempty"`
+	CustomerNumber              string   `json:"customerNumber,omitempty" wire:"decides"`
+	CustomerName                string   `json:"customerName,omitempty"`
+	SupplierBusinessCode        string   `json:"supplierBusinessCode,omitempty"`
+	Status                      string   `json:"status,omitempty" wire:"decides"` // ENABLED or DISABLED
+	PhoneNumber                 string   `json:"phoneNumber,omitempty"`
+	EmailAddress                string   `json:"emailAddress,omitempty"`
+	PreferredNotificationMedium string   `json:"preferredNotificationMedium,omitempty"` // EMAIL, SMS, EMAILANDSMS or NONE
+	Address                     *Address `json:"address,omitempty"`
+	Links                       []Link   `json:"links,omitempty"`
 
 	envelope
 }
@@ -74,13 +54,13 @@ func (c *Customer) identifier() string { return c.CustomerID }
 // from public client code; unconfirmed.
 type CreateCustomerParams struct {
 	// CustomerNumber is the merchant's identifier, and unique. It and CustomerName are required.
-	CustomerNumber              string             `json:"customerNumber,omitempty"`
-	CustomerName                string             `json:"customerName,omitempty"`
-	SupplierBusinessCode        string             `json:"supplierBusinessCode,omitempty"`
-	PhoneNumber                 string             `json:"phoneNumber,omitempty"` // international or local form
-	EmailAddress                string             `json:"emailAddress,omitempty"`
-	PreferredNotificationMedium NotificationMedium `json:"preferredNotificationMedium,omitempty"`
-	Address                     *Address           `json:"address,omitempty"`
+	CustomerNumber              string   `json:"customerNumber,omitempty"`
+	CustomerName                string   `json:"customerName,omitempty"`
+	SupplierBusinessCode        string   `json:"supplierBusinessCode,omitempty"`
+	PhoneNumber                 string   `json:"phoneNumber,omitempty"` // international or local form
+	EmailAddress                string   `json:"emailAddress,omitempty"`
+	PreferredNotificationMedium string   `json:"preferredNotificationMedium,omitempty"` // EMAIL, SMS, EMAILANDSMS or NONE
+	Address                     *Address `json:"address,omitempty"`
 }
 
 func (p CreateCustomerParams) check(f *findings) {
@@ -93,12 +73,12 @@ func (p CreateCustomerParams) check(f *findings) {
 // POST /customers. A customer number in use matches [ErrInvalid]. After an [UnknownOutcomeError]
 // look it up with [CustomersService.GetByNumber].
 func (s *CustomersService) Create(ctx context.Context, params CreateCustomerParams, opts ...CallOption) (*Customer, error) {
-	call := s.client.begin(OperationCreateCustomer, opts)
+	call := s.client.begin("Customers.Create", opts)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
 	call.check(params.check)
 	call.reference = params.CustomerNumber
 	call.body = params
-	return sendAbout(ctx, call, func(c *Customer) error {
+	return sendChecked(ctx, call, func(c *Customer) error {
 		if c.CustomerNumber != "" && !sameText(c.CustomerNumber, params.CustomerNumber) {
 			return errNotAsked
 		}
@@ -143,7 +123,7 @@ func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber strin
 		}}})
 	}
 	var alike []*Customer
-	for customer, err := range s.List(ListCustomersParams{CustomerNumber: customerNumber}, named(name).with(opts)...).All(ctx) {
+	for customer, err := range s.List(ListCustomersParams{CustomerNumber: customerNumber}, madeBy(name).with(opts)...).All(ctx) {
 		switch {
 		case err != nil:
 			return nil, err
@@ -163,13 +143,13 @@ func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber strin
 // member is not sent: it stays as it is, unless the service's PUT replaces the customer, which is
 // unconfirmed.
 type UpdateCustomerParams struct {
-	CustomerNumber              *string             `json:"customerNumber,omitempty"`
-	CustomerName                *string             `json:"customerName,omitempty"`
-	SupplierBusinessCode        *string             `json:"supplierBusinessCode,omitempty"`
-	PhoneNumber                 *string             `json:"phoneNumber,omitempty"`
-	EmailAddress                *string             `json:"emailAddress,omitempty"`
-	PreferredNotificationMedium *NotificationMedium `json:"preferredNotificationMedium,omitempty"`
-	Address                     *Address            `json:"address,omitempty"`
+	CustomerNumber              *string  `json:"customerNumber,omitempty"`
+	CustomerName                *string  `json:"customerName,omitempty"`
+	SupplierBusinessCode        *string  `json:"supplierBusinessCode,omitempty"`
+	PhoneNumber                 *string  `json:"phoneNumber,omitempty"`
+	EmailAddress                *string  `json:"emailAddress,omitempty"`
+	PreferredNotificationMedium *string  `json:"preferredNotificationMedium,omitempty"`
+	Address                     *Address `json:"address,omitempty"`
 	// Enabled enables or disables the customer.
 	Enabled *bool `json:"enabled,omitempty"`
 }
@@ -181,10 +161,10 @@ type UpdateCustomerParams struct {
 // code, unconfirmed. An unknown identifier matches [ErrNotFound], a customer number in use
 // [ErrInvalid]. After an [UnknownOutcomeError] read the customer with Get and compare.
 func (s *CustomersService) Update(ctx context.Context, customerID string, params UpdateCustomerParams, opts ...CallOption) (*Customer, error) {
-	call := s.client.begin(OperationUpdateCustomer, opts, customerID)
+	call := s.client.begin("Customers.Update", opts, customerID)
 	call.body = params
 	customer := new(Customer)
-	read := about(call, customer, identifiedBy[Customer](customerID))
+	read := decoding(call, customer, identifiedBy[Customer](customerID))
 	err := call.do(ctx, func(status int, body []byte) error {
 		if len(body) == 0 {
 			*customer = Customer{CustomerID: customerID}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -30,8 +29,8 @@ func DateOf(t time.Time) Date {
 	return Date{year, month, day}
 }
 
-// ParseDate parses YYYY-MM-DD.
-func ParseDate(text string) (Date, error) {
+// parseDate parses YYYY-MM-DD.
+func parseDate(text string) (Date, error) {
 	t, err := time.Parse(time.DateOnly, text)
 	if err != nil || t.Year() == 0 {
 		return Date{}, fmt.Errorf("quickstream: not a date of the form YYYY-MM-DD")
@@ -83,10 +82,10 @@ func (d *Date) UnmarshalText(text []byte) error {
 		return errors.New("quickstream: not a date")
 	}
 	day, _, _ := strings.Cut(strings.Replace(string(text), " ", "T", 1), "T")
-	parsed, err := ParseDate(day)
+	parsed, err := parseDate(day)
 	if err != nil {
 		if named, nameless := time.Parse("2 Jan 2006", string(text)); nameless == nil {
-			parsed, err = ParseDate(named.Format(time.DateOnly))
+			parsed, err = parseDate(named.Format(time.DateOnly))
 		}
 	}
 	*d = parsed
@@ -143,36 +142,19 @@ func (m YearMonth) EncodeValues(key string, v *url.Values) error {
 	return nil
 }
 
-// Timestamp is a point in time, written with a numeric offset such as +1100. Other offsets, a blank
-// for the T, no seconds, and seconds or milliseconds since 1970 are read too. A time without an
-// offset is taken as Sydney time (assumed, unconfirmed); [Timestamp.Assumed] reports it. Do not
-// base decisions about money on it.
+// Timestamp is a point in time, written with a numeric offset such as +1100. The offsets +11:00 and Z are
+// read too. Any other form is unreadable, and so zero in a response and in its Extra.
 type Timestamp struct{ time.Time }
 
-const assumedZone = "Sydney, assumed"
+const timestampLayout = "2006-01-02T15:04:05.999999999-0700"
 
-const (
-	localLayout     = "2006-01-02T15:04:05.999999999"
-	timestampLayout = localLayout + "-0700"
-)
-
-// Assumed reports whether the time was read from a text without an offset.
-func (t Timestamp) Assumed() bool { return t.Location().String() == assumedZone }
-
-// String returns the time with its offset, unless that was assumed; "" for the zero Timestamp.
+// String returns the time with its offset; "" for the zero Timestamp.
 func (t Timestamp) String() string {
-	switch {
-	case t.IsZero():
+	if t.IsZero() {
 		return ""
-	case t.Assumed():
-		return t.Format(localLayout)
-	default:
-		return t.Format(timestampLayout)
 	}
+	return t.Format(timestampLayout)
 }
-
-// MarshalText writes the service's form.
-func (t Timestamp) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // MarshalJSON writes the service's form, or "" for the zero Timestamp.
 func (t Timestamp) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
@@ -192,55 +174,11 @@ func (t *Timestamp) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
-	if whole, fraction, _ := strings.Cut(string(text), "."); isDigits(whole) && (fraction == "" || isDigits(fraction)) {
-		return t.sinceEpoch(whole)
-	}
-	written := string(text)
-	if len(written) > 10 && written[10] == ' ' {
-		written = written[:10] + "T" + strings.ReplaceAll(written[11:], " ", "")
-	}
-	const seconds, minutes = "2006-01-02T15:04:05", "2006-01-02T15:04"
-	for _, layout := range [...]string{
-		seconds + "Z0700", minutes + "Z0700", seconds + "Z07:00", minutes + "Z07:00", seconds + "Z07", minutes + "Z07", seconds, minutes,
-	} {
-		parsed, err := time.Parse(layout, written)
-		if err != nil {
-			continue
+	for _, layout := range [...]string{"2006-01-02T15:04:05Z0700", time.RFC3339} {
+		if parsed, err := time.Parse(layout, string(text)); err == nil {
+			*t = Timestamp{parsed}
+			return nil
 		}
-		if layout == seconds || layout == minutes {
-			parsed = inSydney(parsed)
-		}
-		*t = Timestamp{parsed}
-		return nil
 	}
-	return errors.New("quickstream: not a time of a known form")
-}
-
-// sinceEpoch reads seconds since 1970 up to the year 5138, and milliseconds above.
-func (t *Timestamp) sinceEpoch(digits string) error {
-	const milliseconds = 100_000_000_000
-	n, err := strconv.ParseInt(digits, 10, 64)
-	switch {
-	case err != nil || n == 0 || n/milliseconds >= 1000:
-		return errors.New("quickstream: not the seconds or milliseconds since 1970")
-	case n < milliseconds:
-		*t = Timestamp{time.Unix(n, 0).UTC()}
-	default:
-		*t = Timestamp{time.UnixMilli(n).UTC()}
-	}
-	return nil
-}
-
-// inSydney returns the time at which Sydney's clocks show local, by the rule since 2008: daylight
-// saving from the first Sunday of October to the first of April.
-func inSydney(local time.Time) time.Time {
-	sunday := func(month time.Month) time.Time {
-		first := time.Date(local.Year(), month, 1, 2, 0, 0, 0, time.UTC)
-		return first.AddDate(0, 0, (7-int(first.Weekday()))%7)
-	}
-	offset := 11 * time.Hour
-	if !local.Before(sunday(time.April)) && local.Before(sunday(time.October)) {
-		offset = 10 * time.Hour
-	}
-	return local.Add(-offset).In(time.FixedZone(assumedZone, int(offset.Seconds())))
+	return errors.New("quickstream: not a time with an offset")
 }

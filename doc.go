@@ -60,9 +60,8 @@
 //
 // # Retries
 //
-// In this table pay is POST /transactions, 3D Secure authentication and single-use tokens: for these
-// the service documents its Idempotency-Key, or repeating is harmless. POST is any other, and PUT
-// is PATCH too.
+// In this table pay is POST /transactions, 3D Secure authentication and single-use tokens: for these the
+// service documents its Idempotency-Key, or repeating is harmless. POST is any other, and PUT is PATCH too.
 //
 //	what happened       GET  pay  POST  PUT
 //	success             ok   ok   ok    ok
@@ -70,7 +69,7 @@
 //	lost after sending  r N  k U  U     U
 //	context ended       N    U    U     U
 //	inconclusive        r A  U    U     U
-//	503, own words      r A  A    A     A
+//	503, error body     r A  A    A     A
 //	503 on 3D Secure    A    A    A     A
 //	refused with 429    r A  A    A     A
 //	refused             A    A    A     A
@@ -78,8 +77,8 @@
 //
 // r retries, k sends again with the same key, and what follows is how the call ends when that does
 // not help: N is a [NetworkError], A an [APIError] (a [DecodeError] for an undecodable success), U
-// an [UnknownOutcomeError]. Own words are the service's error body.
-// [BusinessesService.QueryCardSurcharge] counts as a GET.
+// an [UnknownOutcomeError]. The error body is the service's. [BusinessesService.QueryCardSurcharge] counts
+// as a GET.
 //
 // A refusal has the status 400, 401, 403, 404, 405, 406, 409, 411, 413, 414, 415, 422 or 429. A write is
 // refused only in the service's error body, because a gateway may answer so after the service has

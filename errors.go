@@ -1,32 +1,34 @@
 package quickstream
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // Sentinels for errors.Is. Each error type says which of them it matches. The error of a write
-// matches the sentinel of a status only if the answer is in the service's own words: see the
+// matches the sentinel of a status only if the answer is in the service's error body: see the
 // package documentation.
 var (
 	// ErrUnauthorized is a 401: the wrong kind of key, or an expired one. See [Client.Check] about
-	// a write whose 401 is not in the service's own words.
+	// a write whose 401 is not in the service's error body.
 	ErrUnauthorized = errors.New("unauthorized")
 	// ErrForbidden is a 403: the key lacks a permission.
 	ErrForbidden = errors.New("forbidden")
 	// ErrNotFound is a 404. After an unknown outcome it means "not found yet". The error of a
 	// Resume never matches it.
 	ErrNotFound = errors.New("not found")
-	// ErrEmptyList is returned by [List.First] for an empty list.
-	ErrEmptyList = errors.New("the list is empty")
 	// ErrUnreadableItem is one item of a list that cannot be read. The list continues after it.
 	ErrUnreadableItem = errors.New("an item of the list cannot be read")
 	// ErrInvalid is a request that was refused, by the service with 400 or 422, or by this package
@@ -35,7 +37,7 @@ var (
 	ErrInvalid = errors.New("invalid request")
 	// ErrRateLimited is a 429: too many requests, or the token quota is used up.
 	ErrRateLimited = errors.New("rate limited")
-	// ErrUnavailable is a 503 in the service's own words: the request was not processed. It never
+	// ErrUnavailable is a 503 in the service's error body: the request was not processed. It never
 	// matches an unknown outcome.
 	ErrUnavailable = errors.New("service unavailable, request not processed")
 	// ErrThreeDSNotEnabled is a 503 on 3D Secure authentication. Unless it is in the service's own
@@ -107,6 +109,206 @@ func (e *ValidationError) Error() string {
 // Is matches [ErrInvalid] and [ErrNotSent].
 func (e *ValidationError) Is(target error) bool { return target == ErrInvalid || target == ErrNotSent }
 
+// FieldError is one field that the service refused. FieldName is "" if the service does not name
+// the field. The refused value is not kept.
+type FieldError struct {
+	FieldName string
+	Messages  []string
+}
+
+// APIError is an answer that refuses the request: a write was not executed. For a read it may also
+// be a failure that outlasted the attempts.
+//
+// It matches the sentinel of its [Reason], also if made by hand: &APIError{Reason: ReasonNotFound}
+// matches [ErrNotFound]. Printing shows the operation, the status and the trace code. Messages have
+// methods.
+type APIError struct {
+	CallInfo
+	StatusCode int
+	// Reason is what the answer means.
+	Reason Reason
+	// TraceCode identifies the request for the service's technical support. It is "" if it repeats
+	// what was sent.
+	TraceCode string
+	// RetryAfter is the pause that the service asked for; zero if none.
+	RetryAfter time.Duration
+	Attempts   int
+
+	body    func() errorBody // a function, because it may repeat what was sent
+	foreign string           // why something other than the service may have answered
+}
+
+type errorBody struct {
+	customer, developer string
+	fields              []FieldError
+	raw                 []byte
+	own                 bool // the body is the service's
+}
+
+// Error returns the operation, the status, the trace code and what to do.
+func (e *APIError) Error() string { return "quickstream: " + e.text() + ": " + e.describe() }
+
+func (e *APIError) describe() string {
+	text := "the service answered " + statusText(e.StatusCode)
+	switch {
+	case e.StatusCode == 0: // made in a test
+		text = strings.TrimSuffix("the service answered: "+strings.ReplaceAll(string(e.Reason), "_", " "), ": ")
+	case e.foreign != "":
+		text = "answered " + statusText(e.StatusCode)
+	}
+	for _, why := range []string{e.Reason.explains(), e.foreign} {
+		if why != "" {
+			text += ": " + why
+		}
+	}
+	names := []string{}
+	for _, f := range e.Fields() {
+		if f.FieldName != "" {
+			names = append(names, safeName(f.FieldName, 4))
+		}
+	}
+	if len(names) > 0 {
+		text += " (fields: " + strings.Join(names, ", ") + ")"
+	}
+	if e.TraceCode != "" {
+		text += ", trace code " + safeName(e.TraceCode, 64)
+	}
+	return text
+}
+
+// Is matches the sentinels of the reason.
+func (e *APIError) Is(target error) bool {
+	return slices.Contains(e.Reason.sentinels(), target) || target == wire.ErrOwn && e.contents().own
+}
+
+func (e *APIError) contents() (b errorBody) {
+	if e.body != nil {
+		b = e.body()
+	}
+	return b
+}
+
+// CustomerMessage returns the message for the end user. Messages may change: do not match on their
+// text.
+func (e *APIError) CustomerMessage() string { return e.contents().customer }
+
+// DeveloperMessage returns the message for logs, which may repeat what was sent.
+func (e *APIError) DeveloperMessage() string { return e.contents().developer }
+
+// Fields returns what the service says about single fields, ten at most.
+func (e *APIError) Fields() []FieldError { return e.contents().fields }
+
+// RawBody returns the answer's body: at most 256 KiB of JSON without the values of members that
+// repeat secrets, or the first 16 KiB of anything else without what looks like a card number. A
+// secret in a sentence of the service can remain. It is nil for the route that issues keys.
+func (e *APIError) RawBody() []byte { return e.contents().raw }
+
+func (c *call) apiError(r *transport.Result) *APIError {
+	body := errorBody{customer: r.Problem.CustomerMessage, developer: r.Problem.DeveloperMessage, raw: c.rawBody(r), own: r.Problem.Own}
+	for _, f := range r.Problem.Fields {
+		body.fields = append(body.fields, FieldError(f))
+	}
+	return &APIError{
+		CallInfo: c.info(), StatusCode: r.Status, Reason: Reason(r.Reason), TraceCode: r.Problem.TraceCode,
+		RetryAfter: r.RetryAfter, Attempts: r.Attempts, body: func() errorBody { return body }, foreign: c.foreignHint(r),
+	}
+}
+
+// Reason is what an answer of the service means. The sentinels follow from it.
+type Reason string
+
+// The reasons.
+const (
+	ReasonInvalid      = Reason(transport.Invalid)      // 400 and 422: ErrInvalid
+	ReasonUnauthorized = Reason(transport.Unauthorized) // 401: ErrUnauthorized
+	ReasonForbidden    = Reason(transport.Forbidden)    // 403: ErrForbidden
+	ReasonNotFound     = Reason(transport.NotFound)     // 404: ErrNotFound
+	ReasonConflict     = Reason(transport.Conflict)     // 409
+	ReasonRateLimited  = Reason(transport.RateLimited)  // 429: ErrRateLimited
+	// ReasonUnavailable is a 503 in the service's error body, which means that nothing was
+	// processed: [ErrUnavailable].
+	ReasonUnavailable = Reason(transport.Unavailable)
+	// ReasonThreeDSNotEnabled is a 503 on 3D Secure authentication in the service's error body:
+	// [ErrThreeDSNotEnabled].
+	ReasonThreeDSNotEnabled = Reason(transport.ThreeDSNotEnabled)
+	// ReasonThreeDSUnavailable is any other 503 on 3D Secure authentication: [ErrThreeDSNotEnabled]
+	// and [ErrUnavailable], because it can be either.
+	ReasonThreeDSUnavailable = Reason(transport.ThreeDSUnavailable)
+	// ReasonRefused is a refusal with 405, 406, 411, 413, 414 or 415, which HTTP defines as not
+	// executed, or with another status that [WithRefusal] accepts.
+	ReasonRefused    = Reason(transport.Refused)
+	ReasonRedirected = Reason(transport.Redirected) // 3xx, which is never followed
+	// ReasonInconclusive is an answer that proves nothing: see "Retries" in the package
+	// documentation. For a write it becomes an [UnknownOutcomeError].
+	ReasonInconclusive = Reason(transport.Inconclusive)
+)
+
+func (r Reason) sentinels() []error {
+	switch r {
+	case ReasonInvalid:
+		return []error{ErrInvalid}
+	case ReasonUnauthorized:
+		return []error{ErrUnauthorized}
+	case ReasonForbidden:
+		return []error{ErrForbidden}
+	case ReasonNotFound:
+		return []error{ErrNotFound}
+	case ReasonRateLimited:
+		return []error{ErrRateLimited}
+	case ReasonUnavailable:
+		return []error{ErrUnavailable}
+	case ReasonThreeDSNotEnabled:
+		return []error{ErrThreeDSNotEnabled}
+	case ReasonThreeDSUnavailable:
+		return []error{ErrThreeDSNotEnabled, ErrUnavailable}
+	default:
+		return nil
+	}
+}
+
+func (r Reason) explains() string {
+	switch r {
+	case ReasonUnauthorized:
+		return "the API key is expired, or it is of the wrong kind for this operation"
+	case ReasonNotFound:
+		return "nothing has such an identifier or fits the query, or it cannot be seen yet; if nothing is ever found, look at the environment's address"
+	case ReasonUnavailable:
+		return "the request was not processed"
+	case ReasonThreeDSNotEnabled:
+		return "3D Secure is not enabled for the facility; do not pay without authentication instead"
+	case ReasonThreeDSUnavailable:
+		return "3D Secure is not enabled for the facility, or the service is unavailable: one of the two; do not pay without authentication instead"
+	default:
+		return ""
+	}
+}
+
+// foreignHint says why something other than the service may have answered, and what to check; "" if
+// nothing shows it.
+func (c *call) foreignHint(r *transport.Result) string {
+	address := "look at the environment's address"
+	versionless := !versionElement.MatchString(path.Base(c.client.base.Path))
+	if versionless {
+		address += ", which does not end with a version such as /rest/v1"
+	}
+	write := c.op.class != transport.Read
+	foreign := write && !r.Problem.Own && r.Reason == transport.Inconclusive && r.Status >= 400 && r.Status < 500
+	switch undecoded := r.Reason == transport.Inconclusive && r.Err != nil; {
+	case foreign && r.Status == http.StatusUnauthorized:
+		return foreignAnswer + ", which tries the keys too"
+	case bytes.HasPrefix(bytes.TrimLeft(r.Body, "\ufeff \t\r\n"), []byte("<")):
+		return "it is HTML or XML, and the service answers with JSON; " + address + ", and at proxies on the way"
+	case !r.Problem.Own && (versionless && undecoded || (versionless || write) && r.Status == http.StatusNotFound):
+		return address
+	case foreign:
+		return foreignAnswer
+	}
+	return ""
+}
+
+const foreignAnswer = "not the service's error body about this call, so it proves nothing; see WithRefusal if the service answers your facility so, " +
+	"or find what stands in front of it with Client.Check"
+
 // NetworkKind classifies a network failure.
 type NetworkKind string
 
@@ -161,9 +363,9 @@ type NetworkError struct {
 }
 
 // Error returns the operation, the kind and the hint.
-func (e *NetworkError) Error() string { return "quickstream: " + e.text() + ": " + e.says() }
+func (e *NetworkError) Error() string { return "quickstream: " + e.text() + ": " + e.describe() }
 
-func (e *NetworkError) says() string {
+func (e *NetworkError) describe() string {
 	text := "network failure (" + string(e.Kind) + ")"
 	if e.Kind == NetworkKindCancelled || e.Kind == NetworkKindDeadline {
 		text = "ended early (" + string(e.Kind) + ")"
@@ -246,13 +448,19 @@ func (e *UnknownOutcomeError) Error() string {
 	if api, ok := errors.AsType[*APIError](e.Cause); ok {
 		answer := *api
 		answer.Reason = "" // "not processed" holds for the last attempt only
-		text += " (last seen: " + answer.says() + ")"
-	} else if seen, ok := errors.AsType[saying](e.Cause); ok {
-		text += " (last seen: " + seen.says() + ")"
+		text += " (last seen: " + answer.describe() + ")"
+	} else if seen, ok := errors.AsType[described](e.Cause); ok {
+		text += " (last seen: " + seen.describe() + ")"
 	} else if errors.Is(e.Cause, ErrNotSent) {
 		text += " (" + strings.TrimPrefix(e.Cause.Error(), "quickstream: ") + ")"
 	}
 	return text
+}
+
+// described is an error that can be printed without its call.
+type described interface {
+	error
+	describe() string
 }
 
 // doNotCallAgain begins the text of every error after which another call could take the money twice.
@@ -269,20 +477,20 @@ type DecodeError struct {
 	Attempts   int
 	err        error
 	body       func() []byte
-	stranger   string // why something other than the service may have answered
+	foreign    string // why something other than the service may have answered
 	place      int    // position of an item on its page, from 1
 }
 
 // Error returns the operation and the reason, without the body.
-func (e *DecodeError) Error() string { return "quickstream: " + e.text() + ": " + e.says() }
+func (e *DecodeError) Error() string { return "quickstream: " + e.text() + ": " + e.describe() }
 
-func (e *DecodeError) says() string {
+func (e *DecodeError) describe() string {
 	text := "the answer (" + statusText(e.StatusCode) + ") could not be decoded"
 	if why, ok := errors.AsType[notOurs](e.err); ok {
 		text = "the answer (" + statusText(e.StatusCode) + ") " + string(why)
 	}
-	if e.stranger != "" {
-		text += ": " + e.stranger
+	if e.foreign != "" {
+		text += ": " + e.foreign
 	}
 	return text
 }
@@ -306,55 +514,35 @@ func statusText(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
-// Error structs hold texts that may repeat what was sent, so every verb, log handler and encoder gets
-// Error's text, from a pointer and from a value. log/slog uses MarshalText.
+// safeName returns a name from an error body if it looks like one. Otherwise it could repeat what
+// was sent.
+func safeName(name string, maxDigits int) string {
+	const longest = 64
+	digits := 0
+	for _, c := range name {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '.', c == '_', c == '-', c == '[', c == ']':
+		default:
+			return "?"
+		}
+	}
+	if len(name) > longest || digits > maxDigits {
+		return "?"
+	}
+	return name
+}
 
-func formatError(f fmt.State, verb rune, err error) {
-	text := err.Error()
+// Format writes Error's text for every verb, of a pointer and of a value, because the fields repeat what was
+// sent. Those of other errors do not.
+func (e UnknownOutcomeError) Format(f fmt.State, verb rune) {
+	text := e.Error()
 	if verb == 'q' {
 		text = strconv.Quote(text)
 	}
 	_, _ = io.WriteString(f, text)
 }
 
-// Format writes Error's text.
-func (e ValidationError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
-
-// MarshalText returns Error's text.
-func (e ValidationError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
-
-// Format writes Error's text.
-func (e APIError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
-
-// MarshalText returns Error's text.
-func (e APIError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
-
-// Format writes Error's text.
-func (e NetworkError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
-
-// MarshalText returns Error's text.
-func (e NetworkError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
-
-// Format writes Error's text.
-func (e UnknownOutcomeError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
-
-// MarshalText returns Error's text.
+// MarshalText returns Error's text, for log handlers and encoders.
 func (e UnknownOutcomeError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
-
-// Format writes Error's text.
-func (e DecodeError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
-
-// MarshalText returns Error's text.
-func (e DecodeError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
-
-// Format writes Error's text.
-func (e DeclinedError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
-
-// MarshalText returns Error's text.
-func (e DeclinedError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
-
-// Format writes Error's text.
-func (e PendingError) Format(f fmt.State, verb rune) { formatError(f, verb, &e) }
-
-// MarshalText returns Error's text.
-func (e PendingError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }

@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/sandbox"
 )
 
 // Make one client for an environment and keep it. Making it sends nothing.
@@ -32,44 +28,9 @@ func ExampleNewClient() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(client)
-	// Output: quickstream.Client(api.quickstream.support.qvalent.com)
-}
-
-// If the environment comes from a variable, a missing or unknown one stops the program: there is no
-// default. It can be a sandbox's address.
-func ExampleEnvironmentFromEnv() {
-	_, err := quickstream.EnvironmentFromEnv()
-	fmt.Println(err)
-
-	_ = os.Setenv("QUICKSTREAM_ENVIRONMENT", "testau") // by whoever starts the program
-	defer os.Unsetenv("QUICKSTREAM_ENVIRONMENT")
-	env, err := quickstream.EnvironmentFromEnv()
-	fmt.Println(env == quickstream.TestAU, err)
-	// Output:
-	// quickstream: QUICKSTREAM_ENVIRONMENT is not set; choose TestAU, ProductionAU, TestNZ, ProductionNZ or a URL
-	// true <nil>
-}
-
-// Rotate keys without a restart: every call reads them from the source.
-func ExampleWithKeySource() {
-	box := sandbox.New()
-	defer box.Close()
-	vault := func(context.Context) (quickstream.Keys, error) {
-		return quickstream.Keys{Secret: quickstream.NewSecretKey(box.Keys().Secret)}, nil
-	}
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{},
-		quickstream.WithKeySource(vault), quickstream.WithHTTPClient(box.HTTPClient()))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(client.Check(context.Background()))
-	box.RenewKey(sandbox.KeySecret, 0) // the key before is not valid any more
-	fmt.Println(client.Check(context.Background()))
-	// Output:
-	// <nil>
-	// <nil>
+	defer client.CloseIdleConnections()
+	fmt.Println("one client for all goroutines")
+	// Output: one client for all goroutines
 }
 
 // Do calls operations without a method, or decodes an answer differently. It refuses a write that
@@ -138,22 +99,6 @@ func ExampleWithObserver() {
 	defer box.Close()
 	_, _ = client.Transactions.Get(context.Background(), "1000000001")
 	// Output: Transactions.Get GET /transactions/{receiptNumber} answered 404 1
-}
-
-// Name the business once. Parameters and calls can name another.
-func ExampleWithSupplierBusinessCode() {
-	box, client := exampleClient(quickstream.WithSupplierBusinessCode(sandbox.DefaultBusiness))
-	defer box.Close()
-	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
-		Source:          quickstream.FromBankAccount(bankAccount()),
-		PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(payment.SupplierBusinessCode)
-	// Output: SANDBOX01
 }
 
 // Renew a secret key with the key itself, while it is valid.

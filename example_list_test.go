@@ -255,7 +255,7 @@ func ExampleTransactionsService_Suspended() {
 	held := madeOrder(client, "ORDER-1", "49.95", visaCard)
 
 	month := quickstream.YearMonth{Year: held.TransactionTime.Year(), Month: held.TransactionTime.Month()}
-	fmt.Println(summary(client.Transactions.Suspended(quickstream.SuspendedParams{SupplierBusinessCode: sandbox.DefaultBusiness, Month: month})))
+	fmt.Println(summary(client.Transactions.Suspended(quickstream.MonthParams{SupplierBusinessCode: sandbox.DefaultBusiness, Month: month})))
 	// Output: ORDER-1 Suspended 49.95 AUD
 }
 

@@ -119,7 +119,7 @@ func ExamplePaymentFilesService_Batches() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(summary(client.PaymentFiles.BatchTransactions(batch.PaymentBatchID, quickstream.BatchTransactionsParams{})))
+		fmt.Println(summary(client.PaymentFiles.BatchTransactions(batch.PaymentBatchID, "")))
 	}
 	// Unordered output:
 	// ORDER-1 Approved* 49.95 AUD
@@ -150,7 +150,7 @@ func ExamplePaymentFilesService_BatchTransactions() {
 	box, client, id := processed()
 	defer box.Close()
 
-	payments := client.PaymentFiles.BatchTransactions(firstBatch(client, id).PaymentBatchID, quickstream.BatchTransactionsParams{})
+	payments := client.PaymentFiles.BatchTransactions(firstBatch(client, id).PaymentBatchID, "")
 	for payment, err := range payments.All(context.Background()) {
 		if err != nil {
 			fmt.Println(err)

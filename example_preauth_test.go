@@ -170,7 +170,7 @@ func ExampleTransactionsService_OpenPreauths() {
 	preauthorised(client, "80.00", mastercardCard)
 
 	month := quickstream.YearMonth{Year: 2026, Month: time.July}
-	for preauth, err := range client.Transactions.OpenPreauths(quickstream.OpenPreauthsParams{Month: month}).All(context.Background()) {
+	for preauth, err := range client.Transactions.OpenPreauths(quickstream.MonthParams{Month: month}).All(context.Background()) {
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httptrace"
 	"net/netip"
 	"time"
 
@@ -66,45 +63,6 @@ func Example() {
 		fmt.Println("this call took nothing:", err) // refused or never sent
 	}
 	// Output: paid 49.95 AUD
-}
-
-// A browser that disconnects ends the context of its request. Pay with another context and a limit,
-// so that the outcome does not become unknown, and store the result in any case.
-func Example_httpHandler() {
-	box, client := exampleSandbox()
-	defer box.Close()
-	token := tokenFromBrowser(client, visaCard)
-
-	const longest = 40 * time.Second // for a customer to wait; then it is looked up
-	pay := func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), longest)
-		defer cancel()
-		payment, err := client.Transactions.Pay(ctx, orderParams("ORDER-1", "49.95", token)) // and WithBeforeSend, to store the intent
-		switch {
-		case errors.Is(err, quickstream.ErrPending), errors.Is(err, quickstream.ErrOutcomeUnknown):
-			fmt.Println("hold the order") // and give the error to package resolve
-			w.WriteHeader(http.StatusAccepted)
-		case err != nil:
-			fmt.Println(err)
-			w.WriteHeader(http.StatusBadGateway)
-		default:
-			fmt.Println("store:", payment.Status)
-		}
-	}
-	server := &http.Server{
-		Handler:           http.HandlerFunc(pay),
-		ReadHeaderTimeout: 5 * time.Second,
-		WriteTimeout:      longest + 5*time.Second, // or the handler cannot answer
-	} // ListenAndServe; Shutdown waits for handlers that are still paying
-
-	browser, closeBrowser := context.WithCancel(context.Background())
-	onItsWay := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { closeBrowser() }}
-	request := httptest.NewRequestWithContext(httptrace.WithClientTrace(browser, onItsWay), http.MethodPost, "/pay", nil)
-	server.Handler.ServeHTTP(httptest.NewRecorder(), request)
-	fmt.Println("the browser:", browser.Err())
-	// Output:
-	// store: Approved
-	// the browser: context canceled
 }
 
 // must and check are for the steps around an example that do not fail.

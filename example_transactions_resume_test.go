@@ -62,8 +62,8 @@ func ExampleTransactionsService_Submit() {
 	// true
 }
 
-// Store a planned payment and send it later. Renew it if it was provably not sent: the same request
-// as a new intent.
+// Store a planned payment and send it later. If it was provably not sent, its row is planned again, and
+// Submit sends the same intent.
 func ExampleTransactionsService_Plan() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -76,12 +76,9 @@ func ExampleTransactionsService_Plan() {
 		fmt.Println(err)
 		return
 	}
-	renewed := intent.Renewed()
 	fmt.Println(intent.Operation, intent.Reference, intent.MetadataName)
-	fmt.Println(renewed.Reference == intent.Reference, renewed.ID == intent.ID, renewed.IdempotencyKey == intent.IdempotencyKey)
 	// Output:
 	// Transactions.Pay ORDER-1 shopIntent
-	// true false false
 }
 
 // Plan a void by the transaction's receipt number.

@@ -100,7 +100,7 @@ func ExampleTransactionsService_Refund() {
 		PrincipalAmount: decimal.RequireFromString("20.00"),
 		Currency:        quickstream.CurrencyAUD,
 		// Optional: the business of the payment.
-		SupplierBusinessCode: sandbox.DefaultBusiness,
+		FollowUpDetails: quickstream.FollowUpDetails{SupplierBusinessCode: sandbox.DefaultBusiness},
 	})
 	if err != nil {
 		fmt.Println(err)

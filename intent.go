@@ -2,11 +2,16 @@ package quickstream
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"net/http"
 	"reflect"
 	"slices"
 	"time"
@@ -37,8 +42,7 @@ type Intent struct {
 	// Reference is the payment reference of a transaction, the payee reference of an agreement, the
 	// name of a payment file.
 	Reference string `json:"reference,omitempty"`
-	// OwnReference means that another transaction may have the reference: the merchant chose it, or
-	// the intent was Renewed.
+	// OwnReference means that another transaction may have the reference: the merchant chose it.
 	OwnReference bool `json:"ownReference,omitempty"`
 	// IdempotencyKey is the key of every attempt; "" for amendments.
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
@@ -69,36 +73,6 @@ type Intent struct {
 	ExtraFields []string `json:"extraFields,omitempty"`
 	// Carrier is the text of [Observer].Carrier, to continue the trace.
 	Carrier string `json:"carrier,omitempty"`
-}
-
-// Renewed returns the same request as a new intent, with a new idempotency key and id, and a new
-// reference in place of one that the merchant did not choose. Sending it is a second payment unless
-// an error of the call that sent the first matches [ErrNotSent]. A 401, 429 or 503 proves nothing,
-// because a gateway may have repeated the request: look the intent up first.
-func (i Intent) Renewed() Intent {
-	i.NotBefore, i.Attempts, i.Resent, i.ReceiptNumber, i.Answered = time.Now(), 0, false, "", false
-	if i.OwnKey = false; i.IdempotencyKey != "" {
-		i.IdempotencyKey = transport.NewKey()
-	}
-	madeUp := i.Reference != "" && !i.OwnReference
-	if i.ID == "" && !madeUp {
-		return i
-	}
-	body, err := requested[transactionJSON](i)
-	if err != nil || i.ID != "" && body.Metadata == nil {
-		i.Complete = false
-		return i
-	}
-	if madeUp { // or a look-up of the first one would find this
-		i.Reference = rand.Text()
-		body.PaymentReferenceNumber = i.Reference
-	}
-	if i.ID != "" {
-		i.ID = rand.Text()
-		body.Metadata[i.MetadataName] = i.ID
-	}
-	i.Request = requestOf(body)
-	return i
 }
 
 func requestOf(body any) json.RawMessage {
@@ -216,8 +190,8 @@ func (i *Intent) UnmarshalJSON(data []byte) error {
 
 // storable is a request that intents keep.
 type storable[T any] interface {
-	// kept returns the request without what may hold secrets, and whether it is complete.
-	kept() (kept T, complete bool)
+	// withoutSecrets returns the request without what may hold secrets, and whether it is complete.
+	withoutSecrets() (stored T, complete bool)
 }
 
 // requested reads the stored request. Only what an intent keeps is accepted, so that nothing is sent
@@ -227,9 +201,166 @@ func requested[T storable[T]](i Intent) (T, error) {
 	if wire.NoDuplicates(i.Request) != nil || json.Unmarshal(i.Request, &body) != nil {
 		return *new(T), errIntentUnreadable
 	}
-	kept, _ := body.kept()
-	if again, err := wire.Encode(kept); err != nil || !wire.Same(again, i.Request) {
+	stored, _ := body.withoutSecrets()
+	if again, err := wire.Encode(stored); err != nil || !wire.Same(again, i.Request) {
 		return *new(T), errIntentUnreadable
 	}
 	return body, nil
+}
+
+// Plan checks a transaction, chooses its references and its key, and sends nothing. Use it in
+// queues, whose workers call Submit, and if the process may crash between storing and sending. Only
+// Submit sends this intent. Store it under its IdempotencyKey. A secret source, such as card
+// details, cannot be planned: create a single-use token first.
+func (s *TransactionsService) Plan(ctx context.Context, params TransactionParams, opts ...CallOption) (Intent, error) {
+	call, body := s.begin(params, opts)
+	call.transaction(body)
+	return call.plan(ctx)
+}
+
+// PlanVoid plans a Void, for Submit.
+func (s *TransactionsService) PlanVoid(ctx context.Context, receiptNumber string, opts ...CallOption) (Intent, error) {
+	return s.void(receiptNumber, opts).plan(ctx)
+}
+
+// plan returns the intent of a call that is sent later.
+func (c *call) plan(ctx context.Context) (Intent, error) {
+	carrier, err := c.client.observer.carry(ctx, "")
+	c.refuse(err)
+	if c.prepare(); c.ended != nil {
+		return Intent{}, c.ended
+	}
+	if !c.intent.Complete {
+		return Intent{}, c.notSent(errIntentIncomplete)
+	}
+	c.intent.OwnKey = false // a claim lets one process send it
+	c.intent.Carrier, c.intent.IdempotencyKey, c.intent.NotBefore = carrier, c.config.key, c.config.now()
+	if c.config.key == "" && c.op.method == http.MethodPost {
+		c.intent.IdempotencyKey = transport.NewKey()
+	}
+	return *c.intent, nil
+}
+
+// Submit sends a planned transaction or void once, in this process or another. It calls claim right
+// before the first byte; claim must fail if the intent was sent before. After a crash give the
+// intent to Resume.
+//
+// POST /transactions, or the request of Void. Errors as for the intent's method; a PayTo payment that
+// is pending is a [PendingError] too. Until the claim
+// has succeeded, an earlier call may have sent the intent: every error is an [UnknownOutcomeError]
+// whose Cause says why this call sent nothing, also for an intent that is incomplete, of another
+// version, already sent or breaks a rule ([WithoutRule] applies). Look it up with Resume; do not
+// plan it again. After the claim, an error that matches [ErrNotSent] proves that nothing was sent.
+func (s *TransactionsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Transaction, error) {
+	if intent.Operation == OperationVoid {
+		call := s.void(intent.Target, opts)
+		return s.sendVoid(call.submits(ctx, intent, claim, OperationVoid), call, intent.Target)
+	}
+	body, err := intent.transaction()
+	method := operationOf(body.transactionJSON)
+	if err != nil {
+		method = "Transactions.Submit"
+	}
+	call := s.client.begin(method, opts)
+	call.refuse(err)
+	ctx = call.submits(ctx, intent, claim, method)
+	call.check(body.check)
+	return s.post(ctx, call, body)
+}
+
+func (i Intent) transaction() (transactionBody, error) {
+	body := transactionBody{ownReference: i.OwnReference, intentName: i.MetadataName}
+	if !i.Operation.IsTransaction() {
+		return body, errIntentForeign
+	}
+	request, err := requested[transactionJSON](i)
+	if err != nil {
+		return body, err
+	}
+	body.transactionJSON = request
+	if body.PaymentReferenceNumber != i.Reference || body.Metadata[i.MetadataName] != i.ID {
+		return body, errIntentForeign
+	}
+	return body, nil
+}
+
+// submits makes a call send an intent, under the intent's key and after the claim. It
+// returns the context that continues the intent's trace.
+func (c *call) submits(ctx context.Context, intent Intent, claim Claim, operation Operation) context.Context {
+	ctx, err := c.client.observer.resume(ctx, intent.Carrier)
+	c.planned, c.claim = &intent, claim
+	if c.ended != nil {
+		c.ended = c.unclaimed(c.ended)
+	}
+	c.refuse(cmp.Or(intent.unsent(), intent.from(c.client)))
+	switch {
+	case err != nil:
+	case intent.Operation != operation:
+		err = errIntentForeign
+	case c.op.method == http.MethodPost && !isKey(intent.IdempotencyKey), c.op.method != http.MethodPost && intent.IdempotencyKey != "":
+		err = errIntentKey
+	case claim == nil:
+		err = errClaimRequired
+	case c.config.key != "":
+		err = errors.New("option WithIdempotencyKey: the intent has its own key")
+	case !slices.Equal(intent.ExtraFields, c.config.extraNames()):
+		err = errIntentExtra
+	}
+	c.refuse(err)
+	c.config.key = intent.IdempotencyKey
+	return ctx
+}
+
+// withMetadata returns a copy of metadata with the members of [WithMetadata], unless the intent's id
+// is switched off.
+func (c *callConfig) withMetadata(own map[string]string) map[string]string {
+	if c.intentName == "" {
+		return own
+	}
+	all := map[string]string{}
+	maps.Copy(all, own)
+	maps.Copy(all, c.metadata)
+	return all
+}
+
+// derivation returns what makes the references and the id of a transaction: new ones, or under a key of the
+// caller's those that follow from key, operation, environment and request. So the same call has the
+// same bytes, and another request under the key is never taken for this one. Under a reference of
+// WithReference the id follows from that, and a token and an IP address may differ from one try to the
+// next.
+func (c *call) derivation(b transactionBody) func(what string) string {
+	key, reference, environment := c.config.key, c.config.reference, c.client.base.String()
+	if key == "" && reference == "" {
+		return func(string) string { return rand.Text() }
+	}
+	stored, _ := b.withoutSecrets()
+	if reference != "" {
+		key, environment, stored.SingleUseTokenID, stored.IPAddress = "reference "+reference, "", "", ""
+	}
+	hashed := fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s", key, c.op.name, environment, b.maskedAccount(), requestOf(stored))
+	return func(what string) string {
+		sum := sha256.Sum256(append([]byte(what+"\n"), hashed...))
+		return base32.StdEncoding.EncodeToString(sum[:])[:26]
+	}
+}
+
+// maskedAccount is what a receipt shows of the account's details.
+func (b transactionBody) maskedAccount() string {
+	ends := func(text string, first, last int) string {
+		if len(text) < first+last {
+			return ""
+		}
+		return text[:first] + text[len(text)-last:]
+	}
+	var text string
+	if a := b.CreditCard; a != nil {
+		text = ends(a.CardNumber, 6, 3) + a.ExpiryDateMonth + a.ExpiryDateYear
+	}
+	if a := b.BankAccount; a != nil {
+		text = a.BSB + ends(a.AccountNumber, 0, 3)
+	}
+	if a := b.NZBankAccount; a != nil {
+		text = a.BankCode + a.BranchCode + ends(a.AccountNumber, 0, 3)
+	}
+	return text
 }

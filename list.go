@@ -336,14 +336,13 @@ func (l List[T]) readOnce(ctx context.Context) (items []*T, pages int, err error
 }
 
 // First returns the first item, or its error if it cannot be read. For an empty list the error
-// matches [ErrEmptyList] and [ErrNotFound]; that of a list that does not exist matches ErrNotFound
-// only.
+// matches [ErrNotFound]; that of a list that does not exist is an [APIError] too.
 func (l List[T]) First(ctx context.Context) (*T, error) {
 	l.ahead = false
 	for item, err := range l.All(ctx) {
 		return item, err
 	}
-	return nil, fmt.Errorf("quickstream: %w (%w)", ErrEmptyList, ErrNotFound)
+	return nil, fmt.Errorf("quickstream: the list is empty: %w", ErrNotFound)
 }
 
 func (c *call) at(cursor Cursor) *call {

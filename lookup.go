@@ -96,7 +96,7 @@ type lookUp struct {
 // carry the look-up's name.
 func (c *Client) looksFor(ctx context.Context, intent Intent, name Operation, opts []CallOption) (context.Context, []CallOption, error) {
 	ctx, err := c.observer.resume(ctx, intent.Carrier)
-	return ctx, named(name).with(opts), err
+	return ctx, madeBy(name).with(opts), err
 }
 
 // refusedLookUp ends a look-up before its first request.

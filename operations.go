@@ -12,58 +12,37 @@ import (
 // intents and observers carry it.
 type Operation string
 
-// The operations that change something. The others are named after their methods too.
+// The operations that intents have. The others are named after their methods too.
 const (
-	OperationCreateToken             Operation = "SingleUseTokens.Create"
-	OperationAuthenticate            Operation = "SingleUseTokens.Authenticate"
-	OperationCreateCustomer          Operation = "Customers.Create"
-	OperationUpdateCustomer          Operation = "Customers.Update"
-	OperationRegisterAccount         Operation = "Accounts.Register"
-	OperationRegisterWithoutCustomer Operation = "Accounts.RegisterWithoutCustomer"
-	OperationCreateAgreement         Operation = "PayTo.Create"
-	OperationRecallAgreement         Operation = "PayTo.Recall"
-	OperationSuspendAgreement        Operation = "PayTo.Suspend"
-	OperationReactivateAgreement     Operation = "PayTo.Reactivate"
-	OperationCancelAgreement         Operation = "PayTo.Cancel"
-	OperationAmendUnilaterally       Operation = "PayTo.AmendUnilaterally"
-	OperationAmendBilaterally        Operation = "PayTo.AmendBilaterally"
-	OperationRecallAmendment         Operation = "PayTo.RecallAmendment"
-	OperationCollect                 Operation = "PayTo.Collect"
-	OperationPay                     Operation = "Transactions.Pay"
-	OperationRefund                  Operation = "Transactions.Refund"
-	OperationPreauthorise            Operation = "Transactions.Preauthorise"
-	OperationTopUp                   Operation = "Transactions.TopUp"
-	OperationExtend                  Operation = "Transactions.Extend"
-	OperationReauthorise             Operation = "Transactions.Reauthorise"
-	OperationCapture                 Operation = "Transactions.Capture"
-	OperationCancelPreauthorisation  Operation = "Transactions.CancelPreauthorisation"
-	OperationVerifyAccount           Operation = "Transactions.VerifyAccount"
-	OperationVoid                    Operation = "Transactions.Void"
-	OperationUploadPaymentFile       Operation = "PaymentFiles.Upload"
+	OperationPay                    Operation = "Transactions.Pay"
+	OperationRefund                 Operation = "Transactions.Refund"
+	OperationPreauthorise           Operation = "Transactions.Preauthorise"
+	OperationTopUp                  Operation = "Transactions.TopUp"
+	OperationExtend                 Operation = "Transactions.Extend"
+	OperationReauthorise            Operation = "Transactions.Reauthorise"
+	OperationCapture                Operation = "Transactions.Capture"
+	OperationCancelPreauthorisation Operation = "Transactions.CancelPreauthorisation"
+	OperationVerifyAccount          Operation = "Transactions.VerifyAccount"
+	OperationVoid                   Operation = "Transactions.Void"
+	OperationCollect                Operation = "PayTo.Collect"
+	OperationCreateAgreement        Operation = "PayTo.Create"
+	OperationRecallAgreement        Operation = "PayTo.Recall"
+	OperationSuspendAgreement       Operation = "PayTo.Suspend"
+	OperationReactivateAgreement    Operation = "PayTo.Reactivate"
+	OperationCancelAgreement        Operation = "PayTo.Cancel"
+	OperationAmendUnilaterally      Operation = "PayTo.AmendUnilaterally"
+	OperationAmendBilaterally       Operation = "PayTo.AmendBilaterally"
+	OperationRecallAmendment        Operation = "PayTo.RecallAmendment"
+	OperationRegisterAccount        Operation = "Accounts.Register"
+	OperationUploadPaymentFile      Operation = "PaymentFiles.Upload"
 )
 
 // IsTransaction reports whether it sends a transaction or a void, which
 // [TransactionsService.Resume] looks up.
-func (o Operation) IsTransaction() bool {
-	switch o {
-	case OperationPay, OperationCollect, OperationRefund, OperationPreauthorise, OperationTopUp, OperationExtend, OperationReauthorise,
-		OperationCapture, OperationCancelPreauthorisation, OperationVerifyAccount, OperationVoid:
-		return true
-	default:
-		return false
-	}
-}
+func (o Operation) IsTransaction() bool { return o == OperationVoid || o.row().transaction != "" }
 
 // IsAgreementChange reports whether it changes a PayTo agreement: see [PayToService.ResumeChange].
-func (o Operation) IsAgreementChange() bool {
-	switch o {
-	case OperationRecallAgreement, OperationSuspendAgreement, OperationReactivateAgreement, OperationCancelAgreement,
-		OperationAmendUnilaterally, OperationAmendBilaterally, OperationRecallAmendment:
-		return true
-	default:
-		return false
-	}
-}
+func (o Operation) IsAgreementChange() bool { return o.row().findOut == resumeChange }
 
 // operation is a row of the table.
 type operation struct {
@@ -72,6 +51,10 @@ type operation struct {
 	route  string // path with the contract's parameter names
 	key    keyKind
 	class  transport.Class
+	// transaction and authorisation are what a transaction of this operation says of itself. Its
+	// rules follow from them.
+	transaction   TransactionType
+	authorisation AuthorisationType
 	// See transport.Call.
 	threeDS bool
 	also    int
@@ -100,15 +83,15 @@ const (
 //
 //nolint:gochecknoglobals // the one table
 var operations = [...]operation{
-	{name: OperationPay, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
-	{name: OperationRefund, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
-	{name: OperationPreauthorise, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
-	{name: OperationTopUp, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
-	{name: OperationExtend, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
-	{name: OperationReauthorise, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
-	{name: OperationCapture, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
-	{name: OperationCancelPreauthorisation, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
-	{name: OperationVerifyAccount, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
+	{name: OperationPay, method: http.MethodPost, route: "/transactions", class: transport.Keyed, transaction: TransactionTypePayment, findOut: resumeTransaction},
+	{name: OperationRefund, method: http.MethodPost, route: "/transactions", class: transport.Keyed, transaction: TransactionTypeRefund, findOut: resumeTransaction},
+	{name: OperationPreauthorise, method: http.MethodPost, route: "/transactions", class: transport.Keyed, transaction: TransactionTypePreauth, findOut: resumeTransaction},
+	{name: OperationTopUp, method: http.MethodPost, route: "/transactions", class: transport.Keyed, transaction: TransactionTypePreauth, authorisation: AuthorisationTypeIncremental, findOut: resumeTransaction},
+	{name: OperationExtend, method: http.MethodPost, route: "/transactions", class: transport.Keyed, transaction: TransactionTypePreauth, authorisation: AuthorisationTypeExtension, findOut: resumeTransaction},
+	{name: OperationReauthorise, method: http.MethodPost, route: "/transactions", class: transport.Keyed, transaction: TransactionTypePreauth, authorisation: AuthorisationTypeReauthorisation, findOut: resumeTransaction},
+	{name: OperationCapture, method: http.MethodPost, route: "/transactions", class: transport.Keyed, transaction: TransactionTypeCapture, findOut: resumeTransaction},
+	{name: OperationCancelPreauthorisation, method: http.MethodPost, route: "/transactions", class: transport.Keyed, transaction: TransactionTypePreauthCancellation, findOut: resumeTransaction},
+	{name: OperationVerifyAccount, method: http.MethodPost, route: "/transactions", class: transport.Keyed, transaction: TransactionTypeAccountVerification, findOut: resumeTransaction},
 	{name: "Transactions.Submit", method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
 	{name: OperationVoid, method: http.MethodPost, route: "/transactions/{receiptNumber}/void", class: transport.Post, findOut: resumeVoid},
 	{name: "Transactions.Get", method: http.MethodGet, route: "/transactions/{receiptNumber}"},
@@ -135,21 +118,21 @@ var operations = [...]operation{
 	{name: OperationAmendUnilaterally, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
 	{name: OperationAmendBilaterally, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
 	{name: OperationRecallAmendment, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
-	{name: OperationCollect, method: http.MethodPost, route: "/transactions", class: transport.Keyed, findOut: resumeTransaction},
+	{name: OperationCollect, method: http.MethodPost, route: "/transactions", class: transport.Keyed, transaction: TransactionTypePayment, findOut: resumeTransaction},
 	{name: "PayTo.Submit", method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
 	{name: "PayTo.Get", method: http.MethodGet, route: "/payto-agreements/{agreementToken}"},
 	{name: "PayTo.List", method: http.MethodGet, route: "/customers/{customerId}/payto-agreements"},
 	{name: "PayTo.Resume", method: http.MethodGet, route: "/customers/{customerId}/payto-agreements"},
 	{name: "PayTo.ResumeChange", method: http.MethodGet, route: "/payto-agreements/{agreementToken}"},
-	{name: OperationCreateToken, method: http.MethodPost, route: "/single-use-tokens", class: transport.Keyed, key: publishableKey, findOut: newToken},
-	{name: OperationAuthenticate, method: http.MethodPost, route: "/single-use-tokens/{singleUseTokenId}/three-ds2-authentication", class: transport.Keyed, threeDS: true, findOut: authenticateAgain},
-	{name: OperationCreateCustomer, method: http.MethodPost, route: "/customers", class: transport.Post, findOut: lookUpCustomer},
-	{name: OperationUpdateCustomer, method: http.MethodPut, route: "/customers/{customerId}", class: transport.Change, findOut: compareCustomer},
+	{name: "SingleUseTokens.Create", method: http.MethodPost, route: "/single-use-tokens", class: transport.Keyed, key: publishableKey, findOut: newToken},
+	{name: "SingleUseTokens.Authenticate", method: http.MethodPost, route: "/single-use-tokens/{singleUseTokenId}/three-ds2-authentication", class: transport.Keyed, threeDS: true, findOut: authenticateAgain},
+	{name: "Customers.Create", method: http.MethodPost, route: "/customers", class: transport.Post, findOut: lookUpCustomer},
+	{name: "Customers.Update", method: http.MethodPut, route: "/customers/{customerId}", class: transport.Change, findOut: compareCustomer},
 	{name: "Customers.Get", method: http.MethodGet, route: "/customers/{customerId}"},
 	{name: "Customers.List", method: http.MethodGet, route: "/customers"},
 	{name: "Customers.GetByNumber", method: http.MethodGet, route: "/customers"},
 	{name: OperationRegisterAccount, method: http.MethodPost, route: "/customers/{customerId}/accounts", class: transport.Post, findOut: listAccounts},
-	{name: OperationRegisterWithoutCustomer, method: http.MethodPost, route: "/accounts", class: transport.Post, findOut: newAccount},
+	{name: "Accounts.RegisterWithoutCustomer", method: http.MethodPost, route: "/accounts", class: transport.Post, findOut: newAccount},
 	{name: "Accounts.Submit", method: http.MethodPost, route: "/customers/{customerId}/accounts", class: transport.Post, findOut: listAccounts},
 	{name: "Accounts.List", method: http.MethodGet, route: "/customers/{customerId}/accounts"},
 	{name: "Accounts.Get", method: http.MethodGet, route: "/accounts/{accountToken}"},
@@ -186,6 +169,22 @@ func (o Operation) row() operation {
 		}
 	}
 	return operation{name: o, class: transport.Change} // never repeated; a test holds that there is none
+}
+
+// operationOf names the method that sends a transaction.
+func operationOf(b transactionJSON) Operation {
+	found := OperationPay
+	if b.PayToData != nil {
+		found = OperationCollect
+	}
+	for i := range operations {
+		switch row := &operations[i]; {
+		case row.transaction == "", row.transaction == TransactionTypePayment, row.transaction != b.TransactionType:
+		case row.authorisation == "", row.authorisation == b.AuthorisationType:
+			found = row.name
+		}
+	}
+	return found
 }
 
 func (o Operation) info() CallInfo {

@@ -237,12 +237,12 @@ func (t *Transaction) afterDecline() NextStep {
 // service: it took no money. It matches [ErrDeclined]. Transaction.NextStep says what to do.
 type DeclinedError struct {
 	CallInfo
-	Transaction *Transaction
+	Transaction *Transaction `json:"-"`
 }
 
 // Error returns the outcome, the response code and the next step.
 func (e *DeclinedError) Error() string {
-	return "quickstream: " + e.text() + ": " + e.Transaction.says()
+	return "quickstream: " + e.text() + ": " + e.Transaction.describe()
 }
 
 // Is matches [ErrDeclined].
@@ -253,18 +253,18 @@ func (e *DeclinedError) Is(target error) bool { return target == ErrDeclined }
 // error to After of package resolve.
 type PendingError struct {
 	CallInfo
-	Transaction *Transaction
+	Transaction *Transaction `json:"-"`
 }
 
 // Error returns the outcome, the response code and the next step.
 func (e *PendingError) Error() string {
-	return doNotCallAgain + "quickstream: " + e.text() + ": " + e.Transaction.says()
+	return doNotCallAgain + "quickstream: " + e.text() + ": " + e.Transaction.describe()
 }
 
 // Is matches [ErrPending].
 func (e *PendingError) Is(target error) bool { return target == ErrPending }
 
-func (t *Transaction) says() string {
+func (t *Transaction) describe() string {
 	if t == nil {
 		return "there is no transaction"
 	}
@@ -291,6 +291,6 @@ func (c *call) settles(t *Transaction) error {
 	}
 	lost := c.lost(c.result)
 	lost.Transaction, lost.ReceiptNumber, lost.Intent = t, t.ReceiptNumber, t.intent
-	lost.Cause = errors.New("quickstream: " + t.says())
+	lost.Cause = errors.New("quickstream: " + t.describe())
 	return lost
 }

@@ -88,7 +88,7 @@ type PaymentFileWait struct {
 //
 // GET /payment-files/{id}, every minute. Errors as for Get.
 func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, wait PaymentFileWait, opts ...CallOption) (*PaymentFile, error) {
-	opts = named("PaymentFiles.Wait").with(opts)
+	opts = madeBy("PaymentFiles.Wait").with(opts)
 	for {
 		file, err := s.Get(ctx, paymentFileID, opts...)
 		if err != nil {
@@ -125,7 +125,7 @@ func (s *PaymentFilesService) Batches(paymentFileID string, opts ...CallOption) 
 //
 // GET /payment-batches/{id}. An unknown identifier matches [ErrNotFound].
 func (s *PaymentFilesService) Batch(ctx context.Context, paymentBatchID string, opts ...CallOption) (*PaymentBatch, error) {
-	return sendAbout(ctx, s.client.begin("PaymentFiles.Batch", opts, paymentBatchID), func(b *PaymentBatch) error {
+	return sendChecked(ctx, s.client.begin("PaymentFiles.Batch", opts, paymentBatchID), func(b *PaymentBatch) error {
 		if b.PaymentBatchID != "" && !sameText(b.PaymentBatchID, paymentBatchID) {
 			return errNotAsked
 		}
@@ -133,17 +133,16 @@ func (s *PaymentFilesService) Batch(ctx context.Context, paymentBatchID string, 
 	})
 }
 
-// BatchTransactionsParams filters transactions; the zero value lists all.
-type BatchTransactionsParams struct {
-	// Status is a status code; its values are not published. Optional.
+type statusQuery struct {
 	Status string `url:"status,omitempty"`
 }
 
-// BatchTransactions returns the transactions of a batch.
+// BatchTransactions returns the transactions of a batch with a status code, or all of them if it is empty.
+// The values are not published.
 //
 // GET /payment-batches/{id}/transactions. An unknown identifier matches [ErrNotFound]; unconfirmed.
-func (s *PaymentFilesService) BatchTransactions(paymentBatchID string, params BatchTransactionsParams, opts ...CallOption) List[Transaction] {
-	return list[Transaction](s.client, "PaymentFiles.BatchTransactions", params, nil, opts, paymentBatchID)
+func (s *PaymentFilesService) BatchTransactions(paymentBatchID, status string, opts ...CallOption) List[Transaction] {
+	return list[Transaction](s.client, "PaymentFiles.BatchTransactions", statusQuery{status}, nil, opts, paymentBatchID)
 }
 
 // DownloadFlatFile writes the results of a payment file as a flat file. See

@@ -150,11 +150,11 @@ func (p AgreementPayerParams) wire() payToPayerJSON {
 	return payToPayerJSON{p.Type, p.ID, p.Name, p.UltimateName, p.Reference, p.BSB, p.AccountNumber.text(), p.PayIDType, p.PayID.text()}
 }
 
-// kept leaves out the payer's account and PayID.
-func (b agreementJSON) kept() (kept agreementJSON, complete bool) {
-	kept = b
-	kept.PayerDetails.AccountNumber, kept.PayerDetails.PayID = "", ""
-	return kept, kept.PayerDetails == b.PayerDetails
+// withoutSecrets leaves out the payer's account and PayID.
+func (b agreementJSON) withoutSecrets() (stored agreementJSON, complete bool) {
+	stored = b
+	stored.PayerDetails.AccountNumber, stored.PayerDetails.PayID = "", ""
+	return stored, stored.PayerDetails == b.PayerDetails
 }
 
 // Agreement is a PayTo agreement.
@@ -255,8 +255,8 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Cre
 		params.Payment, params.Terms.wire(), params.Payer.wire(),
 	}
 	call.check(body.check)
-	kept, complete := body.kept()
-	call.reference, call.body, call.kept = params.PayeeReference, body, kept
+	stored, complete := body.withoutSecrets()
+	call.reference, call.body, call.stored = params.PayeeReference, body, stored
 	call.intent = &Intent{Target: customerID, Reference: body.PayeeReference, OwnReference: body.PayeeReference != "", Complete: complete}
 
 	var agreement *Agreement

@@ -293,7 +293,7 @@ func (a bilateralAmendmentJSON) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.Graft(known, received, reflect.TypeFor[plain]())
+	return wire.AddUnknown(known, received, reflect.TypeFor[plain]())
 }
 
 // UnmarshalJSON keeps the unknown members, for MarshalJSON.
@@ -306,7 +306,7 @@ func (a *bilateralAmendmentJSON) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-func (p patchJSON) kept() (patchJSON, bool) { return p, true }
+func (p patchJSON) withoutSecrets() (patchJSON, bool) { return p, true }
 
 const updateRecallAmendment = "RECALL_BILATERAL_AMENDMENT"
 
@@ -381,7 +381,7 @@ func (s *PayToService) change(ctx context.Context, change AgreementChange, opts 
 func (s *PayToService) begin(change AgreementChange, opts []CallOption) (*call, AgreementStatus) {
 	agreementToken, body := change.body()
 	if body.UpdateType == "" {
-		call := s.client.begin("PayTo.Submit", named("PayTo.Plan").with(opts))
+		call := s.client.begin("PayTo.Submit", madeBy("PayTo.Plan").with(opts))
 		call.ended = fmt.Errorf("quickstream: PayTo.Plan: %w: the operation is none that changes an agreement", ErrNotSent)
 		return call, body.status()
 	}

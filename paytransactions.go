@@ -3,10 +3,13 @@ package quickstream
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"net/netip"
 
 	"github.com/shopspring/decimal"
 
+	"github.com/quickstream-go/quickstream/internal/transport"
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
@@ -14,7 +17,8 @@ import (
 type PayParams struct {
 	// SupplierBusinessCode is required, here or by [WithSupplierBusinessCode].
 	SupplierBusinessCode string
-	// Source is the account that pays. Required. For PayTo see [PayToService.Collect].
+	// Source is the account that pays: singleUseTokenId, customerId, accountToken, creditCard, bankAccount or
+	// nzBankAccount. Required. For PayTo see [PayToService.Collect].
 	Source AccountSource
 	// PrincipalAmount is the amount before surcharge in dollars, with at most two decimals. Required.
 	// 0.00 is sent, and the service judges it, except for a refund and a capture.
@@ -27,7 +31,7 @@ type PayParams struct {
 	// token, and for account details with [ECIInternet]. Omit it if the order did not come over the
 	// Internet.
 	IPAddress netip.Addr
-	// StoredCredential is required for cards. If empty it is [EntryModeManual] for a card's details,
+	// StoredCredential is storedCredentialData, required for cards. If empty it is [EntryModeManual] for a card's details,
 	// and for a single-use token that is not said to be a bank account's, if the customer ordered:
 	// with [ECIInternet], [ECIPhone], [ECIMail], [ECI5], [ECI6] and [ECI7].
 	StoredCredential *StoredCredentialData
@@ -102,6 +106,43 @@ func (p PayParams) body() transactionBody {
 	return body
 }
 
+// VerifyAccountParams describes a verification of an account. Members without a comment are as in
+// [PayParams].
+type VerifyAccountParams struct {
+	SupplierBusinessCode string
+	// Source is the account, not only a card. Required.
+	Source CardSource
+	// Currency is that of [WithCurrency], or [CurrencyAUD], if it is empty.
+	Currency Currency
+	// ECI is required for cards, and is not 5, 6 or 7.
+	ECI                     ECI
+	IPAddress               netip.Addr
+	StoredCredential        *StoredCredentialData
+	ThreeDS2                *bool
+	CustomerReferenceNumber string
+	PaymentReferenceNumber  string
+	Comment                 string
+	Metadata                map[string]string
+}
+
+// VerifyAccount checks that an account can be used. It takes no money.
+//
+// POST /transactions (ACCOUNT_VERIFICATION). Errors as for Pay.
+func (s *TransactionsService) VerifyAccount(ctx context.Context, params VerifyAccountParams, opts ...CallOption) (*Transaction, error) {
+	return s.send(ctx, params, opts)
+}
+
+func (p VerifyAccountParams) body() transactionBody {
+	body := transactionBody{transactionJSON: transactionJSON{
+		TransactionType: TransactionTypeAccountVerification, SupplierBusinessCode: p.SupplierBusinessCode, Currency: p.Currency,
+		ECI: p.ECI, IPAddress: address(p.IPAddress), StoredCredentialData: p.StoredCredential, ThreeDS2: p.ThreeDS2,
+		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
+		Comment: p.Comment, Metadata: p.Metadata,
+	}}
+	body.setSource(p.Source)
+	return body
+}
+
 func (b *transactionBody) setSource(from AccountSource) {
 	s := sourceOf(from)
 	b.kind = s.kind
@@ -149,4 +190,183 @@ func address(a netip.Addr) string {
 		return ""
 	}
 	return a.Unmap().String()
+}
+
+// TransactionParams is one of [PayParams], [CollectParams], [RefundParams], [PreauthoriseParams], [TopUpParams],
+// [ReauthoriseParams], [ExtendParams], [CaptureParams], [CancelPreauthorisationParams] or
+// [VerifyAccountParams].
+type TransactionParams interface{ body() transactionBody }
+
+// transactionBody is a transaction that is about to be sent.
+type transactionBody struct {
+	transactionJSON
+	// kind and original come from the caller and are not sent: the kind of account behind
+	// a handle, and the transaction that is captured or refunded.
+	kind         AccountType
+	original     *Transaction
+	ownReference bool
+	ownKey       bool
+	intentName   string
+}
+
+func (s *TransactionsService) send(ctx context.Context, params TransactionParams, opts []CallOption) (*Transaction, error) {
+	call, body := s.begin(params, opts)
+	return s.post(ctx, call, body)
+}
+
+func (s *TransactionsService) begin(params TransactionParams, opts []CallOption) (*call, transactionBody) {
+	if params == nil { // an error and no panic, and no request that could be sent
+		call := s.client.begin("Transactions.Submit", madeBy("Transactions.Plan").with(opts))
+		call.refuse(errors.New("the parameters are nil"))
+		return call, transactionBody{}
+	}
+	body := params.body()
+	call := s.client.begin(operationOf(body.transactionJSON), opts)
+	name := call.config.intentName
+	body.setDefaults(&call.config)
+	body.Metadata = call.config.withMetadata(body.Metadata)
+	call.check(func(f *findings) {
+		body.check(f)
+		_, exists := body.Metadata[name]
+		f.require(name == "" || !exists, "transaction.metadata.intent", "metadata", "must not hold the member that the intent's id is sent in")
+	})
+	derive := call.derivation(body)
+	body.ownReference, body.ownKey = body.PaymentReferenceNumber != "", call.config.key != ""
+	body.PaymentReferenceNumber = cmp.Or(body.PaymentReferenceNumber, call.config.reference, derive("reference"))
+	if body.PayToData != nil {
+		body.PayToData.EndToEndID = cmp.Or(body.PayToData.EndToEndID, call.config.reference, derive("endToEndId"))
+	}
+	id := derive("id")
+	if name != "" {
+		body.intentName, body.Metadata[name] = name, id
+	}
+	return call, body
+}
+
+// withoutSecrets returns the transaction without its secrets and without members that may hold some,
+// and whether it is complete.
+func (b transactionJSON) withoutSecrets() (stored transactionJSON, complete bool) {
+	stored = b
+	stored.CreditCard, stored.BankAccount, stored.NZBankAccount, stored.Cryptogram, stored.MPGSData = nil, nil, nil, "", nil
+	if b.CreditCard.isExpiry() { // of a refund
+		stored.CreditCard = b.CreditCard
+	}
+	complete = stored.CreditCard == b.CreditCard && b.BankAccount == nil && b.NZBankAccount == nil && b.Cryptogram == "" && b.MPGSData == nil
+	if b.PayToData != nil && b.PayToData.PayToAgreement != nil {
+		data := *b.PayToData
+		data.PayToAgreement = nil
+		stored.PayToData, complete = &data, false
+	}
+	return stored, complete
+}
+
+// transaction gives a call its body, and its intent.
+func (c *call) transaction(body transactionBody) {
+	stored, complete := body.withoutSecrets()
+	c.reference, c.body, c.stored = body.PaymentReferenceNumber, body.transactionJSON, stored
+	c.intent = &Intent{
+		Reference: body.PaymentReferenceNumber, OwnReference: body.ownReference, OwnKey: body.ownKey,
+		ID: body.Metadata[body.intentName], MetadataName: body.intentName,
+		Complete: complete,
+	}
+}
+
+// post sends a transaction that was checked.
+func (s *TransactionsService) post(ctx context.Context, call *call, body transactionBody) (*Transaction, error) {
+	call.transaction(body)
+	call.answer = new(Transaction)
+	read := decoding(call, call.answer, body.fits)
+	err := call.do(ctx, func(status int, answer []byte) error {
+		if err := read(status, answer); err != nil {
+			return err
+		}
+		_, call.answer.differences = body.compare(call.answer)
+		return unsettledBy(call.answer)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return call.answer, nil
+}
+
+// unsettledBy says why the answer to a later attempt does not settle an earlier attempt
+// that got none. If the service executed both, the earlier payment may be approved although
+// the later one is declined. Only the look-up by reference shows both.
+func unsettledBy(t *Transaction) error {
+	if outcome := t.Outcome(); outcome != OutcomeApproved {
+		return transport.Unsettled{Why: fmt.Errorf("quickstream: an attempt was not answered, and a later one is %s (response code %s)",
+			outcome, safeName(t.ResponseCode, 4))}
+	}
+	return nil
+}
+
+// maxReference bounds customer and payment reference numbers.
+const maxReference = 100
+
+// check holds a transaction to the rules of its operation, whether it was just made of parameters or
+// stored.
+func (b *transactionBody) check(f *findings) {
+	operation := operationOf(b.transactionJSON)
+	if operation != OperationVerifyAccount {
+		b.checkAmount(f)
+	}
+	b.checkReferences(f)
+	switch operation {
+	case OperationPay, OperationCollect, OperationPreauthorise, OperationVerifyAccount:
+		b.checkSource(f)
+	case OperationRefund:
+		b.checkReceipt(f)
+		b.checkOriginal(f)
+		b.checkRefund(f)
+	case OperationCapture:
+		b.checkReceipt(f)
+		b.checkOriginal(f)
+		b.checkCapture(f)
+	case OperationCancelPreauthorisation:
+		b.checkReceipt(f)
+		f.require(b.CancellationType != "", "cancelPreauthorisation.cancellationType.required", "cancellationType", "is required")
+	default: // a change of a pre-authorisation
+		b.checkReceipt(f)
+	}
+}
+
+func (b *transactionBody) checkReceipt(f *findings) {
+	f.require(b.OriginalReceiptNumber != "", "transaction.originalReceiptNumber.required", "originalReceiptNumber", "is required")
+}
+
+func (b *transactionBody) checkAmount(f *findings) {
+	amount := b.amount()
+	f.require(b.PrincipalAmount != nil && !amount.IsNegative() && wire.HasTwoDecimals(amount), "transaction.principalAmount.money",
+		"principalAmount", "is required, and must not be negative or have more than two decimals or 32 digits")
+	f.require(b.Currency != "", "transaction.currency.required", "currency", "is required")
+}
+
+func (b *transactionBody) amount() decimal.Decimal {
+	if b.PrincipalAmount == nil {
+		return decimal.Decimal{}
+	}
+	return b.PrincipalAmount.Decimal()
+}
+
+func (b *transactionBody) checkReferences(f *findings) {
+	const short, plain = "must not be longer than 100 characters", "must consist of ASCII characters"
+	customer, payment := b.CustomerReferenceNumber, b.PaymentReferenceNumber
+	f.require(len(customer) <= maxReference, "transaction.customerReferenceNumber.length", "customerReferenceNumber", short)
+	f.require(isASCII(customer), "transaction.customerReferenceNumber.ascii", "customerReferenceNumber", plain)
+	f.require(len(payment) <= maxReference, "transaction.paymentReferenceNumber.length", "paymentReferenceNumber", short)
+	f.require(isASCII(payment), "transaction.paymentReferenceNumber.ascii", "paymentReferenceNumber", plain)
+}
+
+// checkOriginal is for a capture and a refund, which have an amount and may be given the transaction that
+// they follow. A stored request has none.
+func (b *transactionBody) checkOriginal(f *findings) {
+	f.require(!b.amount().IsZero(), "transaction.principalAmount.positive", "principalAmount", "must be more than zero")
+	if b.original == nil {
+		return
+	}
+	f.require(b.OriginalReceiptNumber == b.original.ReceiptNumber,
+		"transaction.original.same", "originalReceiptNumber", "must be that of the transaction that was passed in")
+	amount := b.original.PrincipalAmount
+	f.require(amount == nil || amount.Currency == "" || b.Currency == "" || sameText(string(amount.Currency), string(b.Currency)),
+		"transaction.original.currency", "currency", "must be that of the transaction that was passed in")
 }

@@ -9,25 +9,19 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// PreauthoriseParams describes an initial pre-authorisation of a card.
+// PreauthoriseParams describes an initial pre-authorisation of a card. Members without a comment are as in
+// [PayParams].
 type PreauthoriseParams struct {
-	// SupplierBusinessCode is required, here or by [WithSupplierBusinessCode].
 	SupplierBusinessCode string
 	// Source is the card. Required.
-	Source CardSource
-	// PrincipalAmount is as in [PayParams].
+	Source          CardSource
 	PrincipalAmount decimal.Decimal
-	// Currency is required, here or by [WithCurrency].
-	Currency Currency
+	Currency        Currency
 	// ECI is required, and is not 5, 6 or 7.
-	ECI ECI
-	// IPAddress is as in [PayParams].
-	IPAddress netip.Addr
-	// StoredCredential is as in [PayParams].
-	StoredCredential *StoredCredentialData
-	// ThreeDS2 is optional, as in [PayParams].
-	ThreeDS2 *bool
-	// Optional, as in [PayParams]:
+	ECI                     ECI
+	IPAddress               netip.Addr
+	StoredCredential        *StoredCredentialData
+	ThreeDS2                *bool
 	CustomerReferenceNumber string
 	PaymentReferenceNumber  string
 	Comment                 string
@@ -53,6 +47,28 @@ func (p PreauthoriseParams) body() transactionBody {
 	return body
 }
 
+// FollowUpDetails are optional members of what follows another transaction, whose parameters embed
+// them. What is required there stands beside them, so that most literals are flat. The parameters of what
+// follows no other have the members themselves.
+type FollowUpDetails struct {
+	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
+	SupplierBusinessCode string
+	// As in [PayParams]:
+	CustomerReferenceNumber string
+	PaymentReferenceNumber  string
+	Comment                 string
+	Metadata                map[string]string
+}
+
+func (d FollowUpDetails) of(kind TransactionType, originalReceiptNumber string, amount decimal.Decimal, currency Currency) transactionBody {
+	return transactionBody{transactionJSON: transactionJSON{
+		TransactionType: kind, OriginalReceiptNumber: originalReceiptNumber,
+		PrincipalAmount: wire.OptionalNumber(&amount), Currency: currency, SupplierBusinessCode: d.SupplierBusinessCode,
+		CustomerReferenceNumber: d.CustomerReferenceNumber, PaymentReferenceNumber: d.PaymentReferenceNumber,
+		Comment: d.Comment, Metadata: d.Metadata,
+	}}
+}
+
 // TopUpParams describes a top-up.
 type TopUpParams struct {
 	// OriginalReceiptNumber is that of the original, approved pre-authorisation. Required.
@@ -61,13 +77,8 @@ type TopUpParams struct {
 	PrincipalAmount decimal.Decimal
 	// Currency is required, here or by [WithCurrency].
 	Currency Currency
-	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
-	SupplierBusinessCode string
-	// Optional, as in [PayParams]:
-	CustomerReferenceNumber string
-	PaymentReferenceNumber  string
-	Comment                 string
-	Metadata                map[string]string
+
+	FollowUpDetails
 }
 
 // TopUp adds an amount to a pre-authorisation.
@@ -78,28 +89,14 @@ func (s *TransactionsService) TopUp(ctx context.Context, params TopUpParams, opt
 }
 
 func (p TopUpParams) body() transactionBody {
-	body := ReauthoriseParams(p).body()
+	body := p.of(TransactionTypePreauth, p.OriginalReceiptNumber, p.PrincipalAmount, p.Currency)
 	body.AuthorisationType = AuthorisationTypeIncremental
 	return body
 }
 
-// ReauthoriseParams describes a re-authorisation.
-type ReauthoriseParams struct {
-	// OriginalReceiptNumber is that of the original, approved and expired pre-authorisation.
-	// Required.
-	OriginalReceiptNumber string
-	// PrincipalAmount is the full amount, as in [PayParams].
-	PrincipalAmount decimal.Decimal
-	// Currency is required, here or by [WithCurrency].
-	Currency Currency
-	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
-	SupplierBusinessCode string
-	// Optional, as in [PayParams]:
-	CustomerReferenceNumber string
-	PaymentReferenceNumber  string
-	Comment                 string
-	Metadata                map[string]string
-}
+// ReauthoriseParams describes a re-authorisation, with the members of a top-up: the receipt is that of an
+// expired pre-authorisation, and the amount all of it.
+type ReauthoriseParams TopUpParams
 
 // Reauthorise authorises an expired original pre-authorisation of a Visa card
 // again, for the full amount.
@@ -110,12 +107,9 @@ func (s *TransactionsService) Reauthorise(ctx context.Context, params Reauthoris
 }
 
 func (p ReauthoriseParams) body() transactionBody {
-	return transactionBody{transactionJSON: transactionJSON{
-		TransactionType: TransactionTypePreauth, AuthorisationType: AuthorisationTypeReauthorisation, OriginalReceiptNumber: p.OriginalReceiptNumber,
-		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
-		Comment: p.Comment, Metadata: p.Metadata, SupplierBusinessCode: p.SupplierBusinessCode,
-	}}
+	body := TopUpParams(p).body()
+	body.AuthorisationType = AuthorisationTypeReauthorisation
+	return body
 }
 
 // ExtendParams describes an extension.
@@ -124,13 +118,8 @@ type ExtendParams struct {
 	OriginalReceiptNumber string
 	// Currency is required, here or by [WithCurrency].
 	Currency Currency
-	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
-	SupplierBusinessCode string
-	// Optional, as in [PayParams]:
-	CustomerReferenceNumber string
-	PaymentReferenceNumber  string
-	Comment                 string
-	Metadata                map[string]string
+
+	FollowUpDetails
 }
 
 // Extend prolongs a pre-authorisation of a Mastercard. It sends the amount 0.00, as the
@@ -142,12 +131,9 @@ func (s *TransactionsService) Extend(ctx context.Context, params ExtendParams, o
 }
 
 func (p ExtendParams) body() transactionBody {
-	return transactionBody{transactionJSON: transactionJSON{
-		TransactionType: TransactionTypePreauth, AuthorisationType: AuthorisationTypeExtension, OriginalReceiptNumber: p.OriginalReceiptNumber,
-		PrincipalAmount: wire.OptionalNumber(new(decimal.Decimal)), Currency: p.Currency, // 0.00 is sent, and not left out
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
-		Comment: p.Comment, Metadata: p.Metadata, SupplierBusinessCode: p.SupplierBusinessCode,
-	}}
+	body := p.of(TransactionTypePreauth, p.OriginalReceiptNumber, decimal.Zero, p.Currency) // 0.00 is sent, and not left out
+	body.AuthorisationType = AuthorisationTypeExtension
+	return body
 }
 
 // CaptureParams describes the capture of a pre-authorisation.
@@ -162,15 +148,10 @@ type CaptureParams struct {
 	PrincipalAmount decimal.Decimal
 	// Currency is required without an Original that shows it, here or by [WithCurrency].
 	Currency Currency
-	// StoredCredential is required.
+	// StoredCredential is storedCredentialData. Required.
 	StoredCredential *StoredCredentialData
-	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
-	SupplierBusinessCode string
-	// Optional, as in [PayParams]:
-	CustomerReferenceNumber string
-	PaymentReferenceNumber  string
-	Comment                 string
-	Metadata                map[string]string
+
+	FollowUpDetails
 }
 
 // Capture takes the money of a pre-authorisation. A pre-authorisation can be captured
@@ -182,12 +163,9 @@ func (s *TransactionsService) Capture(ctx context.Context, params CaptureParams,
 }
 
 func (p CaptureParams) body() transactionBody {
-	return transactionBody{transactionJSON: transactionJSON{
-		TransactionType: TransactionTypeCapture, OriginalReceiptNumber: receiptOf(p.OriginalReceiptNumber, p.Original),
-		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency, StoredCredentialData: p.StoredCredential,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
-		Comment: p.Comment, Metadata: p.Metadata, SupplierBusinessCode: p.SupplierBusinessCode,
-	}, original: p.Original}
+	body := p.of(TransactionTypeCapture, receiptOf(p.OriginalReceiptNumber, p.Original), p.PrincipalAmount, p.Currency)
+	body.StoredCredentialData, body.original = p.StoredCredential, p.Original
+	return body
 }
 
 func (b *transactionBody) checkCapture(f *findings) {
@@ -203,20 +181,15 @@ func (b *transactionBody) checkCapture(f *findings) {
 type CancelPreauthorisationParams struct {
 	// OriginalReceiptNumber is that of the original, approved pre-authorisation. Required.
 	OriginalReceiptNumber string
-	// Type is required.
+	// Type is cancellationType. Required.
 	Type CancellationType
 	// PrincipalAmount is as in [PayParams]: the original amount with [CancellationTypeFull], the
 	// outstanding part to cancel with [CancellationTypePartial].
 	PrincipalAmount decimal.Decimal
 	// Currency is required, here or by [WithCurrency].
 	Currency Currency
-	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
-	SupplierBusinessCode string
-	// Optional, as in [PayParams]:
-	CustomerReferenceNumber string
-	PaymentReferenceNumber  string
-	Comment                 string
-	Metadata                map[string]string
+
+	FollowUpDetails
 }
 
 // CancelPreauthorisation releases the reserved amount, or a part of it.
@@ -227,10 +200,7 @@ func (s *TransactionsService) CancelPreauthorisation(ctx context.Context, params
 }
 
 func (p CancelPreauthorisationParams) body() transactionBody {
-	return transactionBody{transactionJSON: transactionJSON{
-		TransactionType: TransactionTypePreauthCancellation, CancellationType: p.Type, OriginalReceiptNumber: p.OriginalReceiptNumber,
-		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
-		Comment: p.Comment, Metadata: p.Metadata, SupplierBusinessCode: p.SupplierBusinessCode,
-	}}
+	body := p.of(TransactionTypePreauthCancellation, p.OriginalReceiptNumber, p.PrincipalAmount, p.Currency)
+	body.CancellationType = p.Type
+	return body
 }

@@ -2,7 +2,6 @@ package quickstream
 
 import (
 	"context"
-	"net/netip"
 
 	"github.com/shopspring/decimal"
 
@@ -22,16 +21,10 @@ type RefundParams struct {
 	PrincipalAmount decimal.Decimal
 	// Currency is required without an Original that shows it, here or by [WithCurrency].
 	Currency Currency
-	// CardExpiry is the new expiry of a card that has expired since the payment.
-	// Optional.
+	// CardExpiry is the new expiry of a card that has expired since the payment, in creditCard. Optional.
 	CardExpiry YearMonth
-	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
-	SupplierBusinessCode string
-	// Optional, as in [PayParams]:
-	CustomerReferenceNumber string
-	PaymentReferenceNumber  string
-	Comment                 string
-	Metadata                map[string]string
+
+	FollowUpDetails
 }
 
 // Refund refunds a payment, or a part of it, if its Refundable is true. Before settlement, Void may
@@ -45,12 +38,8 @@ func (s *TransactionsService) Refund(ctx context.Context, params RefundParams, o
 }
 
 func (p RefundParams) body() transactionBody {
-	body := transactionBody{transactionJSON: transactionJSON{
-		TransactionType: TransactionTypeRefund, OriginalReceiptNumber: receiptOf(p.OriginalReceiptNumber, p.Original),
-		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
-		Comment: p.Comment, Metadata: p.Metadata, SupplierBusinessCode: p.SupplierBusinessCode,
-	}, original: p.Original}
+	body := p.of(TransactionTypeRefund, receiptOf(p.OriginalReceiptNumber, p.Original), p.PrincipalAmount, p.Currency)
+	body.original = p.Original
 	if !p.CardExpiry.IsZero() {
 		month, year := expiry(p.CardExpiry)
 		body.CreditCard = &cardJSON{ExpiryDateMonth: month, ExpiryDateYear: year}
@@ -99,70 +88,4 @@ func withinTotal(amount decimal.Decimal, paid *Transaction) bool {
 	default:
 		return true
 	}
-}
-
-// VerifyAccountParams describes a verification of an account.
-type VerifyAccountParams struct {
-	// SupplierBusinessCode is required, here or by [WithSupplierBusinessCode].
-	SupplierBusinessCode string
-	// Source is the account, not only a card. Required.
-	Source CardSource
-	// Currency is that of [WithCurrency], or [CurrencyAUD], if it is empty.
-	Currency Currency
-	// ECI is required for cards, and is not 5, 6 or 7.
-	ECI ECI
-	// IPAddress is as in [PayParams].
-	IPAddress netip.Addr
-	// StoredCredential is as in [PayParams].
-	StoredCredential *StoredCredentialData
-	// ThreeDS2 is optional, as in [PayParams].
-	ThreeDS2 *bool
-	// Optional, as in [PayParams]:
-	CustomerReferenceNumber string
-	PaymentReferenceNumber  string
-	Comment                 string
-	Metadata                map[string]string
-}
-
-// VerifyAccount checks that an account can be used. It takes no money.
-//
-// POST /transactions (ACCOUNT_VERIFICATION). Errors as for Pay.
-func (s *TransactionsService) VerifyAccount(ctx context.Context, params VerifyAccountParams, opts ...CallOption) (*Transaction, error) {
-	return s.send(ctx, params, opts)
-}
-
-func (p VerifyAccountParams) body() transactionBody {
-	body := transactionBody{transactionJSON: transactionJSON{
-		TransactionType: TransactionTypeAccountVerification, SupplierBusinessCode: p.SupplierBusinessCode, Currency: p.Currency,
-		ECI: p.ECI, IPAddress: address(p.IPAddress), StoredCredentialData: p.StoredCredential, ThreeDS2: p.ThreeDS2,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
-		Comment: p.Comment, Metadata: p.Metadata,
-	}}
-	body.setSource(p.Source)
-	return body
-}
-
-// Void cancels a transaction before it is settled, if its Voidable is true. Neither the customer's
-// statement nor the settlement shows it then.
-//
-// POST /transactions/{receiptNumber}/void. Errors as for Pay. An unknown receipt number matches
-// [ErrNotFound]. An answer that does not show this transaction as [OutcomeVoided] is an
-// [UnknownOutcomeError]. Do not refund before that is settled: both could happen.
-func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
-	return s.sendVoid(ctx, s.void(receiptNumber, opts), receiptNumber)
-}
-
-func (s *TransactionsService) sendVoid(ctx context.Context, call *call, receiptNumber string) (*Transaction, error) {
-	call.answer = new(Transaction)
-	if err := call.do(ctx, about(call, call.answer, identifiedBy[Transaction](receiptNumber))); err != nil {
-		return nil, err
-	}
-	return call.answer, nil
-}
-
-func (s *TransactionsService) void(receiptNumber string, opts []CallOption) *call {
-	call := s.client.begin(OperationVoid, opts, receiptNumber)
-	call.reference = receiptNumber
-	call.intent = &Intent{Target: receiptNumber, Complete: true}
-	return call
 }

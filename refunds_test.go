@@ -27,7 +27,7 @@ func topUpTable() ruleTable[TopUpParams] {
 	return followUpTable(
 		(*TransactionsService).TopUp,
 		TopUpParams{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(500, -2), Currency: CurrencyAUD},
-		[]string{"transaction.originalReceiptNumber.required", "transaction.currency.required"},
+		[]string{"transaction.currency.required", "transaction.originalReceiptNumber.required"},
 		amountCases[TopUpParams](), zeroCases[TopUpParams](true),
 	)
 }
@@ -36,7 +36,7 @@ func reauthoriseTable() ruleTable[ReauthoriseParams] {
 	return followUpTable(
 		(*TransactionsService).Reauthorise,
 		ReauthoriseParams{OriginalReceiptNumber: canaryReceipt, PrincipalAmount: decimal.New(500, -2), Currency: CurrencyAUD},
-		[]string{"transaction.originalReceiptNumber.required", "transaction.currency.required"},
+		[]string{"transaction.currency.required", "transaction.originalReceiptNumber.required"},
 		amountCases[ReauthoriseParams](), zeroCases[ReauthoriseParams](true),
 	)
 }
@@ -44,7 +44,7 @@ func reauthoriseTable() ruleTable[ReauthoriseParams] {
 func extendTable() ruleTable[ExtendParams] {
 	return followUpTable(
 		(*TransactionsService).Extend, ExtendParams{OriginalReceiptNumber: canaryReceipt, Currency: CurrencyAUD},
-		[]string{"transaction.originalReceiptNumber.required", "transaction.currency.required"},
+		[]string{"transaction.currency.required", "transaction.originalReceiptNumber.required"},
 	)
 }
 
@@ -120,8 +120,8 @@ func cancelPreauthorisationTable() ruleTable[CancelPreauthorisationParams] {
 		(*TransactionsService).CancelPreauthorisation,
 		params{OriginalReceiptNumber: canaryReceipt, Type: CancellationTypeFull, PrincipalAmount: decimal.New(1050, -2), Currency: CurrencyAUD},
 		[]string{
-			"transaction.originalReceiptNumber.required",
-			"transaction.currency.required", "cancelPreauthorisation.cancellationType.required",
+			"transaction.currency.required",
+			"transaction.originalReceiptNumber.required", "cancelPreauthorisation.cancellationType.required",
 		},
 		amountCases[params](), zeroCases[params](true),
 		[]ruleCase[params]{{rule: "cancelPreauthorisation.cancellationType.required", pass: set(kind, CancellationTypePartial), fail: set(kind, "")}},

@@ -145,24 +145,25 @@ func (q nzBankAccountQuery) check(f *findings) {
 		"list.nzAccountNumber.digits", "accountNumber", "must have 7 or 8 digits")
 }
 
-// SuspendedParams selects suspended transactions.
-type SuspendedParams struct {
-	// SupplierBusinessCode is the business whose transactions are listed. Required.
-	SupplierBusinessCode string `url:"supplierBusinessCode,omitempty"`
-	// Month is this month in Sydney or one of the 6 before. Required.
+// MonthParams selects the transactions of a month.
+type MonthParams struct {
+	// Month is required.
 	Month YearMonth `url:"month,omitempty"`
+	// SupplierBusinessCode is required for Suspended.
+	SupplierBusinessCode string `url:"supplierBusinessCode,omitempty"`
 }
 
-// Suspended returns the transactions that fraud screening holds.
+// Suspended returns the transactions of a business that fraud screening holds, of this month in Sydney or
+// one of the 6 before.
 //
 // GET /transactions/suspended. An error can match [ErrUnauthorized] or [ErrNotFound].
-func (s *TransactionsService) Suspended(params SuspendedParams, opts ...CallOption) List[Transaction] {
-	return list[Transaction](s.client, "Transactions.Suspended", params, func(f *findings) { params.check(f, s.client.config.now()) }, opts)
+func (s *TransactionsService) Suspended(params MonthParams, opts ...CallOption) List[Transaction] {
+	return list[Transaction](s.client, "Transactions.Suspended", params, func(f *findings) { params.checkSuspended(f, s.client.config.now()) }, opts)
 }
 
-func (p SuspendedParams) check(f *findings, now time.Time) {
+func (p MonthParams) checkSuspended(f *findings, now time.Time) {
 	f.require(p.SupplierBusinessCode != "", "list.supplierBusinessCode.required", "supplierBusinessCode", "is required")
-	checkMonth(f, p.Month)
+	p.check(f)
 	f.require(!isMonth(p.Month) || monthsAgo(now, p.Month) <= 6,
 		"list.month.past", "month", "must be this month or one of the 6 before, in Sydney")
 }
@@ -201,27 +202,18 @@ func (p ReturnedParams) check(f *findings) {
 	f.require(p.Date.IsValid(), "list.date.required", "date", "is required and must be a date of the calendar")
 }
 
-// OpenPreauthsParams selects open pre-authorisations.
-type OpenPreauthsParams struct {
-	// Month is the month of the pre-authorisations. Required.
-	Month                YearMonth `url:"month,omitempty"`
-	SupplierBusinessCode string    `url:"supplierBusinessCode,omitempty"`
-}
-
 // OpenPreauths returns the pre-authorisations and re-authorisations that can be captured, most
 // recent first, without those that fraud screening holds.
 //
 // GET /transactions/open-preauths. Errors as for List.
-func (s *TransactionsService) OpenPreauths(params OpenPreauthsParams, opts ...CallOption) List[Transaction] {
+func (s *TransactionsService) OpenPreauths(params MonthParams, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, "Transactions.OpenPreauths", params, params.check, opts)
 }
 
-func (p OpenPreauthsParams) check(f *findings) { checkMonth(f, p.Month) }
-
 type noQuery struct{}
 
-func checkMonth(f *findings, m YearMonth) {
-	f.require(isMonth(m), "list.month.required", "month", "is required and must be a month of the calendar")
+func (p MonthParams) check(f *findings) {
+	f.require(isMonth(p.Month), "list.month.required", "month", "is required and must be a month of the calendar")
 }
 
 func isMonth(m YearMonth) bool {
@@ -238,19 +230,8 @@ func monthsAgo(now time.Time, m YearMonth) int {
 	return (current.Year()-m.Year)*12 + int(current.Month()) - int(m.Month)
 }
 
-// ReportVersion is the layout of a transaction report.
-type ReportVersion string
-
-// The layouts. The first is archived, by the vendor's public pages.
-const (
-	ReportVersion1 ReportVersion = "1"
-	ReportVersion2 ReportVersion = "2"
-)
-
 // ReportParams selects what a transaction report holds.
 type ReportParams struct {
-	// Version is [ReportVersion2] if it is empty.
-	Version ReportVersion `url:"version"`
 	// SettlementDate is the Sydney date to report. Required.
 	SettlementDate Date `url:"settlementDate"`
 	// TransactionStatus is [TransactionStatusApproved] or [TransactionStatusDeclined].
@@ -261,13 +242,18 @@ type ReportParams struct {
 	Sources []string `url:"source,comma,omitempty"`
 	// ExcludePreauths is true to leave pre-authorisations out. Optional.
 	ExcludePreauths *bool `url:"excludePreAuths,omitempty"`
-	// Columns are headings of the version, in order; metadata_ and the key for metadata. Optional:
+	// Columns are headings, in order; metadata_ and the key for metadata. Optional:
 	// none means all columns, to which the service may add.
 	Columns []string `url:"columns,comma,omitempty"`
 }
 
+// reportQuery asks for the present layout: the vendor's public pages call the first one archived.
+type reportQuery struct {
+	Version int `url:"version"`
+	ReportParams
+}
+
 func (p ReportParams) check(f *findings) {
-	f.require(p.Version == "" || p.Version == ReportVersion1 || p.Version == ReportVersion2, "report.version", "version", "must be 1 or 2")
 	f.require(p.SettlementDate.IsValid(), "report.settlementDate.required", "settlementDate", "is required and must be a date of the calendar")
 	status := p.TransactionStatus
 	f.require(status == "" || status == TransactionStatusApproved || status == TransactionStatusDeclined,
@@ -332,10 +318,7 @@ const textPlain = "text/plain"
 func (s *TransactionsService) report(name Operation, params ReportParams, opts []CallOption) *call {
 	call := s.client.begin(name, opts)
 	call.check(params.check)
-	if params.Version == "" {
-		params.Version = ReportVersion2
-	}
-	call.query(params)
+	call.query(reportQuery{2, params})
 	return call
 }
 

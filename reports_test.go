@@ -111,16 +111,16 @@ func nzBankAccountQueryTable() ruleTable[nzBankAccountQuery] {
 }
 
 // suspendedListTable counts months from January 2000, in which TestRules lives.
-func suspendedListTable() ruleTable[SuspendedParams] {
-	code := func(p *SuspendedParams) *string { return &p.SupplierBusinessCode }
-	month := func(p *SuspendedParams) *YearMonth { return &p.Month }
-	return ruleTable[SuspendedParams]{
+func suspendedListTable() ruleTable[MonthParams] {
+	code := func(p *MonthParams) *string { return &p.SupplierBusinessCode }
+	month := func(p *MonthParams) *YearMonth { return &p.Month }
+	return ruleTable[MonthParams]{
 		send: reading((*TransactionsService).Suspended),
-		wire: SuspendedParams{},
-		valid: func() SuspendedParams {
-			return SuspendedParams{SupplierBusinessCode: canaryBusiness, Month: YearMonth{1999, time.December}}
+		wire: MonthParams{},
+		valid: func() MonthParams {
+			return MonthParams{SupplierBusinessCode: canaryBusiness, Month: YearMonth{1999, time.December}}
 		},
-		cases: []ruleCase[SuspendedParams]{
+		cases: []ruleCase[MonthParams]{
 			{rule: "list.supplierBusinessCode.required", pass: set(code, "B"), fail: set(code, "")},
 			{rule: "list.month.required", fail: set(month, YearMonth{})},
 			{rule: "list.month.required", pass: set(month, YearMonth{1999, time.December}), fail: set(month, YearMonth{1999, 13})},
@@ -132,13 +132,13 @@ func suspendedListTable() ruleTable[SuspendedParams] {
 	}
 }
 
-func openPreauthListTable() ruleTable[OpenPreauthsParams] {
-	month := func(p *OpenPreauthsParams) *YearMonth { return &p.Month }
-	return ruleTable[OpenPreauthsParams]{
+func openPreauthListTable() ruleTable[MonthParams] {
+	month := func(p *MonthParams) *YearMonth { return &p.Month }
+	return ruleTable[MonthParams]{
 		send:  reading((*TransactionsService).OpenPreauths),
-		wire:  OpenPreauthsParams{},
-		valid: func() OpenPreauthsParams { return OpenPreauthsParams{Month: YearMonth{2026, time.July}} },
-		cases: []ruleCase[OpenPreauthsParams]{
+		wire:  MonthParams{},
+		valid: func() MonthParams { return MonthParams{Month: YearMonth{2026, time.July}} },
+		cases: []ruleCase[MonthParams]{
 			{rule: "list.month.required", pass: set(month, YearMonth{1, time.January}), fail: set(month, YearMonth{})},
 			{rule: "list.month.required", fail: set(month, YearMonth{0, time.January})},
 			{rule: "list.month.required", pass: set(month, YearMonth{9999, time.December}), fail: set(month, YearMonth{9999, 13})},
@@ -165,7 +165,6 @@ func returnedListTable() ruleTable[ReturnedParams] {
 
 func transactionReportTable() ruleTable[ReportParams] {
 	type params = ReportParams
-	version := func(p *params) *ReportVersion { return &p.Version }
 	date := func(p *params) *Date { return &p.SettlementDate }
 	status := func(p *params) *TransactionStatus { return &p.TransactionStatus }
 	sources := func(p *params) *[]string { return &p.Sources }
@@ -177,8 +176,6 @@ func transactionReportTable() ruleTable[ReportParams] {
 		wire:  ReportParams{},
 		valid: func() params { return params{SettlementDate: Date{2026, time.July, 1}} },
 		cases: []ruleCase[params]{
-			{rule: "report.version", pass: set(version, ReportVersion1), fail: set(version, "0")},
-			{rule: "report.version", pass: set(version, ReportVersion2), fail: set(version, "3")},
 			{rule: "report.settlementDate.required", pass: set(date, Date{2028, time.February, 29}), fail: set(date, Date{2027, time.February, 29})},
 			{rule: "report.settlementDate.required", pass: set(date, Date{9999, time.December, 31}), fail: set(date, Date{})},
 			{rule: "report.transactionStatus", pass: set(status, TransactionStatusApproved), fail: set(status, TransactionStatusPending)},
@@ -188,8 +185,8 @@ func transactionReportTable() ruleTable[ReportParams] {
 			{rule: "report.columns.elements", pass: set(columns, []string{"receiptNumber", "metadata_basket"}), fail: set(columns, []string{"a,b"})},
 			{rule: "report.columns.elements", pass: set(columns, nil), fail: set(columns, []string{""})},
 		},
-		worst:  params{Version: "3", TransactionStatus: "?", Sources: []string{","}, Columns: []string{","}},
-		broken: []string{"report.version", "report.settlementDate.required", "report.transactionStatus", "report.source.elements", "report.columns.elements"},
+		worst:  params{TransactionStatus: "?", Sources: []string{","}, Columns: []string{","}},
+		broken: []string{"report.settlementDate.required", "report.transactionStatus", "report.source.elements", "report.columns.elements"},
 	}
 }
 
@@ -203,7 +200,7 @@ func TestSuspendedMonthTurnsInSydney(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			<-time.After(time.Until(time.Date(2000, time.February, 1, 0, 0, 0, 0, time.UTC).Add(-before)))
-			got := suspendedListTable().breaks(SuspendedParams{canaryBusiness, YearMonth{1999, time.July}})
+			got := suspendedListTable().breaks(MonthParams{YearMonth{1999, time.July}, canaryBusiness})
 			assert.Equal(t, want, got, "%s before the end of January", before)
 		})
 	}

@@ -3,6 +3,7 @@ package quickstream
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"strconv"
 )
 
@@ -37,15 +38,6 @@ const (
 	CardSchemeUnionPay   CardScheme = "UNIONPAY"
 )
 
-// CardType says how a card is funded. It is known for Visa and Mastercard only.
-type CardType string
-
-// The card types.
-const (
-	CardTypeCredit CardType = "CREDIT"
-	CardTypeDebit  CardType = "DEBIT"
-)
-
 // CardDetails is a card. A server that handles it is in scope of PCI DSS; a single-use token made
 // in the browser avoids that. It prints without its secrets and cannot be marshalled. Never store
 // the CVN.
@@ -54,7 +46,7 @@ type CardDetails struct {
 	CardholderName string
 	// CardNumber holds digits only. Required.
 	CardNumber Secret
-	// Expiry is required.
+	// Expiry is expiryDateMonth and expiryDateYear. Required.
 	Expiry YearMonth
 	// CVN has 3 or 4 digits. Required with [ECIInternet], unless the card is a wallet's.
 	CVN Secret
@@ -87,7 +79,8 @@ type BankAccountDetails struct {
 }
 
 // NZBankAccountDetails is a New Zealand bank account. All fields but AccountSuffix are required for
-// single-use tokens. That payments take the same members is inferred and unconfirmed.
+// single-use tokens. That payments take the same members, nzAccountName and so on, is inferred and
+// unconfirmed.
 type NZBankAccountDetails struct {
 	// AccountName is the holder's name.
 	AccountName   string
@@ -293,4 +286,76 @@ func (c *cardJSON) isExpiry() bool {
 func (c *cardJSON) hasExpiry() bool {
 	month, year := c.ExpiryDateMonth, c.ExpiryDateYear
 	return isDigits(month) && len(month) == 2 && month >= "01" && month <= "12" && isDigits(year) && len(year) == 4 && year >= "1000"
+}
+
+// accountType is the kind of the account; "" where only the service knows it.
+func (b *transactionBody) accountType() AccountType {
+	switch {
+	case b.CreditCard != nil:
+		return AccountTypeCreditCard
+	case b.BankAccount != nil:
+		return AccountTypeDirectDebit
+	case b.NZBankAccount != nil:
+		return AccountTypeDirectDebitNZ
+	case b.PayToData != nil:
+		return AccountTypePayTo
+	default:
+		return b.kind
+	}
+}
+
+// checkSource checks that there is one account, and the members that depend on its kind. The ECIs 5, 6
+// and 7 are the scheme's own, for payments.
+func (b *transactionBody) checkSource(f *findings) {
+	kind, pays, holds := b.accountType(), b.TransactionType == TransactionTypePayment, b.TransactionType == TransactionTypePreauth
+	isCard := kind.isCard() || holds
+	f.require(b.SupplierBusinessCode != "", "transaction.supplierBusinessCode.required", "supplierBusinessCode", "is required")
+	f.require(!holds || kind == "" || kind.isCard(), "transaction.source.card", "(account source)", "must be a card")
+	f.require(pays || b.ECI != ECI5 && b.ECI != ECI6 && b.ECI != ECI7,
+		"transaction.eci.paymentsOnly", "eci", "must be INTERNET, PHONE, MAIL, RECURRING or INSTALMENT: 5, 6 and 7 are for payments")
+	card, stored := b.CreditCard, b.StoredCredentialData
+	sources := count(b.SingleUseTokenID != "", b.CustomerID != "", b.AccountToken != "",
+		b.CreditCard != nil, b.BankAccount != nil, b.NZBankAccount != nil, b.PayToData != nil)
+	f.require(sources == 1, "transaction.source.required", "(account source)", "exactly one account is required")
+	f.require(!isCard || b.ECI != "", "transaction.eci.required", "eci", "is required for cards")
+	f.require(card == nil || card.WalletProvider != "" || b.ECI != ECIInternet || card.CVN != "",
+		"transaction.cvn.required", "creditCard.cvn", "is required with eci INTERNET")
+	merchants := b.ECI == ECIRecurring || b.ECI == ECIInstalment || stored != nil && stored.EntryMode == EntryModeStoredCredential
+	f.require(card == nil || card.WalletProvider == "" || b.Cryptogram != "" || merchants || !pays,
+		"transaction.cryptogram.required", "cryptogram", "is required with walletProvider if the customer pays")
+	f.require(!isCard || stored != nil, "transaction.storedCredentialData.required", "storedCredentialData", "is required for cards")
+	f.require(stored == nil || stored.EntryMode != "",
+		"transaction.storedCredentialData.entryMode", "storedCredentialData.entryMode", "is required")
+	f.require(!b.needsIPAddress() || b.IPAddress != "",
+		"transaction.ipAddress.required", "ipAddress", "is required with a single-use token, and for account details with eci INTERNET")
+	f.require(b.IPAddress == "" || isPublic(b.IPAddress),
+		"transaction.ipAddress.public", "ipAddress", "must be the customer's public address")
+	if b.CreditCard != nil {
+		f.within("creditCard", b.CreditCard.check)
+	}
+	if b.PayToData != nil {
+		f.within("payToData", b.PayToData.check)
+	}
+}
+
+// needsIPAddress says when the specification requires the customer's address: with a
+// single-use token, and with account details and eci INTERNET. It forbids the address
+// when the customer did not act over the Internet. For a token with an order by mail or
+// phone, or with a payment that the merchant makes, it says both, and nothing is required.
+func (b *transactionBody) needsIPAddress() bool {
+	switch b.ECI {
+	case ECIInternet:
+		return b.SingleUseTokenID != "" || b.CreditCard != nil || b.BankAccount != nil || b.NZBankAccount != nil
+	case ECIMail, ECIPhone, ECIRecurring, ECIInstalment:
+		return false
+	default:
+		return b.SingleUseTokenID != ""
+	}
+}
+
+func isPublic(address string) bool {
+	a, err := netip.ParseAddr(address)
+	a = a.Unmap()
+	sharedSpace := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64}), 10) // of providers that translate addresses
+	return err == nil && a.IsGlobalUnicast() && !a.IsPrivate() && a.Zone() == "" && !sharedSpace.Contains(a)
 }

@@ -240,10 +240,10 @@ type ThreeDSAccount struct {
 // POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication. A token that is unknown or
 // older than 10 minutes matches [ErrNotFound]. Others can match [ErrInvalid], [ErrUnauthorized] or
 // [ErrRateLimited]. A 503 matches [ErrThreeDSNotEnabled], and [ErrUnavailable] as well if it is not
-// in the service's own words: never pay without authentication because of it. After an
+// in the service's error body: never pay without authentication because of it. After an
 // [UnknownOutcomeError] authenticate again: it charges nothing.
 func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params AuthenticateParams, opts ...CallOption) (*ThreeDSResult, error) {
-	call := s.client.begin(OperationAuthenticate, opts, singleUseTokenID)
+	call := s.client.begin("SingleUseTokens.Authenticate", opts, singleUseTokenID)
 	params.refuseKnown(call)
 	call.check(params.check)
 	call.body = params.wire()

@@ -173,7 +173,7 @@ func (p *BrowserProfile) check(f *findings) {
 // [ErrUnauthorized], exceeding the facility's quota [ErrRateLimited]. A token charges nothing:
 // after an [UnknownOutcomeError] create another.
 func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingleUseTokenParams, opts ...CallOption) (*SingleUseToken, error) {
-	call := s.client.begin(OperationCreateToken, opts)
+	call := s.client.begin("SingleUseTokens.Create", opts)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
 	call.check(params.check)
 	body := singleUseTokenJSON{SupplierBusinessCode: params.SupplierBusinessCode, ThreeDS2: params.ThreeDS != nil, BrowserProfile: params.ThreeDS}
@@ -189,7 +189,7 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingle
 	call.body = body
 	// The service counts from making the token, which is later.
 	begun := time.Now()
-	token, err := sendAbout(ctx, call, body.fits)
+	token, err := sendChecked(ctx, call, body.fits)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ type TokenCreditCard struct {
 	ExpiryDateMonth         string     `json:"expiryDateMonth,omitempty"` // 2 digits
 	ExpiryDateYear          string     `json:"expiryDateYear,omitempty"`  // 2 digits
 	CardScheme              CardScheme `json:"cardScheme,omitempty"`
-	CardType                CardType   `json:"cardType,omitempty"`
+	CardType                string     `json:"cardType,omitempty"` // CREDIT or DEBIT, of Visa and Mastercard
 	CardholderName          string     `json:"cardholderName,omitempty"`
 	// SurchargePercentage is a percentage as text, such as "1.10".
 	SurchargePercentage string `json:"surchargePercentage,omitempty"`

@@ -221,6 +221,31 @@ func (s *TransactionsService) Get(ctx context.Context, receiptNumber string, opt
 	return get[Transaction](ctx, s.client, "Transactions.Get", opts, receiptNumber)
 }
 
+// Void cancels a transaction before it is settled, if its Voidable is true. Neither the customer's
+// statement nor the settlement shows it then.
+//
+// POST /transactions/{receiptNumber}/void. Errors as for Pay. An unknown receipt number matches
+// [ErrNotFound]. An answer that does not show this transaction as [OutcomeVoided] is an
+// [UnknownOutcomeError]. Do not refund before that is settled: both could happen.
+func (s *TransactionsService) Void(ctx context.Context, receiptNumber string, opts ...CallOption) (*Transaction, error) {
+	return s.sendVoid(ctx, s.void(receiptNumber, opts), receiptNumber)
+}
+
+func (s *TransactionsService) sendVoid(ctx context.Context, call *call, receiptNumber string) (*Transaction, error) {
+	call.answer = new(Transaction)
+	if err := call.do(ctx, decoding(call, call.answer, identifiedBy[Transaction](receiptNumber))); err != nil {
+		return nil, err
+	}
+	return call.answer, nil
+}
+
+func (s *TransactionsService) void(receiptNumber string, opts []CallOption) *call {
+	call := s.client.begin(OperationVoid, opts, receiptNumber)
+	call.reference = receiptNumber
+	call.intent = &Intent{Target: receiptNumber, Complete: true}
+	return call
+}
+
 // MerchantAccount is the merchant's side of a transaction.
 type MerchantAccount struct {
 	MerchantID              string   `json:"merchantId,omitempty"`
@@ -246,24 +271,14 @@ type CreditCard struct {
 	ExpiryDateMonth         string         `json:"expiryDateMonth,omitempty"` // 2 digits
 	ExpiryDateYear          string         `json:"expiryDateYear,omitempty"`  // 2 digits
 	CardScheme              CardScheme     `json:"cardScheme,omitempty"`
-	CardType                CardType       `json:"cardType,omitempty"`
+	CardType                string         `json:"cardType,omitempty"` // CREDIT or DEBIT, of Visa and Mastercard
 	CardholderName          string         `json:"cardholderName,omitempty"`
 	MaskedCardNumber4Digits string         `json:"maskedCardNumber4Digits,omitempty"` // first 6 and last 4 digits
 	SurchargePercentage     string         `json:"surchargePercentage,omitempty"`     // unconfirmed
-	PANType                 PANType        `json:"panType,omitempty"`                 // unconfirmed
+	PANType                 string         `json:"panType,omitempty"`                 // FPAN, the card's own number, or DPAN, a device's; unconfirmed
 	WalletProvider          WalletProvider `json:"walletProvider,omitempty"`          // unconfirmed
 	Links                   []Link         `json:"links,omitempty"`
 }
-
-// PANType says whether a card number is the card's own or a device's. From third parties' models of
-// the service; unconfirmed.
-type PANType string
-
-// The kinds of card number.
-const (
-	PANTypeFPAN PANType = "FPAN" // the card's own number
-	PANTypeDPAN PANType = "DPAN" // a device's number
-)
 
 // BankAccount is the masked Australian bank account of a transaction. From third parties' models of
 // the service; unconfirmed.

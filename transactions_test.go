@@ -193,11 +193,11 @@ func payTable() ruleTable[PayParams] {
 			CustomerReferenceNumber: letters(101), PaymentReferenceNumber: letters(101),
 		},
 		broken: []string{
-			"transaction.supplierBusinessCode.required", "transaction.principalAmount.money",
-			"transaction.currency.required", "transaction.eci.required", "transaction.cryptogram.required",
+			"transaction.principalAmount.money", "transaction.currency.required",
+			"transaction.customerReferenceNumber.length", "transaction.customerReferenceNumber.ascii", "transaction.paymentReferenceNumber.length",
+			"transaction.paymentReferenceNumber.ascii", "transaction.supplierBusinessCode.required",
+			"transaction.eci.required", "transaction.cryptogram.required",
 			"transaction.storedCredentialData.required", "transaction.ipAddress.public",
-			"transaction.customerReferenceNumber.length", "transaction.customerReferenceNumber.ascii",
-			"transaction.paymentReferenceNumber.length", "transaction.paymentReferenceNumber.ascii",
 			"card.cardNumber.required", "card.expiryDate.required", "card.cvn.digits",
 		},
 	}
@@ -234,7 +234,7 @@ func collectTable() ruleTable[CollectParams] {
 			newPayToPaymentCases(func(p *params, n NewAgreementParams) { p.AgreementToken, p.NewAgreement = "", &n }),
 		),
 		broken: []string{
-			"transaction.supplierBusinessCode.required", "transaction.currency.required",
+			"transaction.currency.required", "transaction.supplierBusinessCode.required",
 			"payToData.agreementToken.required",
 		},
 	}
@@ -270,7 +270,7 @@ func preauthoriseTable() ruleTable[PreauthoriseParams] {
 		),
 		worst: params{Source: FromSingleUseToken(canaryToken, AccountTypePayTo), ECI: ECI7},
 		broken: []string{
-			"transaction.supplierBusinessCode.required", "transaction.currency.required",
+			"transaction.currency.required", "transaction.supplierBusinessCode.required",
 			"transaction.source.card", "transaction.eci.paymentsOnly", "transaction.storedCredentialData.required", "transaction.ipAddress.required",
 		},
 	}

@@ -21,23 +21,7 @@ func TestTimestamp(t *testing.T) {
 		"2026-03-01T10:11:12.5-0330":     "2026-03-01T13:41:12.5Z",
 		"2026-03-01T10:11:12.123456789Z": "2026-03-01T10:11:12.123456789Z",
 		"2026-03-01T10:11:12,5Z":         "2026-03-01T10:11:12.5Z",
-		"2026-03-01T10:11+1100":          "2026-02-28T23:11:00Z",
-		"2026-03-01T10:11+11:00":         "2026-02-28T23:11:00Z",
 		"2026-03-01T23:59:59-12:00":      "2026-03-02T11:59:59Z",
-		"2026-03-01T10:11:12+11":         "2026-02-28T23:11:12Z",
-		"2026-03-01 10:11:12+1100":       "2026-02-28T23:11:12Z",
-		"2026-03-01 10:11:12.5 +1100":    "2026-02-28T23:11:12.5Z",
-		"2026-03-01 10:11Z":              "2026-03-01T10:11:00Z",
-		"1772323872":                     "2026-03-01T00:11:12Z",
-		"1772323872.5":                   "2026-03-01T00:11:12Z",
-		"1772323872123":                  "2026-03-01T00:11:12.123Z",
-		"2026-03-01T10:11:12":            "2026-02-28T23:11:12Z", // in Sydney
-		"2026-03-01 10:11":               "2026-02-28T23:11:00Z",
-		"2026-06-01T10:11:12.5":          "2026-06-01T00:11:12.5Z",
-		"2026-04-05T01:59:59":            "2026-04-04T14:59:59Z",
-		"2026-04-05T02:00:00":            "2026-04-04T16:00:00Z",
-		"2026-10-04T01:59:59":            "2026-10-03T15:59:59Z",
-		"2026-10-04T03:00:00":            "2026-10-03T16:00:00Z",
 	} {
 		var got, escaped quickstream.Timestamp
 		require.NoError(t, json.Unmarshal([]byte(`"`+text+`"`), &got), text)
@@ -50,13 +34,11 @@ func TestTimestamp(t *testing.T) {
 		require.NoError(t, json.Unmarshal(stored, &again), "%s", stored)
 		assert.True(t, got.Equal(again.Time), "%s is stored as %s", text, stored)
 		assert.Equal(t, got.String(), again.String())
-		assumed := len(text) < 20 && !strings.HasSuffix(text, "Z") && !strings.HasPrefix(text, "1") || strings.HasSuffix(text, ":12.5")
-		assert.Equal(t, []any{assumed, assumed}, []any{got.Assumed(), again.Assumed()}, text)
 	}
 	for _, text := range []string{
 		`"2026-03-01T23:59:60Z"`, // a leap second, which Go's clock does not have
 		`"0000-00-00T00:00:00Z"`, `"2026-03-01"`, `"2026-03-01  "`, `"2026-03-01x10:11:12Z"`, `"10:11"`, `"2026-02-30T00:00:00Z"`,
-		`"2026-03-01T24:00:00Z"`, `0`, `-1772323872`, `1.7e9`, `99999999999999999999`, `9999999999999999`, `17723238x2`, `true`, `{}`, `"`, `"now"`, `"2026-03-01T10:11:12AEDT"`,
+		`"2026-03-01T24:00:00Z"`, `"2026-03-01T10:11:12"`, `"2026-03-01T10:11+1100"`, `"2026-03-01 10:11:12+1100"`, `"2026-03-01T10:11:12+11"`, `"1772323872"`, `0`, `-1772323872`, `1.7e9`, `99999999999999999999`, `9999999999999999`, `17723238x2`, `true`, `{}`, `"`, `"now"`, `"2026-03-01T10:11:12AEDT"`,
 	} {
 		var got quickstream.Timestamp
 		err := got.UnmarshalJSON([]byte(text))
@@ -69,6 +51,26 @@ func TestTimestamp(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(none), &got))
 		assert.True(t, got.IsZero(), none)
 		assert.Empty(t, got.String())
+	}
+}
+
+// TestIntentOfAnotherForm: what another program has stored is not read as an intent without a version.
+func TestIntentOfAnotherForm(t *testing.T) {
+	var intent quickstream.Intent
+	require.Error(t, json.Unmarshal([]byte(`{"version":"1"}`), &intent))
+}
+
+// TestShortNumbers: the references of a call under a key come from parts of numbers, which can be shorter.
+func TestShortNumbers(t *testing.T) {
+	client, err := quickstream.NewClient(quickstream.TestAU, quickstream.Keys{Secret: quickstream.NewSecretKey("S")})
+	require.NoError(t, err)
+	for _, source := range []quickstream.AccountSource{
+		quickstream.FromCard(quickstream.CardDetails{CardNumber: quickstream.NewSecret("42424242")}),
+		quickstream.FromBankAccount(quickstream.BankAccountDetails{AccountNumber: quickstream.NewSecret("12")}),
+		quickstream.FromNZBankAccount(quickstream.NZBankAccountDetails{AccountNumber: quickstream.NewSecret("12")}),
+	} {
+		_, err := client.Transactions.Plan(t.Context(), quickstream.PayParams{Source: source}, quickstream.WithIdempotencyKey("K"))
+		require.ErrorIs(t, err, quickstream.ErrNotSent)
 	}
 }
 

@@ -6,28 +6,6 @@ import (
 	"unicode"
 )
 
-// The published column names of the transaction report: the first four of version 1, and
-// [SupplierBusinessCode] of version 2. Take all other names from your own reports.
-const (
-	CommunityCode        = "Community Code"
-	BusinessCode         = "Business Code"
-	BusinessName         = "Business Name"
-	Source               = "Source"
-	SupplierBusinessCode = "Supplier Business Code"
-)
-
-// The other published column names of the PayTo agreements report, which also has
-// [SupplierBusinessCode].
-const (
-	PayeeReference  = "Payee Reference"
-	AgreementToken  = "Agreement Token"
-	AgreementStatus = "Agreement Status"
-	CustomerID      = "Customer ID"
-	CustomerNumber  = "Customer Number"
-	RespondByTime   = "Respond By Time"
-	Purpose         = "Purpose"
-)
-
 // metadataPrefix precedes the key in the names of metadata columns.
 const metadataPrefix = "metadata_"
 

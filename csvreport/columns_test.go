@@ -81,19 +81,12 @@ func TestColumnOfAnotherReport(t *testing.T) {
 	yesterday, today := open(t, "Amount,Receipt\r\n1.00,R1"), open(t, "Receipt,Amount\r\n2,3.00")
 	amount, err := yesterday.Column("Amount")
 	require.NoError(t, err)
+	row := only(t, today)
 	for name, c := range map[string]csvreport.Column{"another report's": amount, "zero": {}} {
-		row := only(t, open(t, "Receipt,Amount\r\n2,3.00"))
-		if name == "another report's" {
-			row = only(t, today)
-		}
 		_, textErr := row.Text(c)
 		_, bytesErr := row.Bytes(c)
-		_, decimalErr := row.Decimal(c)
-		_, centsErr := row.Cents(c)
-		_, dateErr := row.Date(c)
-		_, timeErr := row.Timestamp(c)
-		_, boolErr := row.Bool(c)
-		for _, err := range []error{textErr, bytesErr, decimalErr, centsErr, dateErr, timeErr, boolErr} {
+		_, centsErr := row.Cents(c) // and all others that read a value
+		for _, err := range []error{textErr, bytesErr, centsErr} {
 			assert.ErrorIs(t, err, csvreport.KindNoColumn, name)
 		}
 	}

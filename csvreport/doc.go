@@ -29,9 +29,9 @@
 //
 // # Names and forms
 //
-// Only the first few column names of each report are published; they are the constants of this
-// package. Take all others from your own reports. The forms of dates, times and booleans are not
-// published either. [Row.Date] reads the forms that the vendor publishes for other reports, in
+// Only the first few column names of each report are published, such as "Supplier Business Code".
+// Take the names from your own reports. The forms of dates, times and booleans are not published
+// either. [Row.Date] reads the forms that the vendor publishes for other reports, in
 // which the day comes first. A form that [Row.Date], [Row.Timestamp] and [Row.Bool] do not know is
 // an error. Read it as text, or into a type with UnmarshalText.
 //

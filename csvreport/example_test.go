@@ -83,59 +83,6 @@ func ExampleDecode() {
 	// 1000002 2024-02-03 -2.50 =1+1 A-2 map[order:A-2]
 }
 
-// Each metadata key of the transactions has a column.
-func ExampleRow_Metadata() {
-	r, err := csvreport.NewReader(strings.NewReader("Receipt Number,metadata_order,metadata_shop\r\n1000001,A-1,Perth\r\n1000002,A-2,"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	order, err := r.Column("metadata_order")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for row, err := range r.Rows() {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		text, err := row.Text(order)
-		fmt.Println(text, err)
-		for key, value := range row.Metadata() {
-			fmt.Println(" ", key, value)
-		}
-	}
-	// Output:
-	// A-1 <nil>
-	//   order A-1
-	//   shop Perth
-	// A-2 <nil>
-	//   order A-2
-}
-
-// All cells of a report, whatever its columns.
-func ExampleRow_Cells() {
-	r, err := csvreport.NewReader(strings.NewReader("Receipt Number,Comment\r\n1000000001,\"two, please\""))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	columns := r.Columns()
-	for row, err := range r.Rows() {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		for i, cell := range row.Cells() {
-			fmt.Printf("%s: %s\n", columns[i].Name(), cell)
-		}
-	}
-	// Output:
-	// Receipt Number: 1000000001
-	// Comment: two, please
-}
-
 // Clone a borrowed row to keep it.
 func ExampleRow_Clone() {
 	r, err := csvreport.NewReader(strings.NewReader(report))
@@ -168,6 +115,7 @@ func ExampleRow_Clone() {
 	// Output: blue, large <nil>
 }
 
+// All cells of a report, whatever its columns, go to a file that people open in a spreadsheet.
 func ExampleSafe() {
 	r, err := csvreport.NewReader(strings.NewReader(report))
 	if err != nil {
@@ -175,20 +123,14 @@ func ExampleSafe() {
 		return
 	}
 	w := csv.NewWriter(os.Stdout)
-	columns := r.Columns()
-	cells := make([]string, len(columns))
+	cells := make([]string, len(r.Columns()))
 	for row, err := range r.Rows() {
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		for i, c := range columns {
-			text, err := row.Text(c)
-			if err != nil {
-				fmt.Println(err)
-				return
-			}
-			cells[i] = csvreport.Safe(text)
+		for i, cell := range row.Cells() {
+			cells[i] = csvreport.Safe(string(cell))
 		}
 		if err := w.Write(cells); err != nil {
 			fmt.Println(err)

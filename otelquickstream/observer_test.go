@@ -53,22 +53,6 @@ func TestSpans(t *testing.T) {
 			post + "Unset: http.request.method=POST http.response.status_code=201" + server + " url.template=/transactions",
 			"Transactions.Pay, client, Unset: quickstream.attempts=1 quickstream.operation=Transactions.Pay quickstream.result=success",
 		}},
-		"suspended": {call: func(b *bench) error {
-			b.box.NextTransaction(sandbox.Suspended())
-			err := pays(approved)(b)
-			require.ErrorIs(b.t, err, quickstream.ErrPending)
-			return err
-		}, want: []string{
-			post + "Unset: http.request.method=POST http.response.status_code=201" + server + " url.template=/transactions",
-			"Transactions.Pay, client, Unset: quickstream.attempts=1 quickstream.operation=Transactions.Pay quickstream.result=success",
-		}},
-		"summary code 2": {call: func(b *bench) error {
-			b.box.NextTransaction(sandbox.Erred())
-			return pays(approved)(b)
-		}, want: []string{
-			post + "Unset: http.request.method=POST http.response.status_code=201" + server + " url.template=/transactions",
-			"Transactions.Pay, client, Error: error.type=unsettled quickstream.attempts=1 quickstream.operation=Transactions.Pay quickstream.result=unknown",
-		}},
 		"lost": {fault: lost, call: pays(approved, quickstream.WithMaxAttempts(2)), want: []string{
 			post + "Error: error.type=network_reset http.request.method=POST" + server + " url.template=/transactions",
 			post + "Error: error.type=network_reset http.request.method=POST http.request.resend_count=1" + server + " url.template=/transactions",

@@ -159,4 +159,10 @@ func TestClockBehindTheIntent(t *testing.T) {
 	s = p.Next(s, found(declined("R1", "51")), wednesday().Add(-time.Minute))
 	assert.Equal(t, resolve.StatusSettled, s.Status)
 	assert.Equal(t, quickstream.OutcomeDeclined, s.Outcome)
+
+	paid := payTo("R1", "A")
+	paid.TransactionTime = quickstream.Timestamp{Time: wednesday()}
+	for now, sent := range map[time.Time]time.Time{wednesday().Add(time.Hour): wednesday(), wednesday().Add(-time.Hour): wednesday().Add(-time.Hour)} {
+		assert.Equal(t, sent, resolve.After(paid, nil, now).Case.Intent.NotBefore)
+	}
 }

@@ -1,18 +1,14 @@
 package resolve_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/resolve"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 func transaction(receipt string, status quickstream.TransactionStatus, summary quickstream.SummaryCode, code string) *quickstream.Transaction {
@@ -104,51 +100,4 @@ func receipts(o resolve.Observation) (all []string) {
 		all = append(all, c.ReceiptNumber)
 	}
 	return all
-}
-
-// fake is a service of which every answer is written down.
-type fake struct {
-	found   *quickstream.Transaction
-	retries quickstream.List[quickstream.Transaction]
-}
-
-func (f *fake) Resume(context.Context, quickstream.Intent, ...quickstream.CallOption) (*quickstream.Transaction, error) {
-	return f.found, nil
-}
-
-func (f *fake) Retries(string, ...quickstream.CallOption) quickstream.List[quickstream.Transaction] {
-	return f.retries
-}
-
-func TestRetriesOfTheService(t *testing.T) {
-	soft := declined("R1", "01")
-	_, client := sandboxtest.New(t)
-	unknown, refused := client.Transactions.Retries("1000000001"), client.Transactions.Retries("")
-	list := quickstream.ListOf[quickstream.Transaction]
-	tests := map[string]struct {
-		service   fake
-		result    resolve.LookupResult
-		receipt   string
-		retryable bool
-	}{
-		"none yet":      {fake{found: soft, retries: list()}, resolve.LookupSettled, "R1", true},
-		"404":           {fake{found: soft, retries: unknown}, resolve.LookupSettled, "R1", true},
-		"failed":        {fake{found: soft, retries: refused}, resolve.LookupFailed, "", false},
-		"declined":      {fake{found: soft, retries: list(declined("R2", "01"))}, resolve.LookupSettled, "R1", true},
-		"under way":     {fake{found: soft, retries: list(declined("R2", "01"), unsettled("R3"))}, resolve.LookupPending, "R3", true},
-		"approved":      {fake{found: soft, retries: list(approved("R3"), declined("R2", "01"))}, resolve.LookupSettled, "R3", false},
-		"both approved": {fake{found: soft, retries: list(approved("R3"), approved("R2"))}, resolve.LookupDoubleCharged, "", false},
-		"not declined":  {fake{found: approved("R1"), retries: list(approved("R2"))}, resolve.LookupSettled, "R1", false},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			o := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).LookUp(t.Context(), &tt.service, resolve.Case{})
-			assert.Equal(t, tt.result, o.Result)
-			assert.Equal(t, tt.receipt, o.ReceiptNumber)
-			assert.Equal(t, tt.retryable, o.Retryable)
-			assert.True(t, slices.IsSorted(receipts(o)))
-		})
-	}
-	o := resolve.DefaultPolicy(resolve.ServiceRetriesOff()).LookUp(t.Context(), &fake{found: soft, retries: refused}, resolve.Case{})
-	assert.Equal(t, "R1", o.ReceiptNumber)
 }

@@ -67,16 +67,8 @@ func TestErredTransaction(t *testing.T) {
 		looks      []string
 	}{
 		{
-			"in the morning", "2026-06-10 09:00", quickstream.NewDate(2026, time.June, 10),
-			[]string{"2026-06-10 09:00", "2026-06-10 18:30", "2026-06-11 18:30", "2026-06-12 09:00"},
-		},
-		{
 			"just before the cut-off", "2026-06-10 17:59", quickstream.NewDate(2026, time.June, 10),
 			[]string{"2026-06-10 17:59", "2026-06-10 18:30", "2026-06-11 18:30", "2026-06-12 17:59"},
-		},
-		{
-			"just after the cut-off", "2026-06-10 18:01", quickstream.NewDate(2026, time.June, 11),
-			[]string{"2026-06-10 18:01", "2026-06-11 18:30", "2026-06-12 18:30"},
 		},
 		{
 			"before a weekend", "2026-06-12 20:00", quickstream.NewDate(2026, time.June, 15),
@@ -89,10 +81,6 @@ func TestErredTransaction(t *testing.T) {
 		{
 			"over the 23-hour day", "2026-10-03 09:00", quickstream.NewDate(2026, time.October, 3),
 			[]string{"2026-10-03 09:00", "2026-10-03 18:30", "2026-10-04 18:30", "2026-10-05 10:00"},
-		},
-		{
-			"with a settlement date that is past", "2026-04-04 19:00", quickstream.NewDate(2026, time.April, 4),
-			[]string{"2026-04-04 19:00", "2026-04-05 18:30", "2026-04-06 18:30"},
 		},
 		{
 			"without a settlement date, at the cut-off", "2026-06-10 18:00",

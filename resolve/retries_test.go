@@ -2,15 +2,13 @@ package resolve_test
 
 import (
 	"context"
-	"io"
 	"net/http"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/resolve"
@@ -71,6 +69,12 @@ func TestRetriesOfRetries(t *testing.T) {
 		"of the second of two":       {&retried{attempts: both, retries: lists{"R2": {approved("R3")}}}, resolve.LookupSettled, "R3", []string{"R1", "R2"}},
 		"of both":                    {&retried{attempts: both, retries: lists{"R1": {approved("R3")}, "R2": {approved("R4")}}}, resolve.LookupDoubleCharged, "", []string{"R1", "R2"}},
 		"one of both":                {&retried{attempts: both, retries: lists{"R1": {approved("R3")}, "R2": {approved("R3")}}}, resolve.LookupSettled, "R3", []string{"R1", "R2"}},
+		"none yet":                   {&retried{}, resolve.LookupSettled, "R1", []string{"R1"}},
+		"declined":                   {&retried{retries: lists{"R1": {declined("R3", "51")}}}, resolve.LookupSettled, "R1", []string{"R1", "R3"}},
+		"under way":                  {&retried{retries: lists{"R1": {declined("R3", "54"), unsettled("R4")}}}, resolve.LookupPending, "R4", nil},
+		"approved":                   {&retried{retries: lists{"R1": {approved("R3"), declined("R4", "54")}}}, resolve.LookupSettled, "R3", nil},
+		"both approved":              {&retried{retries: lists{"R1": {approved("R3"), approved("R4")}}}, resolve.LookupDoubleCharged, "", []string{"R1"}},
+		"not declined":               {&retried{attempts: []*quickstream.Transaction{approved("R1")}, retries: lists{"R1": {approved("R3")}}}, resolve.LookupSettled, "R1", nil},
 		"in two states":              {&retried{retries: lists{"R1": {declined("R3", "51"), approved("R3")}}}, resolve.LookupFailed, "", []string{"R1"}},
 		"in two states, newer first": {&retried{retries: lists{"R1": {approved("R3"), declined("R3", "51")}}}, resolve.LookupFailed, "", []string{"R1"}},
 		"in two states of two lists": {&retried{attempts: both, retries: lists{"R1": {approved("R3")}, "R2": {declined("R3", "51")}}}, resolve.LookupFailed, "", []string{"R1", "R2"}},
@@ -82,6 +86,8 @@ func TestRetriesOfRetries(t *testing.T) {
 		o := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).LookUp(t.Context(), tt.service, resolve.Case{})
 		assert.Equal(t, tt.result, o.Result, name)
 		assert.Equal(t, tt.receipt, o.ReceiptNumber, name)
+		assert.Equal(t, tt.receipt != "" && o.Outcome != quickstream.OutcomeApproved, o.Retryable, name)
+		assert.True(t, slices.IsSorted(receipts(o)), name)
 		if tt.asked != nil {
 			assert.Equal(t, tt.asked, tt.service.asked, name)
 		}
@@ -137,27 +143,29 @@ func TestNextStepFollowsServiceRetries(t *testing.T) {
 	}
 }
 
-// constant answers everything so.
-type constant struct {
-	status int
-	body   string
-}
-
-func (a constant) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: a.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body)), Request: r}, nil
-}
-
 // TestRetriesThatAreNotShown: only the service's own 404 says that there are no retries.
 func TestRetriesThatAreNotShown(t *testing.T) {
 	const own = `{"developerMessage":"nothing was found"}`
-	for answer, want := range map[constant]resolve.LookupResult{
-		{http.StatusNotFound, own}: resolve.LookupSettled, {http.StatusNotFound, "<html>"}: resolve.LookupFailed, {http.StatusUnauthorized, own}: resolve.LookupFailed,
+	for _, c := range []struct {
+		status int
+		body   string
+		want   resolve.LookupResult
+	}{
+		{http.StatusNotFound, own, resolve.LookupSettled}, {http.StatusNotFound, "<html>", resolve.LookupFailed}, {http.StatusUnauthorized, own, resolve.LookupFailed},
 	} {
-		client, err := quickstream.NewClient(quickstream.CustomURL("https://api.invalid/rest/v1"), quickstream.Keys{Secret: quickstream.NewSecretKey("S")},
-			quickstream.WithHTTPClient(&http.Client{Transport: answer}), quickstream.WithMaxAttempts(1))
-		require.NoError(t, err)
-		service := &fake{found: declined("R1", "01"), retries: client.Transactions.Retries("R1")}
-		o := resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).LookUp(t.Context(), service, resolve.Case{})
-		assert.Equal(t, want, o.Result, "%v", answer)
+		service := notShown{&retried{attempts: []*quickstream.Transaction{declined("R1", "01")}}, answering(t, c.status, c.body).Transactions}
+		assert.Equal(t, c.want, resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).LookUp(t.Context(), service, resolve.Case{}).Result, "%+v", c)
+		o := resolve.DefaultPolicy(resolve.ServiceRetriesOff()).LookUp(t.Context(), service, resolve.Case{})
+		assert.Equal(t, "R1", o.ReceiptNumber, "nobody asks for what there cannot be")
 	}
+}
+
+// notShown is a service whose retries are those of another.
+type notShown struct {
+	*retried
+	of *quickstream.TransactionsService
+}
+
+func (n notShown) Retries(receipt string, opts ...quickstream.CallOption) quickstream.List[quickstream.Transaction] {
+	return n.of.Retries(receipt, opts...)
 }

@@ -160,31 +160,6 @@ func TestSeveralAndThenOne(t *testing.T) {
 	}
 }
 
-func TestEarlyLooks(t *testing.T) {
-	s := policy().Next(begun(quickstream.Intent{Attempts: 2}), foundNothing(), wednesday())
-	for _, o := range []resolve.Observation{
-		foundNothing(), found(unsettled("R1")),
-		{Result: resolve.LookupFailed},
-		{Result: "unheard of"},
-		found(declined("R1", "54")),
-		{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeApproved},
-		{Result: resolve.LookupSettled, Outcome: "split", ReceiptNumber: "R1"},
-	} {
-		if o.Outcome == "split" || o.Result == resolve.LookupSettled && o.ReceiptNumber == "" {
-			recorded := policy().Next(s, o, s.NextLook).Lookups
-			assert.Equal(t, resolve.LookupFailed, recorded[len(recorded)-1].Result, "an observation that contradicts itself")
-		}
-		next := policy().Next(s, o, s.NextLook.Add(-1))
-		assert.Equal(t, counted(s)+1, counted(next))
-		next.Lookups, next.Seen = s.Lookups, s.Seen
-		assert.Equal(t, s, next)
-	}
-	next := policy().Next(s, found(unsettled("R1")), s.NextLook)
-	assert.Equal(t, openHeld, progressOf(next), "in time it counts")
-	assert.Empty(t, next.Intent.ReceiptNumber)
-	assert.True(t, policy().Next(s, found(approved("R1")), s.NextLook.Add(-1)).Status.Final())
-}
-
 func TestRefusals(t *testing.T) {
 	cutOff := at("2026-06-10 18:30")
 	own := quickstream.Intent{Attempts: 1, OwnReference: true}
@@ -222,6 +197,17 @@ func TestRefusals(t *testing.T) {
 	assert.Equal(t, resolve.StatusEscalated, end.Status)
 
 	assert.Empty(t, policy().Next(once, found(unsettled("R1")), wednesday()).Intent.ReceiptNumber, "another one may appear under the reference")
+}
+
+// TestContradictions: a look-up that contradicts itself has failed.
+func TestContradictions(t *testing.T) {
+	for _, o := range []resolve.Observation{
+		{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeApproved},
+		{Result: resolve.LookupSettled, Outcome: "split", ReceiptNumber: "R1"},
+	} {
+		s := policy().Next(begun(quickstream.Intent{}), o, wednesday())
+		assert.Equal(t, resolve.LookupFailed, s.Lookups[0].Result)
+	}
 }
 
 func TestVoidsOfWhatStands(t *testing.T) {
@@ -291,7 +277,11 @@ func TestEvidenceIsBounded(t *testing.T) {
 	retryable.Retryable = true
 	rejected := one
 	rejected.Outcome = quickstream.OutcomeRejected
+	near := func(receipt string, outcome quickstream.Outcome) resolve.Observation {
+		return resolve.Observation{Result: resolve.LookupNone, Candidates: []resolve.Candidate{{ReceiptNumber: receipt, Outcome: outcome}}}
+	}
 	kinds = append(kinds, retryable, rejected, found(declined("R1", "57")), several("R1", "R2"))
+	kinds = append(kinds, near("C1", quickstream.OutcomePending), near("C1", quickstream.OutcomeDeclined), near("C2", quickstream.OutcomePending))
 	s = begun(quickstream.Intent{})
 	for range 3 {
 		for _, o := range kinds {
@@ -416,21 +406,4 @@ func TestApprovalsAreLookedUpAgain(t *testing.T) {
 	assert.True(t, p.Next(*answered, beside, wednesday()).NextLook.IsZero(), "one that shows no amount")
 	beside.Amount, beside.Candidates[0].Amount = nil, &quickstream.Amount{Amount: decimal.New(5, 0)}
 	assert.True(t, p.Next(*answered, beside, wednesday()).NextLook.IsZero(), "beside one that shows no amount")
-}
-
-// TestEqualLooksAreOneEntry: looks with the same candidates in the same state are one entry of the evidence.
-func TestEqualLooksAreOneEntry(t *testing.T) {
-	look := func(receipt string, outcome quickstream.Outcome) resolve.Observation {
-		o := foundNothing()
-		o.Candidates = []resolve.Candidate{{ReceiptNumber: receipt, Outcome: outcome}}
-		return o
-	}
-	s := begun(quickstream.Intent{})
-	for _, o := range []resolve.Observation{
-		look("C1", quickstream.OutcomePending), look("C1", quickstream.OutcomePending), look("C1", quickstream.OutcomeDeclined), look("C2", quickstream.OutcomePending),
-	} {
-		s = policy().Next(s, o, s.NextLook)
-	}
-	require.Len(t, s.Lookups, 3)
-	assert.Equal(t, 2, s.Lookups[0].Count)
 }

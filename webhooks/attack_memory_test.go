@@ -19,7 +19,7 @@ import (
 func held(t *testing.T, body string) (peak int64, status int) {
 	t.Helper()
 	r := signed(t, body)
-	peak = heaptest.Least(8*webhooks.DefaultMaxBody, func() {
+	peak = heaptest.Least(8*webhooks.MaxBody, func() {
 		h := webhooks.NewHandler(newVerifier(t), func(_ context.Context, n *webhooks.Notification) error {
 			_, err := n.Event()
 			return err
@@ -41,7 +41,7 @@ func FuzzMemory(f *testing.F) {
 		f.Add(c[0], c[1], c[2])
 	}
 	f.Fuzz(func(t *testing.T, before, element, after string) {
-		const limit = webhooks.DefaultMaxBody
+		const limit = webhooks.MaxBody
 		if element == "" || len(before)+len(element)+len(after) > limit {
 			return
 		}

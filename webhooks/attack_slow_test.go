@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,38 +15,40 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
+// limited is the response writer of a server that has no limit of its own.
+type limited struct {
+	*httptest.ResponseRecorder
+	deadline time.Time
+}
+
+func (l *limited) SetReadDeadline(deadline time.Time) error {
+	l.deadline = deadline
+	return nil
+}
+
 // A body that comes a byte a second is cut by the handler's own limit.
 func TestAttack51SlowBody(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		opts []webhooks.HandlerOption
-		want time.Duration
-	}{
-		"by default":    {nil, webhooks.DefaultReadTimeout},
-		"at one's own":  {[]webhooks.HandlerOption{webhooks.WithReadTimeout(3 * time.Second)}, 3 * time.Second},
-		"zero":          {[]webhooks.HandlerOption{webhooks.WithReadTimeout(0)}, webhooks.DefaultReadTimeout},
-		"not positive ": {[]webhooks.HandlerOption{webhooks.WithReadTimeout(-1)}, webhooks.DefaultReadTimeout},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				f := new(calls)
-				// The server itself has no limit of any kind.
-				dial := serve(t, &http.Server{Handler: webhooks.NewHandler(newVerifier(t), f.handle, test.opts...)})
-				conn := dial()
-				defer conn.Close()
-				start := time.Now()
-				if _, err := io.WriteString(conn, head(t, "100000")); err != nil {
-					t.Fatal(err)
-				}
-				drip(t, conn)
-				assert.Equal(t, http.StatusRequestTimeout, answer(conn), "answered")
-				assert.Equal(t, test.want, time.Since(start), "cut after")
-				assert.Equal(t, 0, f.count(), "the function was called")
-			})
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f, start, w := new(calls), time.Now(), &limited{ResponseRecorder: httptest.NewRecorder()}
+		r := signed(t, confirmedBody)
+		r.Body = io.NopCloser(reading(func(p []byte) (int, error) {
+			if !time.Now().Before(w.deadline) {
+				return 0, os.ErrDeadlineExceeded
+			}
+			<-time.After(time.Second)
+			return copy(p, " "), nil
+		}))
+		webhooks.NewHandler(newVerifier(t), f.handle).ServeHTTP(w, r)
+		assert.Equal(t, http.StatusRequestTimeout, w.Code)
+		assert.Equal(t, webhooks.ReadTimeout, time.Since(start), "cut after")
+		assert.Equal(t, 0, f.count(), "the function was called")
+	})
 }
+
+type reading func(p []byte) (int, error)
+
+func (r reading) Read(p []byte) (int, error) { return r(p) }
 
 // A panic of the function is net/http's, which ends the connection: the sender comes again, and the
 // notification is not remembered.

@@ -3,9 +3,7 @@ package webhooks
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-	"errors"
 	"net/http"
-	"strings"
 )
 
 // basicAuth holds the accepted Basic credentials in a function, where printing does not find them.
@@ -21,23 +19,17 @@ func digestOf(user, password string) credentials {
 
 // WithBasicAuth requires these HTTP Basic credentials in addition to the signature. In the vendor's
 // public pages they are an optional part of a subscription. Used more than once, it accepts any of
-// the pairs, for rotation. An empty user or password, or a user with a colon, is an error of
-// [NewVerifier].
-func WithBasicAuth(user string, password Secret) VerifierOption {
-	return func(c *verifierConfig) error {
-		switch {
-		case user == "" || password.text() == "":
-			return errors.New("HTTP Basic credentials need a user name and a password")
-		case strings.Contains(user, ":"):
-			return errors.New("a user name with a colon cannot be sent as Basic credentials")
-		}
+// the pairs, for rotation. A pair with an empty user or password admits nobody.
+func WithBasicAuth(user, password string) HandlerOption {
+	return func(c *handlerConfig) {
 		var accepted []credentials
 		if c.basic != nil {
 			accepted = c.basic()
 		}
-		accepted = append(accepted, digestOf(user, password.text()))
+		if user != "" && password != "" {
+			accepted = append(accepted, digestOf(user, password))
+		}
 		c.basic = func() []credentials { return accepted }
-		return nil
 	}
 }
 

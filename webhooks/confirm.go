@@ -82,7 +82,7 @@ func confirm(ctx context.Context, client *quickstream.Client, n *Notification, o
 	case known:
 		return nil, fmt.Errorf("%w: it names nothing to ask for", ErrUnconfirmed)
 	default:
-		return n.unconfirmed(), nil
+		return n, nil // with an UnknownEvent
 	}
 }
 

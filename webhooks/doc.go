@@ -1,7 +1,7 @@
 // Package webhooks receives the notifications that QuickStream posts to a merchant's endpoint. It
 // verifies and decodes them, and passes them to a function of the merchant.
 //
-//	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{secret})
+//	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{secret})
 //	...
 //	mux.Handle("/webhooks/quickstream", webhooks.NewInbox(verifier, keep))
 //

@@ -1,11 +1,7 @@
 package webhooks
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
-	"io"
-	"log/slog"
 	"strings"
 
 	"github.com/quickstream-go/quickstream"
@@ -61,16 +57,10 @@ func (t EventType) label() string {
 // marshalled: store [Notification.Raw].
 type Event interface{ isEvent() }
 
-// sealed makes a type an Event, and keeps its data out of logs.
+// sealed makes a type an Event.
 type sealed struct{}
 
 func (*sealed) isEvent() {}
-
-// Format writes a placeholder for every verb.
-func (sealed) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "webhooks.Event") }
-
-// LogValue returns a placeholder.
-func (sealed) LogValue() slog.Value { return slog.StringValue("webhooks.Event") }
 
 // MarshalJSON returns an error: store [Notification.Raw].
 func (sealed) MarshalJSON() ([]byte, error) { return nil, errMarshal }
@@ -116,25 +106,13 @@ func (e *PaymentEvent) Transaction() *quickstream.Transaction { return e.transac
 // UnknownEvent is an event of any other type, or of an unknown type whose data does not fit its
 // prefix. Its content is unconfirmed.
 type UnknownEvent struct {
-	data  held[json.RawMessage]
-	named held[subject]
+	data held[json.RawMessage]
 
 	sealed
 }
 
 // Data returns the data as it was received, or nil if there was none. Do not change it.
 func (e *UnknownEvent) Data() json.RawMessage { return e.data.get() }
-
-// ReceiptNumber returns the receiptNumber of the data, or "" if there is none that can be read.
-func (e *UnknownEvent) ReceiptNumber() string { return e.named.get().receipt }
-
-// AgreementToken returns the agreementToken of the data, or "" if there is none that can be read.
-func (e *UnknownEvent) AgreementToken() string { return e.named.get().agreement }
-
-func newUnknown(data json.RawMessage) *UnknownEvent {
-	named, _ := subjectOf(data) // what cannot be read stays empty
-	return &UnknownEvent{data: hold(data), named: hold(named)}
-}
 
 // subject holds the identifiers in the data of a notification.
 type subject struct{ receipt, agreement string }
@@ -158,8 +136,8 @@ func subjectOf(data json.RawMessage) (s subject, err error) {
 	if noAgreement == nil {
 		s.agreement = agreement.Token
 	}
-	if cause := cmp.Or(noReceipt, noAgreement); cause != nil {
-		err = &ParseError{"the data has an identifier that cannot be read", cause}
+	if noReceipt != nil || noAgreement != nil {
+		err = &ParseError{"the data has an identifier that cannot be read"}
 	}
 	return s, err
 }
@@ -172,18 +150,18 @@ func decodeEvent(kind EventType, data json.RawMessage) (Event, error) {
 	case strings.HasPrefix(string(kind), agreements):
 		agreement := new(quickstream.Agreement)
 		if err := agreement.UnmarshalJSON(data); err != nil {
-			unfit = &ParseError{"the data is not an agreement", err}
+			unfit = &ParseError{"the data is not an agreement"}
 		} else if agreement.AgreementToken == "" {
-			unfit = &ParseError{"the data is an agreement without a token", nil}
+			unfit = &ParseError{"the data is an agreement without a token"}
 		} else {
 			return &AgreementEvent{agreement: hold(agreement)}, nil
 		}
 	case strings.HasPrefix(string(kind), payments):
 		transaction := new(quickstream.Transaction)
 		if err := transaction.UnmarshalJSON(data); err != nil {
-			unfit = &ParseError{"the data is not a transaction", err}
+			unfit = &ParseError{"the data is not a transaction"}
 		} else if transaction.ReceiptNumber == "" {
-			unfit = &ParseError{"the data is a transaction without a receipt number", nil}
+			unfit = &ParseError{"the data is a transaction without a receipt number"}
 		} else {
 			return &PaymentEvent{transaction: hold(transaction)}, nil
 		}
@@ -191,5 +169,5 @@ func decodeEvent(kind EventType, data json.RawMessage) (Event, error) {
 	if kind.known() {
 		return nil, unfit
 	}
-	return newUnknown(data), nil
+	return &UnknownEvent{data: hold(data)}, nil
 }

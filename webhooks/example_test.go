@@ -36,14 +36,14 @@ func ExampleNotification_Event() {
 		fmt.Println(event.Agreement().AgreementToken, event.Agreement().Status)
 	case *webhooks.UnknownEvent:
 		// An event type of no interest, or a new one.
-		fmt.Println(n.EventType, event.ReceiptNumber(), event.AgreementToken(), len(event.Data()))
+		fmt.Println(n.EventType, len(event.Data()))
 	}
 	// Output: 1000000001 Approved
 }
 
 func ExampleNewHandler() {
-	secret := webhooks.NewSecret("the subscription's secret")
-	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{secret})
+	const secret = "the subscription's secret"
+	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{secret})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -57,7 +57,7 @@ func ExampleNewHandler() {
 
 	// In a test, a Signer plays the service.
 	signer := webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: secret}
-	forger := webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: webhooks.NewSecret("a forger's guess")}
+	forger := webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: "a forger's guess"}
 	notification, err := webhooks.NewNotification(webhooks.EventTypePayToAgreementConfirmed,
 		quickstream.Agreement{AgreementToken: "AGR0001", Status: quickstream.AgreementStatusActive})
 	if err != nil {
@@ -127,8 +127,8 @@ func ExampleConfirmWith() {
 
 // The endpoint only stores and answers. A job confirms what is stored with the API, and acts on it.
 func ExampleNewInbox() {
-	secret := webhooks.NewSecret("the subscription's secret")
-	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{secret})
+	const secret = "the subscription's secret"
+	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{secret})
 	if err != nil {
 		fmt.Println(err)
 		return

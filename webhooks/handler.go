@@ -11,8 +11,13 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// DefaultReadTimeout limits how long a body may take to arrive. Change it with [WithReadTimeout].
-const DefaultReadTimeout = 10 * time.Second
+const (
+	// ReadTimeout limits how long a body may take to arrive. The response writer has to support
+	// [http.ResponseController.SetReadDeadline]: middleware that wraps it needs an Unwrap method.
+	ReadTimeout = 10 * time.Second
+	// MaxBody is the longest body of a notification, in bytes.
+	MaxBody = 1 << 20
+)
 
 // A Func handles a notification: it stores it by ID and digest, or commits its effect. Nil
 // acknowledges the notification, and so does [ErrConflict], which is also logged. Any other error
@@ -21,25 +26,14 @@ const DefaultReadTimeout = 10 * time.Second
 type Func func(ctx context.Context, n *Notification) error
 
 type handlerConfig struct {
-	readTimeout time.Duration
-	tolerance   time.Duration
-	store       Store
-	logger      *slog.Logger
+	tolerance time.Duration
+	basic     basicAuth
+	store     Store
+	logger    *slog.Logger
 }
 
 // A HandlerOption configures [NewHandler] and [NewInbox].
 type HandlerOption func(*handlerConfig)
-
-// WithReadTimeout limits how long a body may take to arrive; [DefaultReadTimeout] if d is not
-// positive. The response writer has to support [http.ResponseController.SetReadDeadline]:
-// middleware that wraps it needs an Unwrap method.
-func WithReadTimeout(d time.Duration) HandlerOption {
-	return func(c *handlerConfig) {
-		if d > 0 {
-			c.readTimeout = d
-		}
-	}
-}
 
 // WithStore calls the function once for each notification, as far as the store remembers. Use it to
 // handle notifications at once, without an inbox. A signature may be as old as [StoreTolerance],
@@ -61,7 +55,7 @@ func WithLogger(logger *slog.Logger) HandlerOption {
 }
 
 type handler struct {
-	verifier *Verifier
+	verifier *signature.Verifier
 	handle   Func
 	config   handlerConfig
 	// unlimited makes the warning about read deadlines appear once.
@@ -74,7 +68,7 @@ type handler struct {
 // keep stores n.Raw under n.ID and n.Digest for at least eight days, unless both are stored
 // already. If the ID is stored with another digest, it stores the new content as well and
 // returns [ErrConflict].
-func NewInbox(verifier *Verifier, keep Func, opts ...HandlerOption) http.Handler {
+func NewInbox(verifier *signature.Verifier, keep Func, opts ...HandlerOption) http.Handler {
 	kept := func(c *handlerConfig) { c.tolerance = StoreTolerance }
 	return NewHandler(verifier, keep, append([]HandlerOption{kept}, opts...)...)
 }
@@ -87,14 +81,11 @@ func NewInbox(verifier *Verifier, keep Func, opts ...HandlerOption) http.Handler
 //	405, 413, 415  not a POST, too large, or with a content encoding
 //	408, 500       the body took too long; the function returned an error
 //
-// Reasons go to [WithLogger]. A signature may be
-// [signature.DefaultTolerance] old unless [WithStore] or [WithTolerance] says otherwise. The
-// handler limits the time for the body; set limits for headers and connections on the
-// [http.Server], as in the example Server.
-func NewHandler(verifier *Verifier, handle Func, opts ...HandlerOption) http.Handler {
-	h := &handler{verifier: verifier, handle: handle, config: handlerConfig{
-		readTimeout: DefaultReadTimeout, tolerance: signature.DefaultTolerance,
-	}}
+// Reasons go to [WithLogger]. A signature may be [signature.DefaultTolerance] old, and with
+// [WithStore] as old as [StoreTolerance]. The handler limits the time for the body; set limits for
+// headers and connections on the [http.Server].
+func NewHandler(verifier *signature.Verifier, handle Func, opts ...HandlerOption) http.Handler {
+	h := &handler{verifier: verifier, handle: handle, config: handlerConfig{tolerance: signature.DefaultTolerance}}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&h.config)
@@ -111,7 +102,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", http.MethodPost)
 	case http.StatusUnauthorized:
 		// Some clients send credentials only after they were asked.
-		if h.verifier.basic != nil {
+		if h.config.basic != nil {
 			w.Header().Set("WWW-Authenticate", `Basic realm="webhooks"`)
 		}
 	}
@@ -121,7 +112,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) (status int, n *Notification, err error) {
 	if n, err = h.receive(w, r); err != nil {
-		return refusal(err), nil, err
+		return statusOf(err), nil, err
 	}
 	if h.config.store == nil {
 		err = h.handle(r.Context(), n)
@@ -140,39 +131,32 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) (status int, n *
 
 func (h *handler) receive(w http.ResponseWriter, r *http.Request) (*Notification, error) {
 	// The server lifts the deadline after the body, so it does not end the function's context.
-	err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.config.readTimeout))
+	err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(ReadTimeout))
 	if err != nil {
 		h.unlimited.Do(func() {
 			h.record(r.Context(), slog.LevelWarn, "webhook endpoint cannot limit the time for a body",
 				slog.String("reason", "the response writer does not support read deadlines"))
 		})
 	}
-	return h.verifier.verify(w, r, h.config.tolerance)
+	if err := h.admit(r); err != nil {
+		return nil, err
+	}
+	body, err := readBody(w, r)
+	if err != nil {
+		return nil, err
+	}
+	return verify(h.verifier, h.config.tolerance, r.Header, body)
 }
 
-// refusal returns the status for an error of the verifier.
-func refusal(err error) int {
+// statusOf returns the answer to a request that is refused.
+func statusOf(err error) int {
+	if r, ok := errors.AsType[refused](err); ok {
+		return r.status
+	}
 	if _, ok := errors.AsType[*ParseError](err); ok {
 		return http.StatusBadRequest
 	}
-	timeout, ok := errors.AsType[interface {
-		error
-		Timeout() bool
-	}](err)
-	switch {
-	case errors.Is(err, ErrMethod):
-		return http.StatusMethodNotAllowed
-	case errors.Is(err, ErrContentEncoding):
-		return http.StatusUnsupportedMediaType
-	case errors.Is(err, ErrBodyTooLarge):
-		return http.StatusRequestEntityTooLarge
-	case ok && timeout.Timeout():
-		return http.StatusRequestTimeout
-	case errors.Is(err, ErrBody):
-		return http.StatusBadRequest
-	default: // credentials and signature
-		return http.StatusUnauthorized
-	}
+	return http.StatusUnauthorized // for its signature
 }
 
 func (h *handler) log(ctx context.Context, status int, n *Notification, err error, took time.Duration) {
@@ -208,8 +192,10 @@ func reason(err error) string {
 	if e, ok := errors.AsType[*ParseError](err); ok {
 		return e.Error()
 	}
+	if r, ok := errors.AsType[refused](err); ok {
+		return r.Error()
+	}
 	for _, known := range []error{
-		ErrMethod, ErrContentEncoding, ErrCredentials, ErrBodyTooLarge, ErrBody,
 		signature.ErrMissing, signature.ErrMalformed, signature.ErrMismatch, signature.ErrTooOld, signature.ErrTooNew,
 		ErrInProgress, ErrConflict, ErrUnconfirmed,
 	} {

@@ -3,7 +3,6 @@ package webhooks_test
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -41,14 +40,13 @@ var signedAt = time.UnixMilli(1707312770123)
 func fixed() time.Time { return signedAt }
 
 // sender signs at signedAt with the current secret.
-var sender = webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: webhooks.NewSecret(currentSecret), Now: fixed}
+var sender = webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: currentSecret, Now: fixed}
 
 // newVerifier accepts both secrets and takes signedAt for the present.
-func newVerifier(t testing.TB, opts ...webhooks.VerifierOption) *webhooks.Verifier {
+func newVerifier(t testing.TB, opts ...signature.Option) *signature.Verifier {
 	t.Helper()
-	opts = append([]webhooks.VerifierOption{webhooks.WithClock(fixed)}, opts...)
-	v, err := webhooks.NewVerifier(signature.AssumedHMAC{},
-		[]webhooks.Secret{webhooks.NewSecret(currentSecret), webhooks.NewSecret(previousSecret)}, opts...)
+	opts = append([]signature.Option{signature.WithClock(fixed)}, opts...)
+	v, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{currentSecret, previousSecret}, opts...)
 	require.NoError(t, err)
 	return v
 }
@@ -168,56 +166,3 @@ func newAPI(t testing.TB, status int, body string) (*quickstream.Client, *api) {
 	require.NoError(t, err)
 	return client, a
 }
-
-// pipes is a listener of connections in memory, whose waiting a synctest bubble
-// can see.
-type pipes struct {
-	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
-}
-
-// serve serves in memory and returns the function that dials.
-func serve(t testing.TB, server *http.Server) func() net.Conn {
-	t.Helper()
-	l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
-	stopped := make(chan struct{})
-	var open sync.WaitGroup // a connection lingers after a body that was not read to its end
-	server.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			open.Add(1)
-		} else if state == http.StateClosed || state == http.StateHijacked {
-			open.Done()
-		}
-	}
-	go func() {
-		defer close(stopped)
-		_ = server.Serve(l)
-	}()
-	t.Cleanup(func() {
-		_ = server.Close()
-		<-stopped
-		open.Wait()
-	})
-	return func() net.Conn {
-		near, far := net.Pipe()
-		l.conns <- far
-		return near
-	}
-}
-
-func (l *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conns:
-		return c, nil
-	case <-l.done:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *pipes) Close() error {
-	l.once.Do(func() { close(l.done) })
-	return nil
-}
-
-func (l *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "pipe"} }

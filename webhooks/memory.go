@@ -10,29 +10,25 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-const (
-	// DefaultMaxIDs is how many notifications a [MemoryStore] remembers by default.
-	DefaultMaxIDs = 50_000
-	// DefaultRetention is how long a [MemoryStore] remembers a notification by default: longer than
-	// [StoreTolerance].
-	DefaultRetention = 8 * 24 * time.Hour
-)
+// DefaultMaxIDs is how many notifications a [MemoryStore] remembers by default.
+const DefaultMaxIDs = 50_000
 
-// A MemoryStore is a [Store] in memory. Its zero value is ready for use. Do not change its fields
+// retention is longer than [StoreTolerance].
+const retention = 8 * 24 * time.Hour
+
+// A MemoryStore is a [Store] in memory. Its zero value is ready for use. Do not change its field
 // after the first use. It is safe for concurrent use.
 //
-// It forgets what is older than Retention, the oldest if there are more than MaxIDs, and everything
+// It forgets what is older than eight days, the oldest if there are more than MaxIDs, and everything
 // when the process ends. It never handles what it may have forgotten: it refuses an unknown
 // notification with [signature.ErrTooOld] if that was signed no later than a forgotten one, or more
 // than [signature.DefaultTolerance] before the store was first used. So a notification that first
 // arrives after a restart can be refused for good if the service does not sign it anew. An inbox
-// does not have this limit. A notification that no [Verifier] has verified is always accepted.
+// does not have this limit. A notification that no [signature.Verifier] has verified is always accepted.
 type MemoryStore struct {
 	// MaxIDs is the largest number of notifications; [DefaultMaxIDs] if not positive. One takes
 	// about 450 bytes. It should exceed what arrives within the tolerance for signatures.
 	MaxIDs int
-	// Retention is how long they are remembered; [DefaultRetention] if not positive.
-	Retention time.Duration
 
 	mu       sync.Mutex
 	attempts map[string][]*attempt // running and succeeded, by ID
@@ -131,12 +127,9 @@ func (s *MemoryStore) end(own *attempt) {
 
 // forget drops what is too old or too much.
 func (s *MemoryStore) forget(now time.Time) {
-	most, retention := s.MaxIDs, s.Retention
+	most := s.MaxIDs
 	if most <= 0 {
 		most = DefaultMaxIDs
-	}
-	if retention <= 0 {
-		retention = DefaultRetention
 	}
 	for len(s.handled) > 0 && (len(s.handled) > most || now.Sub(s.handled[0].at) > retention) {
 		s.horizon = later(s.horizon, s.handled[0].signed)

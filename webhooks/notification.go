@@ -55,19 +55,10 @@ type members struct {
 const maxValues = 5_000
 
 // ParseError means that a notification or its data cannot be decoded.
-type ParseError struct {
-	reason string
-	err    error
-}
+type ParseError struct{ reason string }
 
 // Error says what is wrong, and never repeats what was received.
 func (e *ParseError) Error() string { return "webhooks: " + e.reason }
-
-// Unwrap returns the cause, or nil. Its text may repeat what was received.
-func (e *ParseError) Unwrap() error { return e.err }
-
-// Format writes what Error returns, for every verb.
-func (e *ParseError) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Error()) }
 
 // Parse decodes the body of a verified notification, also of one that was stored. Do not change the
 // body afterwards.
@@ -81,15 +72,15 @@ func Parse(body []byte) (*Notification, error) {
 	err := wire.Decode(body, &m)
 	switch {
 	case len(body) > maxValues && err == nil && !wire.HasAtMost(body, maxValues): // a shorter body cannot hold more
-		return nil, &ParseError{"the body holds too many values", nil}
+		return nil, &ParseError{"the body holds too many values"}
 	case errors.Is(err, wire.ErrDuplicateMember):
-		return nil, &ParseError{"the body names a member twice", err}
+		return nil, &ParseError{"the body names a member twice"}
 	case err != nil:
-		return nil, &ParseError{"the body is not a notification in JSON", err}
+		return nil, &ParseError{"the body is not a notification in JSON"}
 	case !isID(m.ID):
-		return nil, &ParseError{"the id is missing or not 1 to 255 printable ASCII characters without blanks", nil}
+		return nil, &ParseError{"the id is missing or not 1 to 255 printable ASCII characters without blanks"}
 	case m.EventType == "":
-		return nil, &ParseError{"the event type is missing", nil}
+		return nil, &ParseError{"the event type is missing"}
 	}
 	return &Notification{
 		ID: m.ID, Timestamp: m.Timestamp, EventType: m.EventType,
@@ -160,25 +151,9 @@ func meaning(body []byte) []byte {
 		return sum.Sum(nil)
 	}
 	maps.DeleteFunc(tree, func(name string, _ any) bool { return strings.EqualFold(name, "timestamp") })
-	encoder := json.NewEncoder(oneLine{sum})
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(tree) // what was decoded can be encoded
+	normal, _ := wire.Marshal(tree) // what was decoded can be encoded
+	_, _ = sum.Write(normal)
 	return sum.Sum(nil)
-}
-
-// oneLine drops the line feed that a json.Encoder writes.
-type oneLine struct{ io.Writer }
-
-func (l oneLine) Write(text []byte) (int, error) {
-	_, err := l.Writer.Write(bytes.TrimSuffix(text, []byte("\n")))
-	return len(text), err
-}
-
-// unconfirmed returns the notification with an UnknownEvent.
-func (n *Notification) unconfirmed() *Notification {
-	plain, event := *n, newUnknown(n.data.get())
-	plain.event = func() (Event, error) { return event, nil }
-	return &plain
 }
 
 // confirmed returns the notification with another event and its data.
@@ -216,12 +191,6 @@ var errMarshal = errors.New("webhooks: a notification cannot be marshalled: stor
 
 // MarshalJSON returns an error, because logs are written in JSON too. Store [Notification.Raw].
 func (n Notification) MarshalJSON() ([]byte, error) { return nil, errMarshal }
-
-// MarshalText returns an error. Encoders of XML and YAML call it.
-func (n Notification) MarshalText() ([]byte, error) { return nil, errMarshal }
-
-// GobEncode returns an error.
-func (n Notification) GobEncode() ([]byte, error) { return nil, errMarshal }
 
 // String returns the ID, and the event type if it is known.
 func (n Notification) String() string {

@@ -12,12 +12,12 @@ import (
 
 // A Signer makes signed requests like the service's, for tests of an endpoint.
 type Signer struct {
-	// Scheme and Secret are those of the endpoint's [Verifier]. Required.
+	// Scheme and Secret are those of the endpoint's [signature.Verifier]. Required.
 	Scheme signature.Scheme
-	Secret Secret
+	Secret string
 	// User and Password are the Basic credentials. They are sent if User is not empty.
 	User     string
-	Password Secret
+	Password string
 	// Now returns the time of signing; [time.Now] if nil.
 	Now func() time.Time
 }
@@ -38,7 +38,7 @@ func (s Signer) NewRequestWithBody(ctx context.Context, target string, body []by
 	if s.Now != nil {
 		now = s.Now
 	}
-	value, err := signature.Sign(s.Scheme, s.Secret.text(), now(), body)
+	value, err := signature.Sign(s.Scheme, s.Secret, now(), body)
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
@@ -49,7 +49,7 @@ func (s Signer) NewRequestWithBody(ctx context.Context, target string, body []by
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set(signature.Header, value)
 	if s.User != "" {
-		r.SetBasicAuth(s.User, s.Password.text())
+		r.SetBasicAuth(s.User, s.Password)
 	}
 	return r, nil
 }

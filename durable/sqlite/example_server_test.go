@@ -73,7 +73,7 @@ func runServer(ctx context.Context, box *sandbox.Sandbox, file string, listener 
 	if err != nil {
 		return err
 	}
-	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret("from the portal")})
+	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{"from the portal"})
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func runServer(ctx context.Context, box *sandbox.Sandbox, file string, listener 
 }
 
 // serve works until ctx ends, as on SIGTERM, and then lets what is under way come to its end.
-func serve(ctx context.Context, engine *durable.Engine[*sql.Tx], verifier *webhooks.Verifier, office *console.Handler, listener net.Listener) error {
+func serve(ctx context.Context, engine *durable.Engine[*sql.Tx], verifier *signature.Verifier, office *console.Handler, listener net.Listener) error {
 	mux := http.NewServeMux()
 	mux.Handle("/webhooks", engine.Inbox(verifier))
 	mux.Handle("/payments/", http.StripPrefix("/payments", office)) // behind your login

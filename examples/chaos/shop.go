@@ -133,20 +133,20 @@ func (m *merchant) call(ctx context.Context, w *write, opts ...quickstream.CallO
 		}, opts...)
 	case oracle.TopUp:
 		return m.client.Transactions.TopUp(ctx, quickstream.TopUpParams{
-			OriginalReceiptNumber: w.Original, PrincipalAmount: w.Amount, Currency: quickstream.CurrencyAUD, CustomerReferenceNumber: w.Order.ID,
+			OriginalReceiptNumber: w.Original, PrincipalAmount: w.Amount, Currency: quickstream.CurrencyAUD, FollowUpDetails: quickstream.FollowUpDetails{CustomerReferenceNumber: w.Order.ID},
 		}, opts...)
 	case oracle.Capture:
 		return m.client.Transactions.Capture(ctx, quickstream.CaptureParams{
-			OriginalReceiptNumber: w.Original, PrincipalAmount: w.Amount, Currency: quickstream.CurrencyAUD, CustomerReferenceNumber: w.Order.ID, StoredCredential: manual,
+			OriginalReceiptNumber: w.Original, PrincipalAmount: w.Amount, Currency: quickstream.CurrencyAUD, FollowUpDetails: quickstream.FollowUpDetails{CustomerReferenceNumber: w.Order.ID}, StoredCredential: manual,
 		}, opts...)
 	case oracle.Cancellation:
 		return m.client.Transactions.CancelPreauthorisation(ctx, quickstream.CancelPreauthorisationParams{
-			OriginalReceiptNumber: w.Original, PrincipalAmount: w.Amount, Currency: quickstream.CurrencyAUD, CustomerReferenceNumber: w.Order.ID,
+			OriginalReceiptNumber: w.Original, PrincipalAmount: w.Amount, Currency: quickstream.CurrencyAUD, FollowUpDetails: quickstream.FollowUpDetails{CustomerReferenceNumber: w.Order.ID},
 			Type: quickstream.CancellationTypePartial,
 		}, opts...)
 	case oracle.Refund:
 		return m.client.Transactions.Refund(ctx, quickstream.RefundParams{
-			OriginalReceiptNumber: w.Original, PrincipalAmount: w.Amount, Currency: quickstream.CurrencyAUD, CustomerReferenceNumber: w.Order.ID,
+			OriginalReceiptNumber: w.Original, PrincipalAmount: w.Amount, Currency: quickstream.CurrencyAUD, FollowUpDetails: quickstream.FollowUpDetails{CustomerReferenceNumber: w.Order.ID},
 		}, opts...)
 	case oracle.Void:
 		return m.client.Transactions.Void(ctx, w.Original, opts...)

@@ -15,7 +15,6 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/examples/internal/demo"
 	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
@@ -80,7 +79,7 @@ func run(ctx context.Context, s *demo.Shop) error {
 // serves at a public address.
 func subscribe(s *demo.Shop, m *merchant) error {
 	secret := rand.Text()
-	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(secret)}, webhooks.WithClock(s.Clock.Now))
+	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{secret}, signature.WithClock(s.Clock.Now))
 	if err != nil {
 		return err
 	}

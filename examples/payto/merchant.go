@@ -15,6 +15,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/webhooks"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 // merchant is a shop that collects by PayTo. Its maps stand for tables: what events have said, by
@@ -30,7 +31,7 @@ type merchant struct {
 // webhooks is the endpoint for events. The algorithm of the signature is assumed, which is why
 // ConfirmWith asks the API before anything is believed. One event has one effect, however often
 // it arrives.
-func (m *merchant) webhooks(verifier *webhooks.Verifier) http.Handler {
+func (m *merchant) webhooks(verifier *signature.Verifier) http.Handler {
 	return webhooks.NewHandler(verifier, webhooks.ConfirmWith(m.client, func(_ context.Context, n *webhooks.Notification) error {
 		m.mu.Lock()
 		defer m.mu.Unlock()

@@ -184,15 +184,6 @@ func submitsTheLost(intent quickstream.Intent, err error) (quickstream.Intent, b
 	return intent, errors.Is(err, quickstream.ErrNotSent)
 }
 
-// renewsWhatWasNotSent takes every error that matches ErrNotSent for proof. That an
-// earlier call had sent the intent does not count: the refused claim does not match it.
-func renewsWhatWasNotSent(intent quickstream.Intent, err error) (quickstream.Intent, bool) {
-	if errors.Is(err, quickstream.ErrNotSent) {
-		return intent.Renewed(), false
-	}
-	return intent, false
-}
-
 // What is planned and stored is not what is sent: Pay chooses a key and an id of its
 // own, by which nobody looks for it.
 func paysWhatWasNotPlanned(ctx context.Context, s *shop, order string) error {

@@ -50,12 +50,11 @@ func TestPrograms(t *testing.T) {
 		{"4b all but the type UnknownOutcomeError: another card", othersTakeAnotherCard(unknownByType), ""},
 		{"5 the transaction of an error: another card unless approved", anotherCardUnlessApproved, "Transaction.Outcome"},
 		// Under an own key no client can prevent it: that it was used hours ago, nobody here
-		// knows. A planned intent is safe with a claim, and without Renewed.
+		// knows. A planned intent is safe with a claim.
 		{"6a own key: loop, and the job once more", jobPaysAgainUnderItsKey(2, tries), "WithIdempotencyKey"},
 		{"6b own key: one try in each run", jobPaysAgainUnderItsKey(tries, 1), "WithIdempotencyKey"},
 		{"6c submitted again, empty claim", jobSubmitsAgain(emptyClaim, submitsThePlan), "Claim"},
-		{"6d claim refused: renewed", jobSubmitsAgain((*shop).claim, renewsWhatWasNotSent), ""},
-		{"6e lost intent refused: not paid", jobSubmitsAgain((*shop).claim, submitsTheLost), ""},
+		{"6d lost intent refused: not paid", jobSubmitsAgain((*shop).claim, submitsTheLost), ""},
 		// The look-up finds a payment that the plan did not make, and a person is asked.
 		{"7 planned, and Pay called", paysWhatWasNotPlanned, ""},
 		{"8a deadline is temporary, by the error", deadlineIsTemporary(exceededByError), ""},

@@ -194,9 +194,8 @@ func validArguments(id string) map[reflect.Type]any {
 		quickstream.CaptureParams{OriginalReceiptNumber: "R-1", PrincipalAmount: ten, Currency: "AUD", StoredCredential: stored},
 		quickstream.CancelPreauthorisationParams{OriginalReceiptNumber: "R-1", Type: quickstream.CancellationTypeFull, PrincipalAmount: ten, Currency: "AUD"},
 		quickstream.ListTransactionsParams{},
-		quickstream.OpenPreauthsParams{Month: thisMonth()},
 		quickstream.ListAgreementsParams{},
-		quickstream.SuspendedParams{SupplierBusinessCode: "SHOP", Month: thisMonth()},
+		quickstream.MonthParams{SupplierBusinessCode: "SHOP", Month: thisMonth()},
 		quickstream.ReturnedParams{Date: quickstream.Date{Year: 2026, Month: time.March, Day: 2}},
 		quickstream.CreateAgreementParams{
 			SupplierBusinessCode: "SHOP", PayeeReference: "PAYEE-1",
@@ -212,7 +211,6 @@ func validArguments(id string) map[reflect.Type]any {
 		quickstream.ReportParams{SettlementDate: quickstream.Date{Year: 2026, Month: time.March, Day: 2}},
 		quickstream.ReportWait{},
 		quickstream.RegisterAccountParams{ReceiptNumber: "R-1"},
-		quickstream.BatchTransactionsParams{},
 		quickstream.PaymentFileWait{},
 		quickstream.UploadPaymentFileParams{FileName: "payments.txt", Format: "DEC", Content: strings.NewReader("x"), Size: 1},
 		quickstream.AuthenticateParams{MessageCategory: quickstream.ThreeDSMessageCategoryStoring, Purpose: quickstream.ThreeDSPurposeAddCard},

@@ -64,7 +64,7 @@ func TestListWithoutARequest(t *testing.T) {
 			assert.Equal(t, want, strings.Join(ids, ""))
 			first, err := list.First(t.Context())
 			if want == "" {
-				require.ErrorIs(t, err, quickstream.ErrEmptyList)
+				require.ErrorIs(t, err, quickstream.ErrNotFound)
 				continue
 			}
 			require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestListReadsAllPages(t *testing.T) {
 
 	empty, err := clientOf(t, pages(&asked, pageOf("{next}"), pageOf(""))).Customers.List(quickstream.ListCustomersParams{}).First(t.Context())
 	assert.ErrorIs(t, err, quickstream.ErrNotFound)
-	assert.ErrorIs(t, err, quickstream.ErrEmptyList)
+	assert.ErrorIs(t, err, quickstream.ErrNotFound)
 	assert.Nil(t, empty)
 	assert.Equal(t, 5, asked, "an empty page is not the end")
 }

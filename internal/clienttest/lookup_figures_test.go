@@ -38,10 +38,10 @@ func TestWhatInheritsItsOriginal(t *testing.T) {
 	client := clientOf(t, says(500, ""))
 	for _, sent := range []string{"", "ORDER-0", "ORDER-1"} {
 		for kind, params := range map[string]quickstream.TransactionParams{
-			"REFUND":  quickstream.RefundParams{OriginalReceiptNumber: "R-0", PrincipalAmount: amount, Currency: "AUD", PaymentReferenceNumber: sent},
-			"PREAUTH": quickstream.TopUpParams{OriginalReceiptNumber: "R-0", PrincipalAmount: amount, Currency: "AUD", PaymentReferenceNumber: sent},
+			"REFUND":  quickstream.RefundParams{OriginalReceiptNumber: "R-0", PrincipalAmount: amount, Currency: "AUD", FollowUpDetails: quickstream.FollowUpDetails{PaymentReferenceNumber: sent}},
+			"PREAUTH": quickstream.TopUpParams{OriginalReceiptNumber: "R-0", PrincipalAmount: amount, Currency: "AUD", FollowUpDetails: quickstream.FollowUpDetails{PaymentReferenceNumber: sent}},
 			"CAPTURE": quickstream.CaptureParams{
-				OriginalReceiptNumber: "R-0", PrincipalAmount: amount, Currency: "AUD", PaymentReferenceNumber: sent,
+				OriginalReceiptNumber: "R-0", PrincipalAmount: amount, Currency: "AUD", FollowUpDetails: quickstream.FollowUpDetails{PaymentReferenceNumber: sent},
 				StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeStoredCredential},
 			},
 		} {

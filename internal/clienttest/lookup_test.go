@@ -123,12 +123,12 @@ func planned(t *testing.T) (made, own, refund, topUp, capture quickstream.Intent
 func TestTheTableOfMatches(t *testing.T) {
 	made, own, refund, topUp, capture := planned(t)
 	own0, err := clientOf(t, says(500, "")).Transactions.Plan(t.Context(), quickstream.CaptureParams{
-		OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD", PaymentReferenceNumber: "ORDER-7",
+		OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD", FollowUpDetails: quickstream.FollowUpDetails{PaymentReferenceNumber: "ORDER-7"},
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeStoredCredential},
 	})
 	require.NoError(t, err)
 	refund0, err := clientOf(t, says(500, "")).Transactions.Plan(t.Context(), quickstream.RefundParams{
-		OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD", PaymentReferenceNumber: "ORDER-7",
+		OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD", FollowUpDetails: quickstream.FollowUpDetails{PaymentReferenceNumber: "ORDER-7"},
 	})
 	require.NoError(t, err)
 	pay := payment()
@@ -405,7 +405,7 @@ func TestWhatALookUpAsks(t *testing.T) {
 		return intent
 	}
 	both, err := clientOf(t, says(500, "")).Transactions.Plan(t.Context(), quickstream.RefundParams{
-		OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD", PaymentReferenceNumber: "ORDER-7", CustomerReferenceNumber: "CUSTOMER-7",
+		OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD", FollowUpDetails: quickstream.FollowUpDetails{PaymentReferenceNumber: "ORDER-7", CustomerReferenceNumber: "CUSTOMER-7"},
 	})
 	require.NoError(t, err)
 	reference, refunds := "for-reference-number "+refund.Reference, "R-0/refunds"
@@ -456,7 +456,7 @@ func TestWhatALookUpAsks(t *testing.T) {
 			s.show("R-0", members{"transactionType": "PREAUTH", "paymentReferenceNumber": "ORDER-0", "metadata": members{"intentId": "ORIGINAL"}}, "ORDER-0")
 		}, []string{"R-0", "for-reference-number " + topUp.Reference, "for-reference-number ORDER-0"}, ""},
 		"under the original's reference, sent so": {func() quickstream.Intent {
-			same, err := clientOf(t, says(500, "")).Transactions.Plan(t.Context(), quickstream.TopUpParams{OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.New(1, 0), Currency: "AUD", PaymentReferenceNumber: "ORDER-0"})
+			same, err := clientOf(t, says(500, "")).Transactions.Plan(t.Context(), quickstream.TopUpParams{OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.New(1, 0), Currency: "AUD", FollowUpDetails: quickstream.FollowUpDetails{PaymentReferenceNumber: "ORDER-0"}})
 			require.NoError(t, err)
 			return same
 		}(), func(*shelf) {}, []string{"R-0", "for-reference-number ORDER-0"}, ""},

@@ -89,7 +89,7 @@ func (op operation) response(ctx context.Context, c *quickstream.Client, of refl
 			return nil, unreadable.Index(0).Interface().(error)
 		}
 		if data.Len() == 0 {
-			return nil, quickstream.ErrEmptyList
+			return nil, quickstream.ErrNotFound
 		}
 		out[0] = data.Index(0)
 	}

@@ -143,7 +143,7 @@ func tableRows() []row {
 		// A key in flight is no refusal.
 		{when: inconclusive, name: "409", fault: sandbox.Status(409, sandbox.ServiceError), cells: inFlight},
 
-		{when: "503, own words", name: "503", fault: sandbox.Status(503, sandbox.ServiceError), cells: later},
+		{when: "503, error body", name: "503", fault: sandbox.Status(503, sandbox.ServiceError), cells: later},
 		{when: refused429, name: "429", fault: sandbox.RateLimited("1"), cells: later},
 		{when: refused429, name: "429 without Retry-After", fault: sandbox.RateLimited(""), cells: later},
 		{when: refused429, name: "429 at the cap", fault: sandbox.RateLimited("8"), cells: later},

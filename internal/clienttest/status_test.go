@@ -92,3 +92,22 @@ func TestStatusesThatCannotBeNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestMayBeReturned: what came from a bank account, by any of the members that say so, and is approved.
+func TestMayBeReturned(t *testing.T) {
+	const approved = `{"receiptNumber":"R1","summaryCode":"0","responseCode":"08","status":"Approved"`
+	for body, want := range map[string]bool{
+		approved + `}`:                           false,
+		approved + `,"creditCard":{}}`:           false,
+		approved + `,"bankAccount":{}}`:          true,
+		approved + `,"nzBankAccount":{}}`:        true,
+		approved + `,"directEntryAccount":{}}`:   true,
+		approved + `,"nzDirectEntryAccount":{}}`: true,
+		`{"receiptNumber":"R1","summaryCode":"0","responseCode":"08","status":"Approved*"}`:                 true,
+		`{"receiptNumber":"R1","summaryCode":"1","responseCode":"51","status":"Declined","bankAccount":{}}`: false,
+	} {
+		payment, err := clientOf(t, says(http.StatusOK, body)).Transactions.Get(t.Context(), "R1")
+		require.NoError(t, err)
+		assert.Equal(t, want, payment.MayBeReturned(), body)
+	}
+}

@@ -192,13 +192,9 @@ func TestStoredRequestsAreReadStrictly(t *testing.T) {
 		refusedUnread(t, name, intent, card)
 	}
 	pay := all["Transactions.Pay"]
-	bare := pay
-	bare.Request = json.RawMessage(`{"transactionType":"PAYMENT","principalAmount":10.50}`)
-	assert.False(t, bare.Renewed().Complete, "it has an id, and its request has none")
 	for _, request := range []string{``, `null`, `{}`, `"a"`, "{\"comment\":\"\xff\"}"} {
 		pay.Request = json.RawMessage(request)
 		refusedUnread(t, request, pay, card)
-		assert.False(t, pay.Renewed().Complete, request)
 	}
 }
 

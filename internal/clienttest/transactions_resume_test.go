@@ -282,41 +282,5 @@ func TestSubmitAfterItsClaim(t *testing.T) {
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, "the claim may have been stored")
 }
 
-// TestRenewed: the same request under a key and an id of its own, and a reference too where the
-// merchant chose none.
-func TestRenewed(t *testing.T) {
-	client := clientOf(t, says(500, ""))
-	params := payment()
-	params.Source, params.PaymentReferenceNumber = quickstream.FromAccount("A-1", quickstream.AccountTypeCreditCard), "ORDER-5"
-	params.Metadata = map[string]string{"shop": "1"}
-	intent, err := client.Transactions.Plan(t.Context(), params)
-	require.NoError(t, err)
-	renewed := intent.Renewed()
-	assert.NotEqual(t, intent.IdempotencyKey, renewed.IdempotencyKey)
-	assert.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, renewed.IdempotencyKey, "some services take UUIDs only")
-	assert.NotEqual(t, intent.ID, renewed.ID)
-	assert.Equal(t, intent.Reference, renewed.Reference)
-	assert.True(t, renewed.Complete)
-	assert.True(t, renewed.OwnReference)
-	void, err := client.Transactions.PlanVoid(t.Context(), "R-1")
-	require.NoError(t, err)
-	assert.False(t, void.Renewed().OwnReference)
-	assert.Equal(t, strings.Replace(string(intent.Request), intent.ID, renewed.ID, 1), string(renewed.Request))
-	intent.Request = []byte("{}")
-	assert.False(t, intent.Renewed().Complete, "what was changed by hand is not sent")
-
-	params.PaymentReferenceNumber = ""
-	for _, name := range []string{"intent", ""} {
-		intent, err = client.Transactions.Plan(t.Context(), params, quickstream.WithIntentMetadata(name))
-		require.NoError(t, err)
-		renewed = intent.Renewed()
-		assert.NotEqual(t, intent.Reference, renewed.Reference)
-		assert.False(t, renewed.OwnReference)
-		assert.True(t, renewed.Complete)
-		assert.Contains(t, string(renewed.Request), `"paymentReferenceNumber":"`+renewed.Reference+`"`)
-		assert.NotContains(t, string(renewed.Request), intent.Reference)
-	}
-}
-
 // wait lets time pass inside a synctest bubble.
 func wait(d time.Duration) { <-time.After(d) }

@@ -2,7 +2,6 @@
 package heaptest
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -19,16 +18,9 @@ func held() int64 {
 	return int64(sample[0].Value.Uint64()) //nolint:gosec // no heap is that large
 }
 
-// Live returns the bytes on the heap that are no garbage.
-func Live() int64 {
-	runtime.GC()
-	runtime.GC() // which empties the pools
-	return held()
-}
-
-// Peak returns the most bytes that f adds to the heap. The collector runs often, so that garbage
+// peakOf returns the most bytes that f adds to the heap. The collector runs often, so that garbage
 // hardly counts.
-func Peak(f func()) (peak int64) {
+func peakOf(f func()) (peak int64) {
 	runtime.GC()
 	defer debug.SetGCPercent(debug.SetGCPercent(int(min(10, max(1, 100*slack/held())))))
 	before, done, watched := held(), make(chan struct{}), make(chan struct{})
@@ -55,12 +47,12 @@ func Peak(f func()) (peak int64) {
 // Least returns the least of several peaks, and stops at enough: with small inputs, garbage can
 // exceed what is held.
 func Least(enough int64, f func()) int64 {
-	peak := Peak(f)
+	peak := peakOf(f)
 	for range 100 { // on a busy machine the collector comes late
 		if peak <= enough {
 			break
 		}
-		peak = min(peak, Peak(f))
+		peak = min(peak, peakOf(f))
 	}
 	return peak
 }
@@ -70,13 +62,4 @@ func Full(length int, before, element, after string) string {
 	room := length - len(before) - len(after)
 	body := before + strings.TrimSuffix(strings.Repeat(element, room/len(element)), ",") + after
 	return body + strings.Repeat(" ", length-len(body))
-}
-
-// Members returns n members of an object, each with its comma.
-func Members(n int, value string) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, `"%x":%s,`, i, value)
-	}
-	return b.String()
 }

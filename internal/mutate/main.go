@@ -35,7 +35,7 @@ import (
 
 const (
 	// mutated are the files that are changed.
-	mutated = "lookup.go outcome.go refunds.go reports.go transactions*.go payto.go payto_rules.go resolve/*.go internal/transport/*.go"
+	mutated = "lookup.go outcome.go refunds.go reports.go intent.go operations.go paytransactions.go sources.go transactions.go payto.go payto_rules.go resolve/*.go internal/transport/*.go"
 	// tested are the packages whose tests are run.
 	tested = ". resolve internal/transport internal/clienttest sandbox/sandboxtest"
 )
@@ -207,8 +207,8 @@ func try(dir string, number int, tests []test) error {
 	return nil
 }
 
-// run runs mutants, prints those that survive and a line for each file, and returns how many of
-// them are not explained.
+// run runs mutants, prints those that survive and how many there are, and returns how many of them are not
+// explained.
 func run(dir string, mutants []mutant, numbers []int, workers int) (unexplained int) {
 	meets, why := trace(dir, len(mutants)), explanations()
 	results := make([]error, len(mutants))
@@ -224,31 +224,19 @@ func run(dir string, mutants []mutant, numbers []int, workers int) (unexplained 
 		})
 	}
 	group.Wait()
-	type count struct{ mutants, survived, endless int }
-	counts, files := map[string]count{}, []string{}
+	survived, endless := 0, 0
 	for _, n := range numbers {
-		for _, name := range []string{mutants[n].file, "all"} {
-			c, seen := counts[name]
-			if !seen {
-				files = append(files, name)
+		switch {
+		case results[n] == nil:
+			survived++
+			if why[mutants[n].String()] == "" {
+				unexplained++
 			}
-			c.mutants++
-			switch {
-			case results[n] == nil:
-				c.survived++
-			case errors.Is(results[n], errEndless):
-				c.endless++
-			}
-			counts[name] = c
-		}
-		if results[n] == nil && why[mutants[n].String()] == "" {
-			unexplained++
+		case errors.Is(results[n], errEndless):
+			endless++
 		}
 	}
-	for _, file := range files {
-		c := counts[file]
-		_, _ = fmt.Fprintf(os.Stdout, "%-40s %4d mutants, %4d killed (%d never end), %3d survived\n", file, c.mutants, c.mutants-c.survived, c.endless, c.survived)
-	}
+	_, _ = fmt.Fprintf(os.Stdout, "%d mutants, %d killed (%d never end), %d survived\n", len(numbers), len(numbers)-survived, endless, survived)
 	return unexplained
 }
 

@@ -51,14 +51,13 @@ type judge struct {
 type truth struct {
 	ended    string
 	receipts []string
-	held     string // the combination in which the write may be held; "" must settle
-	risk     string // one that the merchant has taken knowingly
+	held     bool // it may be; otherwise it must settle
+	risk     bool // the merchant has taken one knowingly
 }
 
 // Judge says what is wrong with the merchant's word on all its writes.
 func (r *Run) Judge(writes []Write) *Report {
-	report, lost := newReport(), r.lost()
-	report.Worlds, report.Writes = 1, len(writes)
+	report, lost := &Report{Worlds: 1, Writes: len(writes)}, r.lost()
 	complain := func(class, text string) {
 		report.Complain(class, text+"\n      "+r.opts.String())
 	}
@@ -71,21 +70,14 @@ func (r *Run) Judge(writes []Write) *Report {
 		t := j.truth(w)
 		// What never arrived is for a person, who lets the customer pay again.
 		paid[w.Order] = paid[w.Order] || w.Kind == Payment && (w.Ended == Done || w.Ended == NotFound)
-		report.Ends[w.Ended]++
-		if t.held == "" {
+		if !t.held {
 			report.Musts++
-		} else if w.Ended == Held || w.Ended == NotFound && t.ended != NotDone {
-			report.Held[t.held]++
 		}
 		class, text := t.complaint(w)
 		if r.opts.Mixed && w.Ended == Held && t.ended == unknown && !slices.Contains(w.Evidence, j.entries[w.Key][0].Receipt) {
 			class, text = NotSettled, w.Order+" is held without evidence"
 		}
-		switch {
-		case class == "":
-		case t.risk != "":
-			report.Risks[t.risk]++
-		default:
+		if class != "" && !t.risk {
 			complain(class, text)
 		}
 	}
@@ -181,8 +173,10 @@ func (j *judge) voids(receipt string) bool {
 	return slices.ContainsFunc(j.writes, func(w Write) bool { return w.Kind == Void && w.Original == receipt })
 }
 
-// risk names what the merchant has taken knowingly, and what went wrong by it.
-func (j *judge) risk(w Write) string {
+// risk reports whether the merchant has taken a risk knowingly, and it went wrong: something in between
+// that sends twice, or the client's own re-sending, where keys are ignored; and declines that nobody
+// calls soft, and that the service retries.
+func (j *judge) risk(w Write) bool {
 	again, retried := 0, 0
 	for _, e := range j.entries[w.Key] {
 		if e.IdempotencyKey == "" {
@@ -191,50 +185,21 @@ func (j *judge) risk(w Write) string {
 			again++
 		}
 	}
-	switch {
-	case w.lost && strings.HasPrefix(j.world.Value(worlds.Fault), "twice") && j.world.Value("KeyLifetime") == "0s":
-		return "something in between that sends twice, where keys are ignored"
-	case again > 1 && j.world.Value("KeyLifetime") == "0s":
-		return "re-sending where keys are ignored"
-	case retried > 0 && j.world.Value("SoftDeclineCodes") == "01,05,51,91":
-		return "the service retries declines that nobody calls soft"
-	}
-	return ""
+	twice := w.lost && strings.HasPrefix(j.world.Value(worlds.Fault), "twice")
+	return (twice || again > 1) && j.world.Value("KeyLifetime") == "0s" || retried > 0 && j.world.Value("SoftDeclineCodes") == "01,05,51,91"
 }
 
-// mayBeHeld names the combination of the world's values in which the outcome of a write cannot
-// be known, if it is one.
-func (j *judge) mayBeHeld(w Write, ended string) string {
+// mayBeHeld reports whether the outcome of a write cannot be known: it never settles, the service takes
+// it back, its retries are listed in another order each time, or its answer was lost or proves nothing in
+// a world that the contract does not describe.
+func (j *judge) mayBeHeld(w Write, ended string) bool {
 	switch {
-	case ended == unknown:
-		return "reads that never settle"
-	case ended == Reversed:
-		return "an approval that the service takes back"
-	case j.world.Value("Paging") == "unstable" && len(j.entries[w.Key])-1 > j.pages:
-		return "unstable order over more than one page" // of retries
-	case !w.lost && !provesAnswer(j.world, w.Kind):
-		return "answers that show the id in another form, or none and another reference"
+	case ended == unknown, ended == Reversed, j.world.Value("Paging") == "unstable" && len(j.entries[w.Key])-1 > j.pages:
+		return true
 	case !w.lost:
-		return ""
+		return !provesAnswer(j.world, w.Kind)
 	}
-	return LostWrite{
-		Kind: w.Kind, Made: ended != NotDone, OwnReference: w.Reference != "", OverPages: j.overPages(w),
-	}.Held(j.world)
-}
-
-// overPages reports whether a list in which the write is looked up has more than one page.
-func (j *judge) overPages(w Write) bool {
-	items := 0
-	for _, other := range j.writes {
-		if other.Key == w.Key || w.Reference != "" && begins(other.Reference, w.Reference) || w.Kind == Refund && other.Original == w.Original {
-			items += len(j.entries[other.Key])
-		}
-	}
-	return items > j.pages
-}
-
-func begins(reference, with string) bool {
-	return strings.HasPrefix(strings.ToLower(reference), strings.ToLower(with))
+	return w.Kind != Void && MayHold(j.world) // a void is a state of its payment
 }
 
 // complaint says what is wrong with the merchant's word, and in which class of what must never
@@ -244,15 +209,15 @@ func (t truth) complaint(w Write) (class, text string) {
 	switch {
 	case t.ended == DoubleCharged:
 		return ChargedTwice, says
-	case w.Ended == Held && t.held == "":
+	case w.Ended == Held && !t.held:
 		return NotSettled, says
-	case w.Ended == Held, w.Ended == NotFound && t.held != "": // absence of evidence, for a person
+	case w.Ended == Held, w.Ended == NotFound && t.held: // absence of evidence, for a person
 		return "", ""
 	case t.ended == Done && w.Ended == NotFound:
 		return ChargedNotFound, says
 	case t.ended == Done && w.Ended == Done && !slices.Contains(t.receipts, w.Receipt):
 		return WronglyReported, says + ", under another receipt"
-	case t.ended == w.Ended, (t.ended == NotDone || t.ended == Reversed) && w.Ended == NotFound, t.ended == Declined && w.Ended == NotFound && t.held != "":
+	case t.ended == w.Ended, (t.ended == NotDone || t.ended == Reversed) && w.Ended == NotFound, t.ended == Declined && w.Ended == NotFound && t.held:
 		return "", ""
 	case t.ended == Declined && w.Ended == NotFound:
 		return NotSettled, says
@@ -280,7 +245,7 @@ func (j *judge) charges(complain func(class, text string)) {
 			}
 			if (e.Type == "PAYMENT" || e.Type == "CAPTURE") && e.Outcome == "approved" {
 				charged[order] = append(charged[order], e.Receipt)
-				risky[order] = risky[order] || known && j.risk(w) != ""
+				risky[order] = risky[order] || known && j.risk(w)
 			}
 		}
 	}

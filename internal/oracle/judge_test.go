@@ -57,7 +57,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestMayBeHeld names the combinations in which a lost payment may be held.
+// TestMayBeHeld: a lost payment may be held where the contract does not describe the world.
 func TestMayBeHeld(t *testing.T) {
 	w := Write{Order: "A", Kind: Payment, Key: "K1", Reference: "Inv-1", lost: true}
 	for text, held := range map[string]bool{
@@ -68,6 +68,6 @@ func TestMayBeHeld(t *testing.T) {
 			world, err = worlds.World{}, nil
 		}
 		require.NoError(t, err)
-		assert.Equal(t, held, newJudge(world, nil, []Write{w}).mayBeHeld(w, NotDone) != "", text)
+		assert.Equal(t, held, newJudge(world, nil, []Write{w}).mayBeHeld(w, NotDone), text)
 	}
 }

@@ -24,34 +24,22 @@ const (
 type Report struct {
 	Worlds, Writes int
 	Musts          int                 // writes that must settle
-	Ends           map[string]int      // how the writes ended
-	Held           map[string]int      // by the combination in which the outcome cannot be known
-	Risks          map[string]int      // what went wrong by a risk that the merchant has taken
 	Complaints     map[string][]string // by what must never happen
 }
 
-func newReport() *Report {
-	return &Report{Ends: make(map[string]int), Held: make(map[string]int), Risks: make(map[string]int), Complaints: make(map[string][]string)}
-}
-
 // Complain adds something that must never happen.
-func (r *Report) Complain(class, text string) {
-	r.Complaints[class] = append(r.Complaints[class], text)
+func (r *Report) Complain(class string, texts ...string) {
+	if r.Complaints == nil {
+		r.Complaints = make(map[string][]string)
+	}
+	r.Complaints[class] = append(r.Complaints[class], texts...)
 }
 
-// Add adds the report of another run. The zero Report can be added to.
+// Add adds the report of another run.
 func (r *Report) Add(other *Report) {
-	if r.Ends == nil {
-		*r = *newReport()
-	}
 	r.Worlds, r.Writes, r.Musts = r.Worlds+other.Worlds, r.Writes+other.Writes, r.Musts+other.Musts
-	for _, pair := range [][2]map[string]int{{r.Ends, other.Ends}, {r.Held, other.Held}, {r.Risks, other.Risks}} {
-		for name, n := range pair[1] {
-			pair[0][name] += n
-		}
-	}
 	for class, texts := range other.Complaints {
-		r.Complaints[class] = append(r.Complaints[class], texts...)
+		r.Complain(class, texts...)
 	}
 }
 
@@ -71,16 +59,7 @@ func (r *Report) Err() error {
 func (r *Report) String() string {
 	const most = 20 // complaints that are listed
 	w := new(strings.Builder)
-	counts := func(title string, counts map[string]int) {
-		fmt.Fprintln(w, title)
-		for _, name := range slices.Sorted(maps.Keys(counts)) {
-			fmt.Fprintf(w, "  %-68s %8d\n", name, counts[name])
-		}
-	}
 	fmt.Fprintf(w, "%d worlds, %d writes, %d must settle (%.1f %%)\n", r.Worlds, r.Writes, r.Musts, 100*float64(r.Musts)/float64(max(r.Writes, 1)))
-	counts("They ended", r.Ends)
-	counts("Held, where the outcome cannot be known", r.Held)
-	counts("Gone wrong by a risk that the merchant has taken", r.Risks)
 	fmt.Fprintln(w, "Never, in no world")
 	for _, class := range []string{ChargedTwice, Lost, WronglyReported, ChargedNotFound, NotSettled, Broken, NotTaken, ShowsLittle} {
 		texts := slices.Sorted(slices.Values(r.Complaints[class]))

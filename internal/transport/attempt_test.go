@@ -171,7 +171,11 @@ func TestUploadIsReadOnce(t *testing.T) {
 // TestSinksThatFail: an error of the caller's writer ends the call, although nothing was written.
 func TestSinksThatFail(t *testing.T) {
 	full := errors.New("disk full")
-	result := do(t, func(*http.Request) (*http.Response, error) { return answer(200, "report"), nil }, func(c *Call) {
+	result := do(t, func(*http.Request) (*http.Response, error) {
+		resp := answer(200, "report")
+		resp.Body = io.NopCloser(iotest.DataErrReader(strings.NewReader("report"))) // the end comes with it
+		return resp, nil
+	}, func(c *Call) {
 		c.Class, c.Limits.MaxAttempts = Read, 3
 		c.Sink = func(int, http.Header) io.Writer { return writeFunc(func([]byte) (int, error) { return 0, full }) }
 	})
@@ -257,6 +261,19 @@ func TestDeadlines(t *testing.T) {
 			assert.Equal(t, 15*time.Second, time.Since(start), name)
 		})
 	}
+}
+
+// TestEndedByTheCaller: a write whose context ends after it was sent may have arrived.
+func TestEndedByTheCaller(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	result := doBy(ctx, &http.Client{Transport: inner(func(r *http.Request) (*http.Response, error) {
+		cancel()
+		return nil, r.Context().Err()
+	})}, nil, func(c *Call) { c.Class, c.Limits.MaxAttempts = Keyed, 3 })
+	assert.Equal(t, ContextEnded, result.Reason)
+	assert.Equal(t, Unknown, result.End)
+	assert.True(t, result.Unanswered)
+	assert.Equal(t, KindCancelled, result.Kind)
 }
 
 type readFunc func([]byte) (int, error)

@@ -104,7 +104,7 @@ var Table = []Row{
 	{"lost after sending", []Reason{Lost}, [classes]Step{{Always, NetworkFailed}, {SameKey, Unknown}, {Never, Unknown}, {Never, Unknown}}},
 	{"context ended", []Reason{ContextEnded}, [classes]Step{{Never, NetworkFailed}, {Never, Unknown}, {Never, Unknown}, {Never, Unknown}}},
 	{"inconclusive", []Reason{Inconclusive}, [classes]Step{{Always, Answered}, {Never, Unknown}, {Never, Unknown}, {Never, Unknown}}},
-	{"503, own words", []Reason{Unavailable}, [classes]Step{{Always, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
+	{"503, error body", []Reason{Unavailable}, [classes]Step{{Always, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
 	{"503 on 3D Secure", []Reason{ThreeDSNotEnabled, ThreeDSUnavailable}, [classes]Step{{Never, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
 	{"refused with 429", []Reason{RateLimited}, [classes]Step{{Always, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},
 	{"refused", []Reason{Invalid, Unauthorized, Forbidden, NotFound, Conflict, Refused}, [classes]Step{{Never, Answered}, {Never, Answered}, {Never, Answered}, {Never, Answered}}},

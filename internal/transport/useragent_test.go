@@ -24,6 +24,8 @@ func TestUserAgentIsSent(t *testing.T) {
 		do(t, func(r *http.Request) (*http.Response, error) { seen = r.Header; return answer(204, ""), nil }, func(c *Call) { c.Header = header })
 		assert.Equal(t, []string{want}, seen["User-Agent"])
 	}
-	of := &debug.BuildInfo{Main: debug.Module{Path: "example.com/shop", Version: "v9.9.9"}, Deps: []*debug.Module{{Path: modulePath, Version: "v0.1.0"}}}
-	assert.Equal(t, "quickstream-go/v0.1.0", userAgent(of))
+	for version, want := range map[string]string{"v0.1.0": "v0.1.0", "(devel)": "devel", "": "devel"} {
+		of := &debug.BuildInfo{Main: debug.Module{Path: "example.com/shop", Version: "v9.9.9"}, Deps: []*debug.Module{{Path: modulePath, Version: version}}}
+		assert.Equal(t, "quickstream-go/"+want, userAgent(of))
+	}
 }

@@ -22,7 +22,7 @@ func Encode(v any) ([]byte, error) {
 	if err := CheckText(v); err != nil {
 		return nil, err
 	}
-	body, err := marshalText(v)
+	body, err := Marshal(v)
 	if err != nil {
 		return nil, withoutValue(err)
 	}

@@ -48,10 +48,10 @@ func unknown(data []byte, model reflect.Type, path string, found map[string]json
 	}
 }
 
-// Graft returns known with every member of raw that Unknown finds added in its place, so that a
+// AddUnknown returns known with every member of raw that Unknown finds added in its place, so that a
 // model survives storing and reading. Data without the shape of the model is returned unchanged,
 // and changed members are kept.
-func Graft(known, raw json.RawMessage, model reflect.Type) (json.RawMessage, error) {
+func AddUnknown(known, raw json.RawMessage, model reflect.Type) (json.RawMessage, error) {
 	model = deref(model)
 	switch model.Kind() {
 	case reflect.Struct:
@@ -80,7 +80,7 @@ func graftMembers(have, had map[string]json.RawMessage, known *structReader) (js
 		case !ok, name != links && known.fields[i].unreadable(value) && (!given || isZero(current, known.fields[i].model)):
 			have[name] = value
 		case given:
-			grafted, err := Graft(current, value, known.fields[i].model)
+			grafted, err := AddUnknown(current, value, known.fields[i].model)
 			if err != nil {
 				return nil, err
 			}
@@ -98,7 +98,7 @@ func isZero(data []byte, model reflect.Type) bool {
 
 func graftItems(have, had []json.RawMessage, item reflect.Type) (json.RawMessage, error) {
 	for i := range have {
-		grafted, err := Graft(have[i], had[i], item)
+		grafted, err := AddUnknown(have[i], had[i], item)
 		if err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// order, line and price are models with everything that Unknown and Graft meet.
+// order, line and price are models with everything that Unknown and AddUnknown meet.
 type order struct {
 	ID    string            `json:"id"`
 	Price *price            `json:"price,omitempty"`
@@ -46,12 +46,12 @@ func TestGraft(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(rawOrder), &o))
 	known, err := Marshal(o)
 	require.NoError(t, err)
-	grafted, err := Graft(known, []byte(rawOrder), reflect.TypeFor[order]())
+	grafted, err := AddUnknown(known, []byte(rawOrder), reflect.TypeFor[order]())
 	require.NoError(t, err)
 	assert.Equal(t, `{"id":"1","lines":[{"name":"x","price":{"amount":1},"size":"L"},{"name":"y","price":{"amount":2,"rounded":true}}],`+
 		`"new":{"a":[1]},"notes":{"own":"name"},"price":{"amount":10.50,"exponent":2},"when":{"Year":1,"Month":0,"Day":0}}`, string(grafted))
 
-	again, err := Graft(grafted, []byte(rawOrder), reflect.TypeFor[order]())
+	again, err := AddUnknown(grafted, []byte(rawOrder), reflect.TypeFor[order]())
 	require.NoError(t, err)
 	assert.Equal(t, string(grafted), string(again))
 }
@@ -68,12 +68,12 @@ func TestGraftFollowsTheValue(t *testing.T) {
 		`"not an object"`:                        `"not an object"`,
 		`null`:                                   `null`,
 	} {
-		got, err := Graft([]byte(known), []byte(rawOrder), reflect.TypeFor[order]())
+		got, err := AddUnknown([]byte(known), []byte(rawOrder), reflect.TypeFor[order]())
 		require.NoError(t, err)
 		assert.Equal(t, want, string(got), known)
 	}
 	for _, raw := range []string{``, `null`, `[]`, `"x"`, `{`} {
-		got, err := Graft([]byte(`{"id":"2"}`), []byte(raw), reflect.TypeFor[order]())
+		got, err := AddUnknown([]byte(`{"id":"2"}`), []byte(raw), reflect.TypeFor[order]())
 		require.NoError(t, err)
 		assert.Equal(t, `{"id":"2"}`, string(got), raw)
 	}
@@ -94,7 +94,7 @@ func TestWhatCouldNotBeRead(t *testing.T) {
 	assert.NotContains(t, stored, "999994")
 	assert.Equal(t, found, Unknown([]byte(stored), reflect.TypeFor[order]()))
 
-	kept, err := Graft([]byte(`{"id":"mine","price":null,"lines":[{"name":"","price":{"amount":1}}]}`), raw, reflect.TypeFor[order]())
+	kept, err := AddUnknown([]byte(`{"id":"mine","price":null,"lines":[{"name":"","price":{"amount":1}}]}`), raw, reflect.TypeFor[order]())
 	require.NoError(t, err)
 	assert.Equal(t, `{"id":"mine","lines":[{"name":[],"price":{"amount":1},"sizes":"L"}],"notes":[1],"price":"free"}`, string(kept))
 }
@@ -105,7 +105,7 @@ func storeOrder(t *testing.T, raw []byte) string {
 	require.NoError(t, Decode(raw, &o))
 	known, err := Marshal(o)
 	require.NoError(t, err)
-	stored, err := Graft(known, raw, reflect.TypeFor[order]())
+	stored, err := AddUnknown(known, raw, reflect.TypeFor[order]())
 	require.NoError(t, err)
 	return string(stored)
 }
@@ -125,7 +125,7 @@ func FuzzGraft(f *testing.F) {
 		if err != nil {
 			return // a json.Number that was ""
 		}
-		stored, err := Graft(known, raw, reflect.TypeFor[order]())
+		stored, err := AddUnknown(known, raw, reflect.TypeFor[order]())
 		if err != nil {
 			t.Fatalf("%q: %v", raw, err)
 		}

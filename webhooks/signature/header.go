@@ -35,7 +35,7 @@ func (p *parsed) parse(header string) bool {
 	for more := true; more; {
 		var element string
 		element, header, more = strings.Cut(header, ",")
-		element = trimBlanks(element)
+		element = strings.Trim(element, " \t")
 		if value, is := strings.CutPrefix(element, "v1="); is {
 			if len(p.values) == maxValues || !visible(value) {
 				return false
@@ -52,16 +52,6 @@ func (p *parsed) parse(header string) bool {
 		}
 	}
 	return p.timestamp != "" && len(p.values) > 0
-}
-
-func trimBlanks(s string) string {
-	for s != "" && (s[0] == ' ' || s[0] == '\t') {
-		s = s[1:]
-	}
-	for s != "" && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
-		s = s[:len(s)-1]
-	}
-	return s
 }
 
 // parseTimestamp reads milliseconds between 1973 and 2286. The length of twelve or thirteen digits

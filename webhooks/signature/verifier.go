@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// DefaultTolerance is how far the time of a notification may lie in the verifier's future, and by
-// default in its past.
+// DefaultTolerance is how far the time of a notification may lie in the verifier's past, unless the
+// call says otherwise, and always in its future.
 const DefaultTolerance = 5 * time.Minute
 
 // The errors of [Verifier.Verify]. Log them, but do not disclose the reason to the sender.
@@ -38,40 +38,20 @@ var (
 // not show its secrets.
 type Verifier struct {
 	keys    func() []Key // a function, where printing does not find them
-	options options
+	now     func() time.Time
 	headers sync.Pool // of *parsed
 }
 
-type options struct {
-	tolerance time.Duration
-	now       func() time.Time
-}
-
 // An Option configures [NewVerifier].
-type Option func(*options) error
-
-// WithTolerance sets how far the time of a notification may lie in the past, inclusive. It must be
-// positive. In the future the limit stays [DefaultTolerance].
-//
-// A sender may sign a notification once and deliver it for days. Accept that only if you remember
-// the ids of all notifications for longer, and so recognise replays.
-func WithTolerance(d time.Duration) Option {
-	return func(o *options) error {
-		if d <= 0 {
-			return errors.New("tolerance must be positive")
-		}
-		o.tolerance = d
-		return nil
-	}
-}
+type Option func(*Verifier) error
 
 // WithClock makes the verifier use now instead of [time.Now].
 func WithClock(now func() time.Time) Option {
-	return func(o *options) error {
+	return func(v *Verifier) error {
 		if now == nil {
 			return errors.New("no clock given")
 		}
-		o.now = now
+		v.now = now
 		return nil
 	}
 }
@@ -80,8 +60,8 @@ func WithClock(now func() time.Time) Option {
 // To rotate a secret, give the new and the old one, and drop the old one when the sender no longer
 // uses it.
 //
-// A missing scheme, no secret, a secret that is empty or has white space around it, or an invalid
-// option is an error.
+// There is no default scheme: see [AssumedHMAC]. A missing scheme, no secret, a secret that is empty
+// or has white space around it, or an invalid option is an error.
 func NewVerifier(scheme Scheme, secrets []string, opts ...Option) (*Verifier, error) {
 	if len(secrets) == 0 {
 		return nil, errors.New("webhook verifier: no secrets given")
@@ -94,16 +74,13 @@ func NewVerifier(scheme Scheme, secrets []string, opts ...Option) (*Verifier, er
 		}
 		keys[i] = key
 	}
-	v := &Verifier{
-		keys:    func() []Key { return keys },
-		options: options{tolerance: DefaultTolerance, now: time.Now},
-	}
+	v := &Verifier{keys: func() []Key { return keys }, now: time.Now}
 	v.headers.New = func() any { return &parsed{values: make([]string, 0, maxValues)} }
 	for _, opt := range opts {
 		if opt == nil {
 			return nil, errors.New("webhook verifier: nil option")
 		}
-		if err := opt(&v.options); err != nil {
+		if err := opt(v); err != nil {
 			return nil, fmt.Errorf("webhook verifier: %w", err)
 		}
 	}
@@ -114,20 +91,24 @@ func NewVerifier(scheme Scheme, secrets []string, opts ...Option) (*Verifier, er
 // [Verifier.Verify] does, and returns [ErrMissing] or [ErrMalformed].
 func CheckHeader(header []string) error { return new(parsed).read(header) }
 
-// Verify checks that body carries a signature by one of the secrets and was signed within the
-// tolerance. Header is all values of [Header] in the request, as http.Header.Values returns them;
-// body is the raw bytes of the request.
+// Now returns the present time by the verifier's clock.
+func (v *Verifier) Now() time.Time { return v.now() }
+
+// Verify checks that body carries a signature by one of the secrets and was signed within
+// [DefaultTolerance]. Header is all values of [Header] in the request, as http.Header.Values returns
+// them; body is the raw bytes of the request.
 //
 // The error is [ErrMissing], [ErrMalformed], [ErrMismatch], [ErrTooOld] or [ErrTooNew]. The last
 // two mean that the signature is genuine. A genuine notification can arrive any number of times
 // within the tolerance: recognise duplicates by the id in its body.
 func (v *Verifier) Verify(header []string, body []byte) error {
-	_, err := v.VerifyWithin(v.options.tolerance, header, body)
+	_, err := v.VerifyWithin(DefaultTolerance, header, body)
 	return err
 }
 
-// VerifyWithin is [Verifier.Verify] with a tolerance for the past of its own. It returns the time
-// of signing.
+// VerifyWithin is [Verifier.Verify] with how far the time of signing may lie in the past, inclusive.
+// It returns that time. A sender may sign a notification once and deliver it for days. Accept that
+// only if you remember the ids of all notifications for longer, and so recognise replays.
 func (v *Verifier) VerifyWithin(past time.Duration, header []string, body []byte) (signed time.Time, err error) {
 	p := v.headers.Get().(*parsed)
 	defer v.headers.Put(p)
@@ -138,7 +119,7 @@ func (v *Verifier) VerifyWithin(past time.Duration, header []string, body []byte
 		return time.Time{}, ErrMismatch
 	}
 	signed = time.UnixMilli(p.ms)
-	switch age := v.options.now().Sub(signed); {
+	switch age := v.now().Sub(signed); {
 	case age > past:
 		return time.Time{}, ErrTooOld
 	case age < -DefaultTolerance:

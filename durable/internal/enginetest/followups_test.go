@@ -336,7 +336,7 @@ func testRefundWithThePaymentsReference[TTx any](t *testing.T, db store[TTx]) {
 	p := s.settledLongAgo("A")
 	elsewhere := sandboxtest.Client(t, s.box, quickstream.WithIntentMetadata(""))
 	refund, err := elsewhere.Transactions.Refund(t.Context(), quickstream.RefundParams{
-		OriginalReceiptNumber: p.ReceiptNumber, PrincipalAmount: p.Amount, Currency: p.Currency, PaymentReferenceNumber: p.Reference,
+		OriginalReceiptNumber: p.ReceiptNumber, PrincipalAmount: p.Amount, Currency: p.Currency, FollowUpDetails: quickstream.FollowUpDetails{PaymentReferenceNumber: p.Reference},
 	})
 	require.NoError(t, err)
 	s.clock.Advance(time.Minute) // until the list has it

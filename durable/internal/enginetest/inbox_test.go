@@ -31,7 +31,7 @@ const webhookSecret = "whsec_example"
 // listen subscribes the engine's inbox, with what wraps it.
 func (s *shop[TTx]) listen(wraps ...func(http.Handler) http.Handler) {
 	s.Helper()
-	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(webhookSecret)})
+	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{webhookSecret})
 	require.NoError(s, err)
 	inbox := s.engine.Inbox(verifier)
 	for _, wrap := range wraps {

@@ -211,7 +211,7 @@ func (j *verdict) payment(p *kept) string {
 	case p.State.InProgress() || p.State == durable.StateEscalated:
 		// A PayTo payment may be approved after the last look: it is looked up again.
 		followed := strings.Contains(p.problem, `"seen":{"result":"pending"`) && strings.Contains(p.problem, `"nextLook":`)
-		if open > 0 || followed || p.waits || j.mayBeHeld(p) {
+		if open > 0 || followed || p.waits || j.mayBeHeld() {
 			j.held++
 			return ""
 		}
@@ -238,7 +238,7 @@ func (j *verdict) payment(p *kept) string {
 			return ""
 		}
 	case notFound:
-		if charges == 0 && open == 0 && (declines == 0 || j.mayBeHeld(p)) {
+		if charges == 0 && open == 0 && (declines == 0 || j.mayBeHeld()) {
 			return ""
 		}
 	default: // in no state that this merchant can come to
@@ -267,17 +267,7 @@ func (j *verdict) sorted(p *kept) (took, voided []string, declined, open int) {
 
 // mayBeHeld reports whether nobody can tell in this world what became of a payment whose
 // answer was lost, as any may be whose process was killed.
-func (j *verdict) mayBeHeld(p *kept) bool {
-	charged := func(key string) bool { return len(j.entries[key]) > 0 }
-	lost := oracle.LostWrite{
-		Kind: oracle.Payment, Made: slices.ContainsFunc(p.keys, charged), OwnReference: p.own != "",
-		OverPages: slices.Contains([]string{"1", "2"}, j.world.Value("PageSize")),
-	}
-	if p.follows != "" {
-		lost.Kind = oracle.Refund
-	}
-	return lost.Held(j.world) != ""
-}
+func (j *verdict) mayBeHeld() bool { return oracle.MayHold(j.world) }
 
 // risk names what the merchant has taken knowingly.
 func (j *verdict) risk(p *kept) string {

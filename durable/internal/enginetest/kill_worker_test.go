@@ -33,7 +33,6 @@ import (
 	"github.com/quickstream-go/quickstream/durable/sqlite"
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
-	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
@@ -271,7 +270,7 @@ func (m *merchant[TTx]) tell(path, text string) error {
 
 // listen opens the webhook endpoint.
 func (m *merchant[TTx]) listen() error {
-	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(webhookSecret)})
+	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{webhookSecret})
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func testRefundExecutedTwice[TTx any](t *testing.T, db store[TTx]) {
 	made, err := s.client.Transactions.Get(t.Context(), first.ReceiptNumber)
 	require.NoError(t, err)
 	_, err = s.client.Transactions.Refund(t.Context(), quickstream.RefundParams{
-		OriginalReceiptNumber: p.ReceiptNumber, PrincipalAmount: first.Amount, Currency: quickstream.CurrencyAUD, Metadata: made.Metadata,
+		OriginalReceiptNumber: p.ReceiptNumber, PrincipalAmount: first.Amount, Currency: quickstream.CurrencyAUD, FollowUpDetails: quickstream.FollowUpDetails{Metadata: made.Metadata},
 	}, quickstream.WithReference(first.Reference), quickstream.WithIntentMetadata("own"))
 	require.NoError(t, err)
 	s.clock.Advance(time.Hour)

@@ -305,7 +305,7 @@ func testFoundAfterARestore[TTx any](t *testing.T, db store[TTx]) {
 				s.clock.Advance(48 * time.Hour)
 				_, err = s.client.Transactions.Refund(t.Context(), quickstream.RefundParams{
 					OriginalReceiptNumber: paid.ReceiptNumber, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
-					Metadata: map[string]string{"quickstreamInstallation": "shop", "quickstreamOrder": "a refund"},
+					FollowUpDetails: quickstream.FollowUpDetails{Metadata: map[string]string{"quickstreamInstallation": "shop", "quickstreamOrder": "a refund"}},
 				})
 				require.NoError(t, err)
 			}

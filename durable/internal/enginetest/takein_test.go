@@ -38,7 +38,7 @@ func testReferenceOfWhatWasTakenIn[TTx any](t *testing.T, db store[TTx]) {
 	another, err := portal.Transactions.Pay(t.Context(), params)
 	require.NoError(t, err)
 	refund, err := portal.Transactions.Refund(t.Context(), quickstream.RefundParams{
-		OriginalReceiptNumber: paid.ReceiptNumber, PrincipalAmount: decimal.New(300, -2), Currency: quickstream.CurrencyAUD, PaymentReferenceNumber: "INV-7",
+		OriginalReceiptNumber: paid.ReceiptNumber, PrincipalAmount: decimal.New(300, -2), Currency: quickstream.CurrencyAUD, FollowUpDetails: quickstream.FollowUpDetails{PaymentReferenceNumber: "INV-7"},
 	})
 	require.NoError(t, err)
 	s.clock.Advance(time.Minute) // until the lists have them

@@ -49,7 +49,7 @@ func run(ctx context.Context) error {
 		return nil
 	}
 	refund, err := client.Transactions.Refund(ctx, quickstream.RefundParams{
-		Original: payment, PaymentReferenceNumber: "RETURN-77", // unique for each refund
+		Original: payment, FollowUpDetails: quickstream.FollowUpDetails{PaymentReferenceNumber: "RETURN-77"}, // unique for each refund
 		PrincipalAmount: decimal.RequireFromString("5.00"), // in the payment's currency
 	}, quickstream.WithBeforeSend(keep))
 	if err != nil {

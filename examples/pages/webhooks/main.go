@@ -59,7 +59,7 @@ func run(ctx context.Context) error {
 	defer box.Close()
 	const secret = "the subscription's secret" // from the portal
 	scheme := signature.AssumedHMAC{}          // an assumption: see below
-	verifier, err := webhooks.NewVerifier(scheme, []webhooks.Secret{webhooks.NewSecret(secret)})
+	verifier, err := signature.NewVerifier(scheme, []string{secret})
 	if err != nil {
 		return err
 	}

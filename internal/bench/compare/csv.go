@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/quickstream-go/quickstream/internal/bench/report"
-	"github.com/quickstream-go/quickstream/internal/reporttest"
+	"github.com/quickstream-go/quickstream/internal/bench/reporttest"
 )
 
 func typedWays() map[string]report.Read {

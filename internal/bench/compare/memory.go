@@ -87,7 +87,7 @@ func worstAnswers(ctx context.Context) []worst {
 	deliver := func(body string) { deliver(ctx, body) }
 	return []worst{
 		{"object", successCap, get(http.StatusOK), func() []string {
-			return []string{padded(successCap, `{"receiptNumber":"R-1","metadata":{`+heaptest.Members(149_000, `""`)+`"m":"~"}}`)}
+			return []string{padded(successCap, `{"receiptNumber":"R-1","metadata":{`+members(149_000, `""`)+`"m":"~"}}`)}
 		}},
 		{"list", successCap, look, func() []string {
 			items := func(n int, item string) string {
@@ -101,8 +101,8 @@ func worstAnswers(ctx context.Context) []worst {
 		{"error", errorCap, get(http.StatusUnprocessableEntity), func() []string {
 			return []string{padded(errorCap, `{"~":"m"}`)}
 		}},
-		{"webhook", webhooks.DefaultMaxBody, deliver, func() []string {
-			return []string{padded(webhooks.DefaultMaxBody, `{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1","metadata":{`+heaptest.Members(4_900, `""`)+`"m":"~"}}}`)}
+		{"webhook", webhooks.MaxBody, deliver, func() []string {
+			return []string{padded(webhooks.MaxBody, `{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1","metadata":{`+members(4_900, `""`)+`"m":"~"}}}`)}
 		}},
 		{"CSV, of its longest record", recordCap, readReport, func() []string {
 			record := strings.TrimSuffix(strings.Repeat(`"`+strings.Repeat("x", mebibyte-2)+`",`, 15), ",")
@@ -136,7 +136,7 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 
 // deliver sends a notification, as somebody who has the secret, to an endpoint with a store.
 func deliver(ctx context.Context, body string) {
-	verifier := must(webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(hookSecret)}))
+	verifier := must(signature.NewVerifier(signature.AssumedHMAC{}, []string{hookSecret}))
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader(body))
 	r.Header.Set(signature.Header, must(signature.Sign(signature.AssumedHMAC{}, hookSecret, time.Now(), []byte(body))))
 	w := httptest.NewRecorder()
@@ -156,4 +156,13 @@ func readReport(body string) {
 			_ = row.Clone()
 		}
 	}
+}
+
+// members returns n members of an object, each with its comma.
+func members(n int, value string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `"%x":%s,`, i, value)
+	}
+	return b.String()
 }

@@ -3,7 +3,7 @@ package report
 import (
 	"testing"
 
-	"github.com/quickstream-go/quickstream/internal/reporttest"
+	"github.com/quickstream-go/quickstream/internal/bench/reporttest"
 )
 
 // TestAllWaysFindTheSame: what is compared reads the same values, and as many as there are.

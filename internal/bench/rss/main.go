@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/quickstream-go/quickstream/internal/bench/report"
-	"github.com/quickstream-go/quickstream/internal/reporttest"
+	"github.com/quickstream-go/quickstream/internal/bench/reporttest"
 )
 
 func main() {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/internal/contract"
 )
 
 // run is what a call of the client is made with.
@@ -95,7 +94,7 @@ func clientCalls(t testing.TB) []clientCall {
 
 // plain calls a method with what its parameters' types say, and the operation's parameters
 // in their order.
-func (r *run) plain(op *contract.Operation, method string) (any, error) {
+func (r *run) plain(op *Operation, method string) (any, error) {
 	service, name, grouped := strings.Cut(method, ".")
 	at := reflect.ValueOf(r.client)
 	if grouped {
@@ -104,7 +103,7 @@ func (r *run) plain(op *contract.Operation, method string) (any, error) {
 		name = service
 	}
 	call := at.MethodByName(name)
-	parameters := slices.DeleteFunc(op.Parameters(), func(p contract.Parameter) bool { return p.In == "header" })
+	parameters := slices.DeleteFunc(slices.Clone(op.Parameters), func(p Parameter) bool { return p.In == "header" })
 	next := func() string {
 		if len(parameters) == 0 {
 			return formats["CardNumber"] // of a body
@@ -218,7 +217,7 @@ func otherCalls() []clientCall {
 			}))
 		}},
 		{"Transactions.Suspended", "GET /transactions/suspended", "", func(r *run) (any, error) {
-			return r.result(reflect.ValueOf(r.client.Transactions.Suspended(fill(r.values, func(p *quickstream.SuspendedParams) {
+			return r.result(reflect.ValueOf(r.client.Transactions.Suspended(fill(r.values, func(p *quickstream.MonthParams) {
 				now := time.Now().UTC() // never a month ahead of Sydney
 				p.Month = quickstream.YearMonth{Year: now.Year(), Month: now.Month()}
 			}))))

@@ -15,7 +15,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/internal/contract"
 )
 
 const (
@@ -24,9 +23,9 @@ const (
 	publishableKey = "made-up-publishable"
 )
 
-var loadDocument = sync.OnceValues(contract.Load)
+var loadDocument = sync.OnceValues(Load)
 
-func document(t testing.TB) *contract.Document {
+func document(t testing.TB) *Document {
 	t.Helper()
 	doc, err := loadDocument()
 	if err != nil {
@@ -58,7 +57,7 @@ type samples struct {
 
 func readSamples(t testing.TB) samples {
 	t.Helper()
-	text, err := os.ReadFile("../testdata/samples.yaml")
+	text, err := os.ReadFile("testdata/samples.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,10 +71,10 @@ func readSamples(t testing.TB) samples {
 // answers are the documented successes of every operation, each with every
 // documented member: the samples of one status laid over one another. Booleans
 // are true, so that a member which arrives can be told from one that is missing.
-func (s samples) answers(t testing.TB, doc *contract.Document) map[string][]answer {
+func (s samples) answers(t testing.TB, doc *Document) map[string][]answer {
 	t.Helper()
 	out := map[string][]answer{}
-	for _, op := range doc.Operations() {
+	for _, op := range doc.Operations {
 		for _, status := range op.Statuses() {
 			if status >= http.StatusMultipleChoices {
 				continue
@@ -136,7 +135,7 @@ func marshal(t testing.TB, value any) []byte {
 // capture stands for the service: it keeps every request and answers with the
 // answer that is next for its operation.
 type capture struct {
-	doc     *contract.Document
+	doc     *Document
 	answers map[string]answer
 	sent    []request
 	given   []byte // the last answer's body
@@ -145,7 +144,7 @@ type capture struct {
 // request is one request as it was sent.
 type request struct {
 	*http.Request
-	op   *contract.Operation
+	op   *Operation
 	body []byte
 }
 
@@ -182,7 +181,7 @@ func (c *capture) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // echoed makes a sample the answer to a request: it is about what the request names in
 // its path and its body.
-func echoed(op *contract.Operation, path string, request, sample []byte) []byte {
+func echoed(op *Operation, path string, request, sample []byte) []byte {
 	var answer, asked map[string]any
 	if json.Unmarshal(sample, &answer) != nil {
 		return sample

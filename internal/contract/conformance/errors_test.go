@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/internal/contract"
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
@@ -29,7 +28,7 @@ func TestClientErrors(t *testing.T) {
 			sample["status"] = status
 			body := marshal(t, sample)
 			members := op.ResponseMembers(status)
-			if has, err := contract.Documented(members, body); err != nil || len(has) != len(members) {
+			if has, err := Documented(members, body); err != nil || len(has) != len(members) {
 				t.Fatalf("%s: the error given has %d of %d members, %v", op.ID, len(has), len(members), err)
 			}
 			c.answers[op.ID] = answer{status, "application/json", body}
@@ -93,7 +92,7 @@ func TestNotifications(t *testing.T) {
 			t.Errorf("%s: made as %s, %v", op.ID, made.Raw(), err)
 		}
 	}
-	for _, op := range doc.Webhooks() {
+	for _, op := range doc.Webhooks {
 		if !parsed[op.ID] {
 			t.Errorf("%s was not parsed", op.ID)
 		}

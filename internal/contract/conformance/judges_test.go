@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/internal/contract"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
@@ -59,7 +58,7 @@ func TestSandboxJudgesAsTheDocument(t *testing.T) {
 			}
 		})
 	}
-	for _, op := range doc.Operations() {
+	for _, op := range doc.Operations {
 		if _, excepted := foundNothing[op.ID]; j.answered[op.ID] == excepted {
 			t.Errorf("%s: succeeded is %t; one that never does is listed in foundNothing, and no other", op.ID, j.answered[op.ID])
 		}
@@ -75,13 +74,13 @@ var foundNothing = map[string]bool{
 
 // queries are the query of a sample as it is, and without each parameter, with it twice, with
 // its name misspelt, and with other values.
-func queries(op *contract.Operation, sample map[string]string) []trial {
+func queries(op *Operation, sample map[string]string) []trial {
 	query := url.Values{}
 	for name, value := range sample {
 		query.Set(name, value)
 	}
 	out := []trial{{"", "as it is", []byte(query.Encode())}}
-	for _, m := range op.Parameters() {
+	for _, m := range op.Parameters {
 		if m.In != "query" {
 			continue
 		}
@@ -109,7 +108,7 @@ type judgements struct {
 }
 
 // compare notes where the sandbox's answer differs from what the document says.
-func (j *judgements) compare(op *contract.Operation, tr trial, forbidden error, status int, messages []string) {
+func (j *judgements) compare(op *Operation, tr trial, forbidden error, status int, messages []string) {
 	problem := func(what string) {
 		j.problem(fmt.Sprintf("%s, %s: %s: %d %v\n%s\n%v", op.ID, tr.edit, what, status, messages, tr.body, forbidden))
 	}
@@ -130,7 +129,7 @@ func (j *judgements) compare(op *contract.Operation, tr trial, forbidden error, 
 }
 
 // namesMembers reports whether an operation says which members it refuses.
-func namesMembers(op *contract.Operation) bool {
+func namesMembers(op *Operation) bool {
 	return slices.Contains(op.Statuses(), http.StatusUnprocessableEntity)
 }
 
@@ -187,7 +186,7 @@ var dependents = map[string]string{
 
 // trials are the sample as it is, without each of its members, with other values of
 // each, and with each member that only other forms of the request have.
-func trials(t *testing.T, op *contract.Operation, body map[string]any) []trial {
+func trials(t *testing.T, op *Operation, body map[string]any) []trial {
 	t.Helper()
 	whole := marshal(t, body)
 	out := []trial{{"", "as it is", whole}}
@@ -212,29 +211,18 @@ func trials(t *testing.T, op *contract.Operation, body map[string]any) []trial {
 	}
 	for _, path := range edited {
 		edit := func(what string, change func(parent map[string]any, name string)) {
-			var copied map[string]any
-			decoder := json.NewDecoder(bytes.NewReader(whole))
-			decoder.UseNumber()
-			if err := decoder.Decode(&copied); err != nil {
-				t.Fatal(err)
+			var keys []any
+			for name := range strings.SplitSeq(path, ".") {
+				keys = append(keys, name)
 			}
-			names := strings.Split(path, ".")
-			parent := copied
-			for _, name := range names[:len(names)-1] {
-				parent = parent[name].(map[string]any)
-			}
-			change(parent, names[len(names)-1])
-			out = append(out, trial{path, path + " " + what, marshal(t, copied)})
+			out = append(out, trial{path, path + " " + what, changed(t, body, keys, change)})
 		}
 		if _, inner := body[strings.Split(path, ".")[0]]; !inner {
 			edit("added", func(parent map[string]any, name string) { parent[name] = true })
 			continue
 		}
-		edit("left out", func(parent map[string]any, name string) { delete(parent, name) })
-		edit("misspelt", func(parent map[string]any, name string) {
-			parent[name+"X"] = parent[name]
-			delete(parent, name)
-		})
+		edit("left out", remove)
+		edit("misspelt", misspell)
 		for _, value := range append(odd(), texts(documented[path])...) {
 			edit(fmt.Sprintf("as %.40v", value), func(parent map[string]any, name string) { parent[name] = value })
 		}
@@ -289,7 +277,7 @@ type judged struct {
 	*testing.T
 	*recorder
 	box       *sandbox.Sandbox
-	op        *contract.Operation
+	op        *Operation
 	customer  string
 	account   string
 	sample    string
@@ -297,7 +285,7 @@ type judged struct {
 	files     int
 }
 
-func newJudged(t *testing.T, op *contract.Operation, r *recorder, sample string) *judged {
+func newJudged(t *testing.T, op *Operation, r *recorder, sample string) *judged {
 	t.Helper()
 	p := &judged{T: t, op: op, recorder: r, sample: sample, box: sandbox.New(
 		sandbox.WithBusiness("BUSINESSONE", "The Shop"),

@@ -15,7 +15,7 @@ func TestEveryOperation(t *testing.T) {
 			t.Errorf("%s: the client calls it and it is not documented", call.operation)
 		}
 	}
-	for _, op := range doc.Operations() {
+	for _, op := range doc.Operations {
 		if !called[op.ID] {
 			t.Errorf("%s is documented and the client does not call it", op.ID)
 		}

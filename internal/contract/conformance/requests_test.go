@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/internal/contract"
 )
 
 func TestClientRequests(t *testing.T) {
@@ -104,7 +103,7 @@ func (e exchange) checkRequest(t *testing.T) {
 		t.Errorf("%s: %v", e.name(), err)
 	}
 	want := strings.TrimSuffix(e.op.Path, "/")
-	for _, p := range e.op.Parameters() {
+	for _, p := range e.op.Parameters {
 		if p.In == "path" {
 			want = strings.ReplaceAll(want, "{"+p.Name+"}", id(p.Name))
 		}
@@ -223,7 +222,7 @@ func requestMembers(t testing.TB, made []exchange) (documented, sent map[string]
 	t.Helper()
 	documented, sent = map[string]bool{}, map[string]bool{}
 	for _, e := range made {
-		for _, p := range e.op.Parameters() {
+		for _, p := range e.op.Parameters {
 			name := e.op.ID + " " + p.In + " " + p.Name
 			documented[name] = true
 			if e.has(p) {
@@ -241,7 +240,7 @@ func requestMembers(t testing.TB, made []exchange) (documented, sent map[string]
 			}
 		}
 		if v, ok := e.op.RequestVariant(e.body); ok {
-			paths, err := contract.Documented(v.Members, e.body)
+			paths, err := Documented(v.Members, e.body)
 			if err != nil {
 				t.Error(err)
 			}
@@ -254,7 +253,7 @@ func requestMembers(t testing.TB, made []exchange) (documented, sent map[string]
 }
 
 // has reports whether a parameter was sent.
-func (e exchange) has(p contract.Parameter) bool {
+func (e exchange) has(p Parameter) bool {
 	switch p.In {
 	case "query":
 		return e.URL.Query().Get(p.Name) != ""

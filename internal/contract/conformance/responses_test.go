@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/internal/contract"
 )
 
 // model is what the client makes of a response.
@@ -122,7 +121,7 @@ func (e exchange) checkAnswer(t *testing.T) {
 	if members == nil {
 		return
 	}
-	has, err := contract.Documented(members, e.answer.body)
+	has, err := Documented(members, e.answer.body)
 	if err != nil || len(has) != len(members) {
 		t.Errorf("%s: the answer given has %d of %d members, %v", e.name(), len(has), len(members), err)
 	}

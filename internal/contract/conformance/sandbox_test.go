@@ -12,7 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/quickstream-go/quickstream/internal/contract"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -26,7 +25,7 @@ const (
 // recorder holds what a sandbox answers and posts against the document: it has to be valid, and to
 // have no member that is not documented.
 type recorder struct {
-	doc   *contract.Document
+	doc   *Document
 	inner http.RoundTripper
 
 	mu       sync.Mutex
@@ -86,8 +85,8 @@ func (r *recorder) ServeHTTP(_ http.ResponseWriter, request *http.Request) {
 }
 
 // closed looks for undocumented members. Values are what the requests have asked for.
-func (r *recorder) closed(where string, members []contract.Member, body []byte) {
-	unknown, err := contract.Undocumented(members, body)
+func (r *recorder) closed(where string, members []Member, body []byte) {
+	unknown, err := Undocumented(members, body)
 	unknown = slices.DeleteFunc(unknown, func(what string) bool { return strings.Contains(what, "=") })
 	if err != nil || len(unknown) > 0 {
 		r.problem(fmt.Sprintf("%s: undocumented %v, %v", where, unknown, err))

@@ -22,7 +22,6 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
-	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
@@ -252,7 +251,7 @@ func (s subject[TTx]) inbox(ctx context.Context, box *sandbox.Sandbox, engine *d
 	if err := box.Inject(sandbox.Fault{Kind: sandbox.Unreachable(sandbox.ConnectionRefused)}); err != nil {
 		return nil, err
 	}
-	verifier, err := webhooks.NewVerifier(signature.AssumedHMAC{}, []webhooks.Secret{webhooks.NewSecret(secret)})
+	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{secret})
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package contract
+package conformance
 
 import (
 	"bytes"
@@ -36,10 +36,13 @@ type Variant struct {
 // RequestVariants returns the forms of the request body, or of a webhook's body;
 // none if there is no body.
 func (o *Operation) RequestVariants() []Variant {
+	var out []Variant
 	for _, c := range o.body {
-		return c.public()
+		for _, v := range c.variants {
+			out = append(out, v.Variant)
+		}
 	}
-	return nil
+	return out
 }
 
 // ResponseMembers returns the members of the JSON body sent with a status.
@@ -69,32 +72,15 @@ func (o *Operation) Statuses() []int {
 	return out
 }
 
-// Parameter is a documented parameter of an operation.
-type Parameter struct {
-	Name     string
-	In       string // "path", "query" or "header"
-	Required bool
-	Values   []string // of a list of values
-}
-
-// Parameters returns the documented parameters of the operation.
-func (o *Operation) Parameters() []Parameter {
-	out := make([]Parameter, len(o.parameters))
-	for i, p := range o.parameters {
-		out[i] = Parameter{Name: p.name, In: p.in, Required: p.required, Values: p.values}
-	}
-	return out
-}
-
 // RequestVariant returns the form that a JSON request body claims to be: the one
 // whose fixed members it has, or the only one there is.
 func (o *Operation) RequestVariant(body []byte) (Variant, bool) {
 	c := o.body[jsonType]
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
-	if c == nil || err != nil || object(value) == nil {
+	if c == nil || err != nil || objectOf(value) == nil {
 		return Variant{}, false
 	}
-	v := c.claimed(object(value))
+	v := c.claimed(objectOf(value))
 	if v == nil {
 		return Variant{}, false
 	}
@@ -172,24 +158,16 @@ func (c comparison) see(path string, value any) {
 	}
 }
 
-func (c *content) public() []Variant {
-	out := make([]Variant, len(c.variants))
-	for i := range c.variants {
-		out[i] = c.variants[i].Variant
-	}
-	return out
-}
-
 // variants follows a choice between named schemas down to its leaves. A oneOf
 // that only counts members, such as "exactly one account source", is a rule
 // and not a choice of forms.
 func (l *loader) variants(p pointer, n map[string]any) []variant {
 	choices, _ := n["oneOf"].([]any)
-	if len(choices) == 0 || object(choices[0])["$ref"] == nil {
+	if len(choices) == 0 || objectOf(choices[0])["$ref"] == nil {
 		v := variant{schema: l.compile(p), consts: map[string]string{}}
 		v.Name = p.name()
 		v.Members = l.members("", p, n)
-		for name := range object(n["properties"]) {
+		for name := range objectOf(n["properties"]) {
 			_, property := l.node(p.child("properties", name))
 			if want, ok := property["const"].(string); ok {
 				v.consts[name] = want
@@ -208,22 +186,22 @@ func (l *loader) variants(p pointer, n map[string]any) []variant {
 // members lists what may stand inside an object, depth first and in name order.
 func (l *loader) members(prefix string, p pointer, n map[string]any) []Member {
 	var out []Member
-	properties := object(n["properties"])
-	required := texts(n["required"])
+	properties := objectOf(n["properties"])
+	required := textsOf(n["required"])
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		child, property := l.node(p.child("properties", name))
 		m := Member{
 			Path:     prefix + name,
-			Types:    texts(property["type"]),
+			Types:    textsOf(property["type"]),
 			Required: slices.Contains(required, name),
 		}
 		switch {
 		case property["const"] != nil:
 			m.Values = []string{fmt.Sprint(property["const"])}
 		case property["enum"] != nil:
-			m.Values = texts(property["enum"])
+			m.Values = textsOf(property["enum"])
 		case property["x-open-enum"] != nil:
-			m.Values = texts(property["x-open-enum"])
+			m.Values = textsOf(property["x-open-enum"])
 		}
 		if limit, found := property["maxLength"].(json.Number); found {
 			m.MaxLength, _ = strconv.Atoi(limit.String())
@@ -231,8 +209,8 @@ func (l *loader) members(prefix string, p pointer, n map[string]any) []Member {
 		out = append(out, m)
 		out = append(out, l.inner(m.Path, child, property)...)
 	}
-	if extra := n["additionalProperties"]; extra == true || object(extra) != nil {
-		out = append(out, Member{Path: prefix + "*", Types: texts(object(extra)["type"])})
+	if extra := n["additionalProperties"]; extra == true || objectOf(extra) != nil {
+		out = append(out, Member{Path: prefix + "*", Types: textsOf(objectOf(extra)["type"])})
 	}
 	return out
 }
@@ -243,8 +221,8 @@ func (l *loader) inner(path string, p pointer, n map[string]any) []Member {
 		return l.members(path+".", p, n)
 	}
 	element, item := l.node(p.child("items"))
-	if strings.Contains(strings.Join(texts(item["type"]), " "), "object") {
+	if strings.Contains(strings.Join(textsOf(item["type"]), " "), "object") {
 		return l.members(path+"[].", element, item)
 	}
-	return []Member{{Path: path + "[]", Types: texts(item["type"])}}
+	return []Member{{Path: path + "[]", Types: textsOf(item["type"])}}
 }

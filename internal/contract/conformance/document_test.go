@@ -1,4 +1,4 @@
-package contract
+package conformance
 
 import (
 	"bytes"
@@ -19,39 +19,35 @@ import (
 // schemaURL names the document inside the schema compiler; nothing is fetched from it.
 const schemaURL = "contract:///openapi.json"
 
-// YAML returns the OpenAPI 3.1 document as written.
-func YAML() []byte { return openapi.Document() }
-
 // Document is the parsed contract with every schema compiled. It is read-only
 // and safe for concurrent use.
 type Document struct {
-	operations []*Operation
-	webhooks   []*Operation
+	Operations []*Operation // by path, then method
+	Webhooks   []*Operation // the notifications whose event type is documented
 	byID       map[string]*Operation
 	envelope   *Operation // a notification whose event type is not listed
 }
 
 // Operation is one method on one path of the contract, or one webhook.
 type Operation struct {
-	ID       string   // "POST /transactions"; for a webhook "WEBHOOK payto.payment.approved"
-	Name     string   // the OpenAPI operationId
-	Method   string   // HTTP verb
-	Path     string   // path template; the event type for a webhook
-	Keys     []string // security schemes; each one opens the operation
-	Source   string   // "public" when the operation is not from the contract proper, else empty
-	Sureness string   // "seen" or "unconfirmed" for public operations
+	ID         string      // "POST /transactions"; for a webhook "WEBHOOK payto.payment.approved"
+	Method     string      // HTTP verb
+	Path       string      // path template; the event type for a webhook
+	Keys       []string    // security schemes; each one opens the operation
+	Parameters []Parameter // of the path, the query and the header
 
-	parameters []parameter
-	body       map[string]*content // by media type
-	responses  map[string]response // by status or "default"
-	basePath   string
+	body      map[string]*content // by media type
+	responses map[string]response // by status or "default"
+	basePath  string
 }
 
-type parameter struct {
-	name, in string
+// Parameter is a documented parameter of an operation.
+type Parameter struct {
+	Name, In string   // in "path", "query" or "header"
+	Values   []string // of a list of values
+
 	required bool
 	boolean  bool
-	values   []string
 	schema   *jsonschema.Schema
 }
 
@@ -87,10 +83,10 @@ func Load() (*Document, error) {
 	if err := compiler.AddResource(schemaURL, root); err != nil {
 		return nil, fmt.Errorf("contract: %w", err)
 	}
-	l := loader{root: object(root), compiler: compiler}
-	d := &Document{operations: l.operations(l.basePath()), webhooks: l.webhooks(), envelope: l.envelope()}
+	l := loader{root: objectOf(root), compiler: compiler}
+	d := &Document{Operations: l.operations(l.basePath()), Webhooks: l.webhooks(), envelope: l.envelope()}
 	d.byID = make(map[string]*Operation)
-	for _, op := range slices.Concat(d.operations, d.webhooks) {
+	for _, op := range slices.Concat(d.Operations, d.Webhooks) {
 		d.byID[op.ID] = op
 	}
 	if err := errors.Join(l.errs...); err != nil {
@@ -98,12 +94,6 @@ func Load() (*Document, error) {
 	}
 	return d, nil
 }
-
-// Operations returns the operations sorted by path, then method.
-func (d *Document) Operations() []*Operation { return slices.Clone(d.operations) }
-
-// Webhooks returns the notifications whose event type is documented.
-func (d *Document) Webhooks() []*Operation { return slices.Clone(d.webhooks) }
 
 // Operation returns the operation or webhook with the given ID.
 func (d *Document) Operation(id string) (*Operation, bool) {
@@ -115,7 +105,7 @@ func (d *Document) Operation(id string) (*Operation, bool) {
 // path of the documented servers. Literal segments win over parameters.
 func (d *Document) Match(r *http.Request) (*Operation, error) {
 	var found *Operation
-	for _, op := range d.operations {
+	for _, op := range d.Operations {
 		if op.Method != r.Method {
 			continue
 		}

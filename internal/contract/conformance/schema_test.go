@@ -1,4 +1,4 @@
-package contract_test
+package conformance
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/quickstream-go/quickstream/internal/contract"
+	"github.com/quickstream-go/quickstream/internal/openapi"
 )
 
 // The document is judged by the OpenAPI Initiative's schema of OpenAPI 3.1.
@@ -30,9 +30,9 @@ func TestDocumentIsOpenAPI31(t *testing.T) {
 		text  string
 		valid bool
 	}{
-		"as written":              {string(contract.YAML()), true},
-		"without responses' text": {strings.Replace(string(contract.YAML()), "description: Links to the resources., ", "", 1), false},
-		"with an unknown member":  {strings.Replace(string(contract.YAML()), "operationId: getRoot", "operationID: getRoot", 1), false},
+		"as written":              {string(openapi.Document()), true},
+		"without responses' text": {strings.Replace(string(openapi.Document()), "description: Links to the resources., ", "", 1), false},
+		"with an unknown member":  {strings.Replace(string(openapi.Document()), "operationId: getRoot", "operationID: getRoot", 1), false},
 	} {
 		var document any
 		if err := yaml.Unmarshal([]byte(tt.text), &document); err != nil {
@@ -53,7 +53,7 @@ var keywords = strings.Fields(`$ref type properties required additionalPropertie
 
 func TestSchemas(t *testing.T) {
 	var root map[string]any
-	if err := yaml.Unmarshal(contract.YAML(), &root); err != nil {
+	if err := yaml.Unmarshal(openapi.Document(), &root); err != nil {
 		t.Fatal(err)
 	}
 	components := root["components"].(map[string]any)["schemas"].(map[string]any)

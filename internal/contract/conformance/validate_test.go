@@ -1,4 +1,4 @@
-package contract
+package conformance
 
 import (
 	"bytes"
@@ -40,9 +40,9 @@ func (o *Operation) ValidateRequest(r *http.Request) error {
 		return fmt.Errorf("%s: %s %s is not this operation", o.ID, r.Method, r.URL.Path)
 	}
 	var errs []error
-	for _, p := range o.parameters {
-		if p.in == "path" {
-			errs = append(errs, p.validate(values[p.name], true))
+	for _, p := range o.Parameters {
+		if p.In == "path" {
+			errs = append(errs, p.validate(values[p.Name], true))
 		}
 	}
 	errs = append(errs,
@@ -120,7 +120,7 @@ func (d *Document) ValidateNotification(header http.Header, body []byte) error {
 	if err != nil {
 		return fmt.Errorf("notification: %w", err)
 	}
-	op, ok := d.Operation("WEBHOOK " + text(object(value)["eventType"]))
+	op, ok := d.Operation("WEBHOOK " + textOf(objectOf(value)["eventType"]))
 	if !ok {
 		op = d.envelope
 	}
@@ -152,15 +152,15 @@ func (o *Operation) validateQuery(rawQuery string) error {
 		return err
 	}
 	var errs []error
-	for _, p := range o.parameters {
-		if p.in != "query" {
+	for _, p := range o.Parameters {
+		if p.In != "query" {
 			continue
 		}
-		values, present := query[p.name]
-		delete(query, p.name)
+		values, present := query[p.Name]
+		delete(query, p.Name)
 		switch {
 		case len(values) > 1:
-			errs = append(errs, fmt.Errorf("query parameter %s is given %d times", p.name, len(values)))
+			errs = append(errs, fmt.Errorf("query parameter %s is given %d times", p.Name, len(values)))
 		case present:
 			errs = append(errs, p.validate(values[0], true))
 		default:
@@ -175,9 +175,9 @@ func (o *Operation) validateQuery(rawQuery string) error {
 
 func (o *Operation) validateHeaders(header http.Header) error {
 	var errs []error
-	for _, p := range o.parameters {
-		if p.in == "header" {
-			value, present := headerValue(header, p.name)
+	for _, p := range o.Parameters {
+		if p.In == "header" {
+			value, present := headerValue(header, p.Name)
 			errs = append(errs, p.validate(value, present))
 		}
 	}
@@ -208,10 +208,10 @@ func (o *Operation) validateCredentials(r *http.Request) error {
 	return nil
 }
 
-func (p parameter) validate(value string, present bool) error {
+func (p Parameter) validate(value string, present bool) error {
 	if !present {
 		if p.required {
-			return fmt.Errorf("%s parameter %s is missing", p.in, p.name)
+			return fmt.Errorf("%s parameter %s is missing", p.In, p.Name)
 		}
 		return nil
 	}
@@ -219,12 +219,12 @@ func (p parameter) validate(value string, present bool) error {
 	if p.boolean {
 		b, err := strconv.ParseBool(value)
 		if err != nil || value != strconv.FormatBool(b) {
-			return fmt.Errorf("%s parameter %s is not true or false", p.in, p.name)
+			return fmt.Errorf("%s parameter %s is not true or false", p.In, p.Name)
 		}
 		typed = b
 	}
 	if err := p.schema.Validate(typed); err != nil {
-		return fmt.Errorf("%s parameter %s: %w", p.in, p.name, err)
+		return fmt.Errorf("%s parameter %s: %w", p.In, p.Name, err)
 	}
 	return nil
 }
@@ -256,7 +256,7 @@ func (c *content) validate(value any) error {
 	if err == nil || len(c.variants) == 1 {
 		return err
 	}
-	if claimed := c.claimed(object(value)); claimed != nil {
+	if claimed := c.claimed(objectOf(value)); claimed != nil {
 		if claimedErr := claimed.schema.Validate(value); claimedErr != nil {
 			return fmt.Errorf("%s: %w", claimed.Name, claimedErr)
 		}

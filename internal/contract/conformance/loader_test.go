@@ -1,4 +1,4 @@
-package contract
+package conformance
 
 import (
 	"fmt"
@@ -31,11 +31,11 @@ func (p pointer) child(keys ...string) pointer {
 // name is the last token, which for a component is its name.
 func (p pointer) name() string { return string(p[strings.LastIndex(string(p), "/")+1:]) }
 
-func object(v any) map[string]any { m, _ := v.(map[string]any); return m }
-func text(v any) string           { s, _ := v.(string); return s }
-func flag(v any) bool             { b, _ := v.(bool); return b }
+func objectOf(v any) map[string]any { m, _ := v.(map[string]any); return m }
+func textOf(v any) string           { s, _ := v.(string); return s }
+func flagOf(v any) bool             { b, _ := v.(bool); return b }
 
-func texts(v any) []string {
+func textsOf(v any) []string {
 	list, ok := v.([]any)
 	if !ok {
 		if s, ok := v.(string); ok {
@@ -70,12 +70,12 @@ func (l *loader) node(p pointer) (pointer, map[string]any) {
 				value = nil
 			}
 		}
-		ref, ok := object(value)["$ref"].(string)
+		ref, ok := objectOf(value)["$ref"].(string)
 		if !ok {
 			if value == nil {
 				l.errs = append(l.errs, fmt.Errorf("nothing at %s", p))
 			}
-			return p, object(value)
+			return p, objectOf(value)
 		}
 		p = pointer(strings.TrimPrefix(ref, "#"))
 	}
@@ -100,7 +100,7 @@ func (l *loader) basePath() string {
 	servers, _ := l.root["servers"].([]any)
 	var base string
 	for i, server := range servers {
-		u, err := url.Parse(text(object(server)["url"]))
+		u, err := url.Parse(textOf(objectOf(server)["url"]))
 		if err != nil || i > 0 && u.Path != base {
 			l.errs = append(l.errs, fmt.Errorf("server %d: paths differ or cannot be read", i))
 			continue
@@ -112,11 +112,11 @@ func (l *loader) basePath() string {
 
 func (l *loader) operations(basePath string) []*Operation {
 	var ops []*Operation
-	paths := object(l.root["paths"])
+	paths := objectOf(l.root["paths"])
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		item := pointer("/paths").child(path)
 		for _, method := range []string{"delete", "get", "patch", "post", "put"} {
-			if object(paths[path])[method] != nil {
+			if objectOf(paths[path])[method] != nil {
 				ops = append(ops, l.operation(item, method, path, basePath))
 			}
 		}
@@ -126,7 +126,7 @@ func (l *loader) operations(basePath string) []*Operation {
 
 func (l *loader) webhooks() []*Operation {
 	var ops []*Operation
-	for _, event := range slices.Sorted(maps.Keys(object(l.root["webhooks"]))) {
+	for _, event := range slices.Sorted(maps.Keys(objectOf(l.root["webhooks"]))) {
 		ops = append(ops, l.operation(pointer("/webhooks").child(event), "post", event, ""))
 	}
 	return ops
@@ -144,12 +144,9 @@ func (l *loader) envelope() *Operation {
 func (l *loader) operation(item pointer, method, path, basePath string) *Operation {
 	p, n := l.node(item.child(method))
 	op := &Operation{
-		ID:        text(n["x-operation"]),
-		Name:      text(n["operationId"]),
+		ID:        textOf(n["x-operation"]),
 		Method:    strings.ToUpper(method),
 		Path:      path,
-		Source:    text(n["x-source"]),
-		Sureness:  text(n["x-sureness"]),
 		responses: map[string]response{},
 		basePath:  basePath,
 	}
@@ -158,33 +155,33 @@ func (l *loader) operation(item pointer, method, path, basePath string) *Operati
 		requirements, _ = l.root["security"].([]any)
 	}
 	for _, requirement := range requirements {
-		op.Keys = append(op.Keys, slices.Sorted(maps.Keys(object(requirement)))...)
+		op.Keys = append(op.Keys, slices.Sorted(maps.Keys(objectOf(requirement)))...)
 	}
 	_, itemNode := l.node(item)
-	op.parameters = slices.Concat(l.parameters(item, itemNode), l.parameters(p, n))
+	op.Parameters = slices.Concat(l.parameters(item, itemNode), l.parameters(p, n))
 	if n["requestBody"] != nil {
 		bp, body := l.node(p.child("requestBody"))
 		op.body = l.contents(bp, body)
 	}
-	for status := range object(n["responses"]) {
+	for status := range objectOf(n["responses"]) {
 		rp, r := l.node(p.child("responses", status))
-		op.responses[status] = response{content: l.contents(rp, r), bodyOptional: flag(r["x-body-optional"])}
+		op.responses[status] = response{content: l.contents(rp, r), bodyOptional: flagOf(r["x-body-optional"])}
 	}
 	return op
 }
 
-func (l *loader) parameters(owner pointer, n map[string]any) []parameter {
+func (l *loader) parameters(owner pointer, n map[string]any) []Parameter {
 	list, _ := n["parameters"].([]any)
-	var out []parameter
+	var out []Parameter
 	for i := range list {
 		p, param := l.node(owner.child("parameters", fmt.Sprint(i)))
 		_, schema := l.node(p.child("schema"))
-		out = append(out, parameter{
-			name:     text(param["name"]),
-			in:       text(param["in"]),
-			required: flag(param["required"]),
-			boolean:  text(schema["type"]) == "boolean",
-			values:   texts(schema["enum"]),
+		out = append(out, Parameter{
+			Name:     textOf(param["name"]),
+			In:       textOf(param["in"]),
+			required: flagOf(param["required"]),
+			boolean:  textOf(schema["type"]) == "boolean",
+			Values:   textsOf(schema["enum"]),
 			schema:   l.compile(p.child("schema")),
 		})
 	}
@@ -193,7 +190,7 @@ func (l *loader) parameters(owner pointer, n map[string]any) []parameter {
 
 func (l *loader) contents(owner pointer, n map[string]any) map[string]*content {
 	out := map[string]*content{}
-	for mediaType := range object(n["content"]) {
+	for mediaType := range objectOf(n["content"]) {
 		out[mediaType] = l.content(owner.child("content", mediaType, "schema"))
 	}
 	return out
@@ -202,7 +199,7 @@ func (l *loader) contents(owner pointer, n map[string]any) map[string]*content {
 func (l *loader) content(p pointer) *content {
 	p, n := l.node(p)
 	c := &content{schema: l.compile(p), variants: l.variants(p, n)}
-	for name := range object(n["properties"]) {
+	for name := range objectOf(n["properties"]) {
 		if _, property := l.node(p.child("properties", name)); property["contentMediaType"] != nil {
 			c.filePart = name
 		}
