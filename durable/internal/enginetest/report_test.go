@@ -24,10 +24,10 @@ import (
 // reportColumns are the columns of the sandbox's reports.
 func reportColumns() durable.ReportColumns {
 	return durable.ReportColumns{
-		ReceiptNumber: sandbox.ReportReceiptNumber, Status: sandbox.ReportStatus, SummaryCode: sandbox.ReportSummaryCode,
-		PrincipalAmount: sandbox.ReportPrincipalAmount, Currency: sandbox.ReportCurrency, ResponseCode: sandbox.ReportResponseCode,
-		TransactionType: sandbox.ReportTransactionType, OriginalReceiptNumber: sandbox.ReportOriginalReceiptNumber,
-		PaymentReferenceNumber: sandbox.ReportPaymentReferenceNumber, Intent: "metadata_intentId",
+		ReceiptNumber: "Receipt Number", Status: "Status", SummaryCode: "Summary Code",
+		PrincipalAmount: "Principal Amount", Currency: "Currency", ResponseCode: "Response Code",
+		TransactionType: "Transaction Type", OriginalReceiptNumber: "Original Receipt Number",
+		PaymentReferenceNumber: "Payment Reference Number", Intent: "metadata_intentId",
 	}
 }
 
@@ -126,8 +126,8 @@ func TestCompareReportOfAVoid(t *testing.T) {
 	for _, amount := range []string{"0.00", "12.34"} {
 		report := "Receipt Number,Status,Summary Code,Principal Amount,Currency\r\n" + p.ReceiptNumber + ",Voided,0," + amount + ",AUD"
 		columns := durable.ReportColumns{
-			ReceiptNumber: sandbox.ReportReceiptNumber, Status: sandbox.ReportStatus, SummaryCode: sandbox.ReportSummaryCode,
-			PrincipalAmount: sandbox.ReportPrincipalAmount, Currency: sandbox.ReportCurrency,
+			ReceiptNumber: "Receipt Number", Status: "Status", SummaryCode: "Summary Code",
+			PrincipalAmount: "Principal Amount", Currency: "Currency",
 		}
 		require.NoError(t, s.engine.CompareReport(t.Context(), p.SettlesOn, strings.NewReader(report), columns))
 		assert.Empty(t, told.kinds(), amount)
