@@ -1,86 +1,70 @@
 package sandbox
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 )
 
-func (b *Sandbox) customerOperations() []operation {
-	return []operation{
-		{id: "POST /customers", handle: b.createCustomer},
-		{id: "GET /customers", query: paged("customerNumber", "customerName", "emailAddress"), handle: b.findCustomers},
-		{id: "GET /customers/{customerId}", handle: shown("customer", b.namedCustomer, (*call).customerBody)},
-		{id: "PUT /customers/{customerId}", handle: found("customer", b.namedCustomer, b.updateCustomer)},
-	}
-}
-
-// customer is both the record and, with links, the wire form. Only the identifiers and the
-// name are in the contract. The other members are those of public client code.
+// customer is a customer of the facility. Only the identifiers and the name are in the contract. The
+// other members are those of public client code.
 type customer struct {
-	Links              []link   `json:"links"`
-	ID                 string   `json:"customerId"`
-	Number             string   `json:"customerNumber"`
-	Name               string   `json:"customerName"`
-	Business           *string  `json:"supplierBusinessCode"`
-	Status             string   `json:"status"`
-	Phone              *string  `json:"phoneNumber"`
-	Email              *string  `json:"emailAddress"`
-	NotificationMedium *string  `json:"preferredNotificationMedium"`
-	Address            *address `json:"address"`
+	id, number, name string
+	disabled         bool
+	optional         map[string]string // by member
+	address          map[string]string // by member; nil without one
 }
 
-type address struct {
-	Street1  *string `json:"street1"`
-	Street2  *string `json:"street2"`
-	Street3  *string `json:"street3"`
-	City     *string `json:"city"`
-	State    *string `json:"state"`
-	Postcode *string `json:"postcode"`
-	Country  *string `json:"country"`
-}
-
-const (
-	customerEnabled  = "ENABLED"
-	customerDisabled = "DISABLED"
+//nolint:gochecknoglobals // immutable tables
+var (
+	customerMembers = []string{"phoneNumber", "emailAddress", "preferredNotificationMedium"}
+	addressMembers  = []string{"street1", "street2", "street3", "city", "state", "postcode", "country"}
 )
 
-type customerStore struct {
-	byID     map[string]*customer
-	byNumber map[string]*customer
-	ordered  []*customer // by customerId
+func (c *call) customerBody(cust *customer) object {
+	body := object{
+		"links":      c.links(get("self", c.href("customers", cust.id))),
+		"customerId": cust.id, "customerNumber": cust.number, "customerName": cust.name,
+		"status": "ENABLED", "supplierBusinessCode": optional(cust.optional["supplierBusinessCode"]), "address": nil,
+	}
+	if cust.disabled {
+		body["status"] = "DISABLED"
+	}
+	for _, name := range customerMembers {
+		body[name] = optional(cust.optional[name])
+	}
+	if cust.address != nil {
+		body["address"] = addressOf(cust.address)
+	}
+	return body
 }
 
-func newCustomerStore() customerStore {
-	return customerStore{byID: make(map[string]*customer), byNumber: make(map[string]*customer)}
-}
-
-func (s *customerStore) add(cust *customer) {
-	s.byID[cust.ID] = cust
-	s.byNumber[cust.Number] = cust
-	at, _ := slices.BinarySearchFunc(s.ordered, cust.ID, func(c *customer, id string) int { return strings.Compare(c.ID, id) })
-	s.ordered = slices.Insert(s.ordered, at, cust)
-}
-
-func (c *call) customerBody(cust *customer) any {
-	body := *cust
-	body.Links = c.links(get("self", c.href("customers", cust.ID)))
+func addressOf(given map[string]string) object {
+	body := object{}
+	for _, name := range addressMembers {
+		body[name] = optional(given[name])
+	}
 	return body
 }
 
 func (b *Sandbox) createCustomer(c *call) answer {
 	f := c.readBody()
-	cust := customer{Status: customerEnabled}
+	cust := customer{}
 	b.readCustomer(f, f.need, &cust)
 	if !c.valid() {
 		return c.invalid()
 	}
-	cust.ID = newID(b.ids, b.customers.byID, 9)
-	b.customers.add(&cust)
+	cust.id = newID(b.ids, b.customers.byID, 9)
+	b.customers.add(cust.id, &cust)
 	return reply(http.StatusCreated, c.customerBody(&cust))
 }
 
 func (b *Sandbox) namedCustomer(c *call) *customer { return b.customers.byID[c.params["customerId"]] }
+
+func (b *Sandbox) customerNumbered(number string) *customer {
+	return b.customers.first(func(cust *customer) bool { return cust.number == number })
+}
 
 func (b *Sandbox) updateCustomer(c *call, cust *customer) answer {
 	f := c.readBody()
@@ -90,83 +74,59 @@ func (b *Sandbox) updateCustomer(c *call, cust *customer) answer {
 	if !c.valid() {
 		return c.invalid()
 	}
-	delete(b.customers.byNumber, cust.Number)
 	*cust = changed
-	b.customers.byNumber[cust.Number] = cust
 	return reply(http.StatusOK, c.customerBody(cust))
 }
 
 // readCustomer sets the members that a request names. identity reads the two required ones.
 func (b *Sandbox) readCustomer(f *fields, identity func(string, ...check) string, cust *customer) {
 	if s := identity("customerNumber"); s != "" {
-		if other := b.customers.byNumber[s]; other != nil && other.ID != cust.ID {
+		if other := b.customerNumbered(s); other != nil && other.id != cust.id {
 			f.refuse("customerNumber", s, "belongs to another customer")
 		}
-		cust.Number = s
+		cust.number = s
 	}
 	if s := identity("customerName"); s != "" {
-		cust.Name = s
+		cust.name = s
 	}
-	f.update(&cust.Business, "supplierBusinessCode", b.knownBusiness)
-	f.update(&cust.Phone, "phoneNumber")
-	f.update(&cust.Email, "emailAddress")
-	f.update(&cust.NotificationMedium, "preferredNotificationMedium")
+	cust.optional = maps.Clone(cust.optional)
+	f.update(&cust.optional, "supplierBusinessCode", b.knownBusiness)
+	for _, name := range customerMembers {
+		f.update(&cust.optional, name)
+	}
 	if inner := f.object("address"); inner != nil {
-		a := &address{}
-		inner.update(&a.Street1, "street1")
-		inner.update(&a.Street2, "street2")
-		inner.update(&a.Street3, "street3")
-		inner.update(&a.City, "city")
-		inner.update(&a.State, "state")
-		inner.update(&a.Postcode, "postcode")
-		inner.update(&a.Country, "country")
-		cust.Address = a
+		cust.address = map[string]string{}
+		for _, name := range addressMembers {
+			inner.update(&cust.address, name)
+		}
 	}
 	if enabled, given := f.flag("enabled"); given {
-		cust.Status = customerDisabled
-		if enabled {
-			cust.Status = customerEnabled
-		}
+		cust.disabled = !enabled
 	}
 }
 
 // update sets an optional text if the request has the member. The empty text removes it.
-func (f *fields) update(target **string, name string, checks ...check) {
+func (f *fields) update(members *map[string]string, name string, checks ...check) {
 	if _, named := f.members[name]; !named {
 		f.ignore(name)
 		return
 	}
-	*target = nil
-	if s := f.text(name, checks...); s != "" {
-		*target = &s
+	if *members == nil {
+		*members = make(map[string]string)
 	}
+	(*members)[name] = f.text(name, checks...)
 }
 
 // findCustomers matches customerNumber exactly and the other filters in part. All filters
 // must match; without filters all customers are listed.
 func (b *Sandbox) findCustomers(c *call) answer {
-	contains := func(whole *string, part string) bool {
-		if part == "" {
-			return true
-		}
-		if whole == nil {
-			return false
-		}
-		return strings.Contains(strings.ToLower(*whole), strings.ToLower(part))
-	}
-	q := c.parameters()
-	number, name, email := q.text("customerNumber", filled), q.text("customerName", filled), q.text("emailAddress", filled)
-	if !q.valid() {
-		return c.invalid()
-	}
-	var found []*customer
-	for _, cust := range b.customers.ordered {
-		if (number == "" || cust.Number == number) &&
-			contains(&cust.Name, name) && contains(cust.Email, email) {
-			found = append(found, cust)
-		}
-	}
-	return list(c, found, func(cust *customer) string { return cust.ID }, (*call).customerBody)
+	contains := func(whole, part string) bool { return strings.Contains(strings.ToLower(whole), strings.ToLower(part)) }
+	number, name, email := c.query.Get("customerNumber"), c.query.Get("customerName"), c.query.Get("emailAddress")
+	found := b.customers.where(func(cust *customer) bool {
+		return (number == "" || cust.number == number) && contains(cust.name, name) && contains(cust.optional["emailAddress"], email)
+	})
+	slices.SortFunc(found, func(x, y *customer) int { return strings.Compare(x.id, y.id) })
+	return list(c, found, func(cust *customer) string { return cust.id }, (*call).customerBody)
 }
 
 // account is a payer's account that is kept for later payments.
@@ -178,120 +138,53 @@ type account struct {
 	enabled   bool
 }
 
-type accountStore struct {
-	byToken    map[string]*account
-	byCustomer map[string][]*account // newest last
-}
-
-func newAccountStore() accountStore {
-	return accountStore{byToken: make(map[string]*account), byCustomer: make(map[string][]*account)}
-}
-
 // registerAccount keeps an account for a customer. The first account is the default, and a
 // new default replaces the old one. The caller holds mu.
-func (b *Sandbox) registerAccount(cust *customer, source instrument, asDefault bool) *account {
-	own := b.accounts.byCustomer[cust.ID]
+func (b *Sandbox) registerAccount(cust *customer, source instrument) *account {
 	a := &account{token: b.newHandle(), customer: cust, source: source, enabled: true}
-	a.isDefault = cust.ID != "" && (asDefault || b.accounts.defaultOf(cust.ID) == nil)
+	a.isDefault = cust.id != "" && b.defaultAccount(cust.id) == nil
 	if a.isDefault {
-		for _, other := range own {
-			other.isDefault = false
-		}
+		b.makeDefault(a)
 	}
-	b.accounts.byToken[a.token] = a
-	b.accounts.byCustomer[cust.ID] = append(own, a)
+	b.accounts.add(a.token, a)
 	return a
 }
 
-// defaultOf returns the enabled default account of a customer, or nil.
-func (s *accountStore) defaultOf(customerID string) *account {
-	for _, a := range s.byCustomer[customerID] {
-		if a.isDefault && a.enabled {
-			return a
-		}
+func (b *Sandbox) makeDefault(a *account) {
+	for _, other := range b.accountsOf(a.customer.id) {
+		other.isDefault = false
 	}
-	return nil
+	a.isDefault = true
 }
 
-func (b *Sandbox) accountOperations() []operation {
-	return []operation{
-		{id: "POST /accounts", handle: b.createAccountAlone},
-		{id: "POST /customers/{customerId}/accounts", handle: found("customer", b.namedCustomer, b.createAccount)},
-		{id: "GET /customers/{customerId}/accounts", query: paged(), handle: found("customer", b.namedCustomer, b.accountsOfCustomer)},
-		{id: "GET /accounts/{accountToken}", handle: shown("account", b.namedAccount, b.accountBody)},
-	}
+func (b *Sandbox) accountsOf(customerID string) []*account {
+	return b.accounts.where(func(a *account) bool { return a.customer.id == customerID })
+}
+
+// defaultAccount returns the enabled default account of a customer, or nil.
+func (b *Sandbox) defaultAccount(customerID string) *account {
+	return b.accounts.first(func(a *account) bool { return a.customer.id == customerID && a.isDefault && a.enabled })
 }
 
 // accountBody is flat, as public client code reads it: it has the members of the kind of
 // account and the common ones.
-type accountBody struct {
-	keptBody
-	*storedCardBody
-	*tokenBankBody
-	*nzBankBody
-	DisplayName *string `json:"displayName,omitempty"`
-	Currency    *string `json:"currency,omitempty"`
-}
-
-type storedCardBody struct {
-	cardBody
-	PANType        string  `json:"panType"`
-	WalletProvider *string `json:"walletProvider"`
-}
-
-// cardBody is the card in tokens, kept accounts and transactions.
-type cardBody struct {
-	CardNumber              string  `json:"cardNumber"`
-	ExpiryDateMonth         string  `json:"expiryDateMonth"`
-	ExpiryDateYear          string  `json:"expiryDateYear"`
-	CardScheme              string  `json:"cardScheme"`
-	CardType                *string `json:"cardType"`
-	CardholderName          *string `json:"cardholderName"`
-	MaskedCardNumber4Digits string  `json:"maskedCardNumber4Digits"`
-	SurchargePercentage     string  `json:"surchargePercentage"`
-}
-
-func (b *Sandbox) accountBody(c *call, a *account) accountBody {
-	body := accountBody{keptBody: keptBody{
-		Links: c.links(get("self", c.href("accounts", a.token))), AccountType: a.source.accountType(),
-		AccountToken: &a.token, CustomerID: optional(a.customer.ID), DefaultAccount: a.isDefault,
-	}}
-	switch {
-	case a.source.card != nil:
-		body.storedCardBody = storedCard(a.source.card, b.shopOf(a.customer))
-	case a.source.bank != nil:
-		own := a.source.bank
-		body.tokenBankBody = bankBody(own)
-		body.DisplayName, body.Currency = optional(maskedAccount(own.bsb, own.number)), optional("AUD")
-	default:
-		body.nzBankBody = nzBody(a.source.nz)
-		body.DisplayName, body.Currency = optional(body.nzBankBody.AccountNumber), optional("NZD")
+func (b *Sandbox) accountBody(c *call, a *account) object {
+	body := object{
+		"links": c.links(get("self", c.href("accounts", a.token))), "accountType": a.source.accountType(),
+		"accountToken": a.token, "customerId": optional(a.customer.id), "defaultAccount": a.isDefault,
 	}
+	currency := "AUD"
+	if a.source.nz != nil {
+		currency = "NZD"
+	}
+	a.source.describe(body, b.shopOf(a.customer), currency)
 	return body
-}
-
-// storedCard returns the wire form of a card that is kept or was paid with.
-func storedCard(cd *card, shop *business) *storedCardBody {
-	body := &storedCardBody{cardBody: cardBodyOf(cd, shop), PANType: "FPAN", WalletProvider: optional(cd.walletProvider)}
-	if cd.walletProvider != "" {
-		body.PANType = "DPAN"
-	}
-	return body
-}
-
-func cardBodyOf(cd *card, shop *business) cardBody {
-	return cardBody{
-		CardNumber: cd.firstSixLastThree(), MaskedCardNumber4Digits: cd.firstSixLastFour(),
-		ExpiryDateMonth: cd.month, ExpiryDateYear: cd.shortYear(), CardScheme: cd.scheme,
-		CardType: optional(cd.cardType), CardholderName: optional(cd.holder),
-		SurchargePercentage: percentage(shop.rate(cd.scheme, cd.cardType)),
-	}
 }
 
 // shopOf returns a customer's business.
 func (b *Sandbox) shopOf(cust *customer) *business {
-	if cust.Business != nil {
-		return b.business(*cust.Business)
+	if code := cust.optional["supplierBusinessCode"]; code != "" {
+		return b.business(code)
 	}
 	return b.businesses[0]
 }
@@ -299,13 +192,13 @@ func (b *Sandbox) shopOf(cust *customer) *business {
 // createAccountAlone keeps an account without a customer: as a public client does it, from a
 // token. Unconfirmed.
 func (b *Sandbox) createAccountAlone(c *call) answer {
-	return b.createAccount(c, &customer{Status: customerEnabled})
+	return b.createAccount(c, &customer{})
 }
 
 func (b *Sandbox) createAccount(c *call, cust *customer) answer {
 	f := c.readBody()
 	allowed := []string{sourceToken, sourceReceipt, sourceCard, sourceBank, sourceNZBank}
-	if cust.ID == "" {
+	if cust.id == "" {
 		allowed = allowed[:1]
 	}
 	src := b.accountDetails(f, allowed...)
@@ -313,7 +206,7 @@ func (b *Sandbox) createAccount(c *call, cust *customer) answer {
 	if !c.valid() {
 		return c.invalid()
 	}
-	a := b.registerAccount(cust, src.instrument, false)
+	a := b.registerAccount(cust, src.instrument)
 	if src.token != nil {
 		src.token.used = true
 	}
@@ -339,7 +232,7 @@ func (b *Sandbox) accountDetails(f *fields, allowed ...string) *source {
 // receiptSource finds the account of a transaction, approved or not.
 func (b *Sandbox) receiptSource(f *fields) *source {
 	receipt := f.text(sourceReceipt)
-	tx := b.transactions.byReceipt[receipt]
+	tx := b.transactions.byID[receipt]
 	switch {
 	case tx == nil:
 		f.refuse(sourceReceipt, receipt, "is not a transaction")
@@ -353,9 +246,9 @@ func (b *Sandbox) receiptSource(f *fields) *source {
 
 // accountsOfCustomer lists the enabled accounts, newest first.
 func (b *Sandbox) accountsOfCustomer(c *call, cust *customer) answer {
-	found := slices.DeleteFunc(slices.Clone(b.accounts.byCustomer[cust.ID]), func(a *account) bool { return !a.enabled })
+	found := b.accounts.where(func(a *account) bool { return a.customer == cust && a.enabled })
 	slices.Reverse(found)
 	return list(c, found, func(a *account) string { return a.token }, b.accountBody)
 }
 
-func (b *Sandbox) namedAccount(c *call) *account { return b.accounts.byToken[c.params["accountToken"]] }
+func (b *Sandbox) namedAccount(c *call) *account { return b.accounts.byID[c.params["accountToken"]] }

@@ -6,15 +6,6 @@ import (
 	"time"
 )
 
-func (b *Sandbox) agreementOperations() []operation {
-	return []operation{
-		{id: "POST /customers/{customerId}/payto-agreements", handle: found("customer", b.namedCustomer, b.createAgreement)},
-		{id: "GET /customers/{customerId}/payto-agreements", query: paged("supplierBusinessCode", "status"), handle: found("customer", b.namedCustomer, b.listAgreements)},
-		{id: "GET /payto-agreements/{agreementToken}", handle: shown("agreement", b.visibleAgreement, b.agreementBody)},
-		{id: "PATCH /payto-agreements/{agreementToken}", handle: found("agreement", b.namedAgreement, b.amendAgreement)},
-	}
-}
-
 type agreementStatus string
 
 const (
@@ -78,16 +69,6 @@ func (a *agreement) unanswered() bool {
 	return a.status == agreementPending || a.status == agreementCreated
 }
 
-type agreementStore struct {
-	byToken    map[string]*agreement
-	byCustomer map[string][]*agreement // newest last
-	ordered    []*agreement            // oldest first
-}
-
-func newAgreementStore() agreementStore {
-	return agreementStore{byToken: make(map[string]*agreement), byCustomer: make(map[string][]*agreement)}
-}
-
 func (b *Sandbox) createAgreement(c *call, cust *customer) answer {
 	f := c.readBody()
 	a := b.readAgreement(f)
@@ -104,7 +85,7 @@ func (b *Sandbox) createAgreement(c *call, cust *customer) answer {
 // agreement finds an agreement in its current state. Time limits that have passed apply even
 // if their timers are late. The caller holds mu.
 func (b *Sandbox) agreement(token string) *agreement {
-	a := b.agreements.byToken[token]
+	a := b.agreements.byID[token]
 	if a != nil {
 		b.catchUp(a)
 	}
@@ -127,13 +108,9 @@ func (b *Sandbox) agreementVisible(a *agreement, now time.Time) bool {
 // listAgreements lists a customer's agreements, newest first. A filter without a match gives
 // an empty list.
 func (b *Sandbox) listAgreements(c *call, cust *customer) answer {
-	q := c.parameters()
-	code, status := q.text("supplierBusinessCode", filled), q.text("status", filled)
-	if !q.valid() {
-		return c.invalid()
-	}
+	code, status := c.query.Get("supplierBusinessCode"), c.query.Get("status")
 	var found []*agreement
-	for _, a := range slices.Backward(b.agreements.byCustomer[cust.ID]) {
+	for _, a := range slices.Backward(b.agreements.where(func(a *agreement) bool { return a.customer == cust })) {
 		b.catchUp(a)
 		if b.agreementVisible(a, c.now) && (code == "" || a.shop.code == code) && (status == "" || string(a.status) == status) {
 			found = append(found, a)
@@ -166,7 +143,7 @@ func (b *Sandbox) Agreements() []AgreementEntry {
 	for _, a := range b.agreements.ordered {
 		b.catchUp(a)
 		e := AgreementEntry{
-			Token: a.token, CustomerID: a.customer.ID, SupplierBusinessCode: a.shop.code, PayeeReference: a.reference,
+			Token: a.token, CustomerID: a.customer.id, SupplierBusinessCode: a.shop.code, PayeeReference: a.reference,
 			Status: string(a.status), Created: a.created, RespondBy: a.respondBy, PendingAmendment: a.amendment != nil,
 		}
 		for _, tx := range a.payments {
@@ -177,111 +154,50 @@ func (b *Sandbox) Agreements() []AgreementEntry {
 	return out
 }
 
-// agreementBody is the PayTo Agreement Model.
-type agreementBody struct {
-	Links               []link               `json:"links"`
-	Token               string               `json:"agreementToken"`
-	Status              string               `json:"status"`
-	Priority            string               `json:"priority"`
-	RespondByTime       string               `json:"respondByTime"`
-	PayeeReference      *string              `json:"payeeReference"`
-	HasPendingAmendment bool                 `json:"hasPendingBilateralAmendment"`
-	RejectionReason     *string              `json:"rejectionReason"`
-	PaymentDetails      agreementPurposeBody `json:"paymentDetails"`
-	PaymentTerms        agreementTermsBody   `json:"paymentTerms"`
-	PayerDetails        payerBody            `json:"payerDetails"`
-	PayeeDetails        payeeBody            `json:"payeeDetails"`
-}
-
-type agreementPurposeBody struct {
-	Purpose               string  `json:"purpose"`
-	Description           string  `json:"description"`
-	StartDate             string  `json:"startDate"`
-	EndDate               *string `json:"endDate"`
-	AutomaticRenewal      bool    `json:"automaticRenewal"`
-	AdditionalInformation *string `json:"additionalInformation"`
-}
-
-type agreementTermsBody struct {
-	Frequency                 string      `json:"frequency"`
-	NumberOfPaymentsPermitted *int64      `json:"numberOfPaymentsPermitted"`
-	PointInTime               *int64      `json:"pointInTime"`
-	AgreementType             string      `json:"agreementType"`
-	FirstPaymentAmount        *amountBody `json:"firstPaymentAmount"`
-	LastPaymentAmount         *amountBody `json:"lastPaymentAmount"`
-	PaymentAmount             *amountBody `json:"paymentAmount"`
-	MaximumPaymentAmount      *amountBody `json:"maximumPaymentAmount"`
-	FirstPaymentDue           *string     `json:"firstPaymentDue"`
-	LastPaymentDue            *string     `json:"lastPaymentDue"`
-}
-
-type payerBody struct {
-	CustomerID          string  `json:"customerId"`
-	PayerType           string  `json:"payerType"`
-	PayerID             string  `json:"payerId"`
-	PayerName           string  `json:"payerName"`
-	UltimatePayerName   string  `json:"ultimatePayerName"`
-	PaymentReference    *string `json:"paymentReference"`
-	MaskedAccountNumber *string `json:"maskedAccountNumber"`
-	PayIDType           *string `json:"payIdType"`
-	MaskedPayID         *string `json:"maskedPayId"`
-}
-
-type payeeBody struct {
-	SupplierBusinessCode string `json:"supplierBusinessCode"`
-	PayeeName            string `json:"payeeName"`
-	UltimatePayeeName    string `json:"ultimatePayeeName"`
-	PayeeABN             string `json:"payeeAbn"`
-	MaskedAccountNumber  string `json:"maskedAccountNumber"`
-	InitiatorName        string `json:"initiatorName"`
-	InitiatorLegalName   string `json:"initiatorLegalName"`
-	InitiatorABN         string `json:"initiatorAbn"`
-}
-
 const (
 	priorityOfAgreements = "UNAT" // the one value that the contract shows
 	sandboxABN           = "00000000000"
 	sandboxInitiator     = "Sandbox Community"
 )
 
-func (b *Sandbox) agreementBody(c *call, a *agreement) agreementBody {
-	return agreementBody{
-		Links: c.links(get("self", c.href("payto-agreements", a.token))),
-		Token: a.token, Status: string(a.status), Priority: priorityOfAgreements,
-		RespondByTime: b.timestamp(a.respondBy), PayeeReference: optional(a.reference),
-		HasPendingAmendment: a.amendment != nil, RejectionReason: optional(a.rejection),
-		PaymentDetails: agreementPurposeBody{
-			Purpose: a.purpose.purpose, Description: a.purpose.description,
-			StartDate: a.purpose.start, EndDate: optional(a.purpose.end), AutomaticRenewal: a.purpose.renews,
-			AdditionalInformation: optional(a.purpose.information),
+// agreementBody is the PayTo Agreement Model.
+func (b *Sandbox) agreementBody(c *call, a *agreement) object {
+	return object{
+		"links":          c.links(get("self", c.href("payto-agreements", a.token))),
+		"agreementToken": a.token, "status": string(a.status), "priority": priorityOfAgreements,
+		"respondByTime": b.timestamp(a.respondBy), "payeeReference": optional(a.reference),
+		"hasPendingBilateralAmendment": a.amendment != nil, "rejectionReason": optional(a.rejection),
+		"paymentDetails": object{
+			"purpose": a.purpose.purpose, "description": a.purpose.description,
+			"startDate": a.purpose.start, "endDate": optional(a.purpose.end), "automaticRenewal": a.purpose.renews,
+			"additionalInformation": optional(a.purpose.information),
 		},
-		PaymentTerms: agreementTermsBody{
-			Frequency: a.terms.frequency, NumberOfPaymentsPermitted: a.terms.permitted, PointInTime: a.terms.pointInTime,
-			AgreementType:      a.terms.kind,
-			FirstPaymentAmount: amountOrNull(a.terms.first), LastPaymentAmount: amountOrNull(a.terms.last),
-			PaymentAmount: amountOrNull(a.terms.each), MaximumPaymentAmount: amountOrNull(a.terms.maximum),
-			FirstPaymentDue: optional(a.terms.firstDue), LastPaymentDue: optional(a.terms.lastDue),
+		"paymentTerms": object{
+			"frequency": a.terms.frequency, "numberOfPaymentsPermitted": a.terms.permitted, "pointInTime": a.terms.pointInTime,
+			"agreementType":      a.terms.kind,
+			"firstPaymentAmount": amountOrNull(a.terms.first), "lastPaymentAmount": amountOrNull(a.terms.last),
+			"paymentAmount": amountOrNull(a.terms.each), "maximumPaymentAmount": amountOrNull(a.terms.maximum),
+			"firstPaymentDue": optional(a.terms.firstDue), "lastPaymentDue": optional(a.terms.lastDue),
 		},
-		PayerDetails: payerBody{
-			CustomerID: a.customer.ID, PayerType: a.payer.kind, PayerID: a.payer.id, PayerName: a.payer.name,
-			UltimatePayerName: a.payer.ultimateName, PaymentReference: optional(a.payer.reference),
-			MaskedAccountNumber: optional(a.payer.maskedAccount),
-			PayIDType:           optional(a.payer.payIDType), MaskedPayID: optional(a.payer.maskedPayID),
+		"payerDetails": object{
+			"customerId": a.customer.id, "payerType": a.payer.kind, "payerId": a.payer.id, "payerName": a.payer.name,
+			"ultimatePayerName": a.payer.ultimateName, "paymentReference": optional(a.payer.reference),
+			"maskedAccountNumber": optional(a.payer.maskedAccount),
+			"payIdType":           optional(a.payer.payIDType), "maskedPayId": optional(a.payer.maskedPayID),
 		},
-		PayeeDetails: payeeBody{
-			SupplierBusinessCode: a.shop.code, PayeeName: a.shop.name, UltimatePayeeName: a.shop.name, PayeeABN: sandboxABN,
-			MaskedAccountNumber: maskedAccount(merchantBSB, merchantAccount),
-			InitiatorName:       sandboxInitiator, InitiatorLegalName: sandboxInitiator, InitiatorABN: sandboxABN,
+		"payeeDetails": object{
+			"supplierBusinessCode": a.shop.code, "payeeName": a.shop.name, "ultimatePayeeName": a.shop.name, "payeeAbn": sandboxABN,
+			"maskedAccountNumber": maskedAccount(merchantBSB, merchantAccount),
+			"initiatorName":       sandboxInitiator, "initiatorLegalName": sandboxInitiator, "initiatorAbn": sandboxABN,
 		},
 	}
 }
 
-func amountOrNull(c *cents) *amountBody {
+func amountOrNull(c *cents) object {
 	if c == nil {
 		return nil
 	}
-	body := amountOf("AUD", *c)
-	return &body
+	return amountOf("AUD", *c)
 }
 
 const (
@@ -294,9 +210,7 @@ const (
 func (b *Sandbox) open(a *agreement) {
 	a.token = b.newHandle()
 	a.status = agreementPending
-	b.agreements.byToken[a.token] = a
-	b.agreements.byCustomer[a.customer.ID] = append(b.agreements.byCustomer[a.customer.ID], a)
-	b.agreements.ordered = append(b.agreements.ordered, a)
+	b.agreements.add(a.token, a)
 	b.after(a.respondBy.Sub(b.clock.Now()), func() { b.catchUp(a) })
 	switch a.fate {
 	case fateNotEligible:
@@ -394,7 +308,7 @@ func (b *Sandbox) move(a *agreement, to agreementStatus, event string) {
 	if ended {
 		a.amendment = nil
 	}
-	b.emit(event, b.agreementBody(b.background(), a))
+	b.emitAgreement(event, a)
 	if o := a.opening; ended && o != nil {
 		a.opening = nil
 		b.settle(o.payment, Declined(codePayToRejected))
@@ -430,10 +344,10 @@ func (b *Sandbox) acceptAmendment(a *agreement) {
 	if m.terms != nil {
 		a.terms = *m.terms
 	}
-	b.emit(eventAgreementUnknown, b.agreementBody(b.background(), a))
+	b.emitAgreement(eventAgreementUnknown, a)
 }
 
 func (b *Sandbox) dropAmendment(a *agreement) {
 	a.amendment = nil
-	b.emit(eventAgreementUnknown, b.agreementBody(b.background(), a))
+	b.emitAgreement(eventAgreementUnknown, a)
 }

@@ -56,11 +56,7 @@ func (b *Sandbox) readAgreement(f *fields) *agreement {
 // respondBy reads the time until which the payer can answer.
 func (f *fields) respondBy() time.Time {
 	minutes := int64(mostRespondByMinutes)
-	if n := f.integer("respondByTimeMinutes"); n != nil {
-		if *n < 0 || *n > mostRespondByMinutes {
-			f.refuse("respondByTimeMinutes", fmt.Sprint(*n), "must be 0 to 7200")
-			return f.c.now
-		}
+	if n := f.integer("respondByTimeMinutes", mostRespondByMinutes); n != nil {
 		minutes = *n
 	}
 	return f.c.now.Add(time.Duration(minutes) * time.Minute)
@@ -110,8 +106,8 @@ func (b *Sandbox) readTerms(f *fields) agreementTerms {
 	t := agreementTerms{
 		frequency:   f.text("frequency", oneOf(slices.Sorted(maps.Keys(pointInTimeLimits))...)),
 		kind:        f.text("agreementType", oneOf(kindBalloon, kindFixed, "USGB", "VARI")),
-		permitted:   f.integer("numberOfPaymentsPermitted"),
-		pointInTime: f.integer("pointInTime"),
+		permitted:   f.integer("numberOfPaymentsPermitted", 999_999_999_999_999_999),
+		pointInTime: f.integer("pointInTime", 99),
 		first:       b.money(f, "firstPaymentAmount"),
 		last:        b.money(f, "lastPaymentAmount"),
 		each:        b.money(f, "paymentAmount"),
@@ -126,23 +122,16 @@ func (b *Sandbox) readTerms(f *fields) agreementTerms {
 
 // check applies the rules between terms.
 func (t *agreementTerms) check(f *fields) {
-	switch n := t.permitted; {
-	case n == nil && t.frequency == frequencyAdhoc && !f.has("numberOfPaymentsPermitted"):
+	if t.frequency == frequencyAdhoc && !f.has("numberOfPaymentsPermitted") {
 		f.refuse("numberOfPaymentsPermitted", "", "is required for ADHO")
-	case n != nil && (*n < 0 || *n > 999_999_999_999_999_999):
-		f.refuse("numberOfPaymentsPermitted", fmt.Sprint(*n), "must be a number of at most 18 digits")
 	}
 	if n := t.pointInTime; n != nil {
 		most, known := pointInTimeLimits[t.frequency]
-		switch {
-		case !known && f.has("frequency"): // already refused
-		case !known && (*n < 1 || *n > 99):
-			f.refuse("pointInTime", fmt.Sprint(*n), "must have at most two digits")
-		case !known:
-		case most == 0:
-			f.refuse("pointInTime", fmt.Sprint(*n), "must be absent for ADHO")
-		case *n < 1 || *n > most:
-			f.refuse("pointInTime", fmt.Sprint(*n), fmt.Sprintf("must be 1 to %d for %s", most, t.frequency))
+		if !f.has("frequency") {
+			most, known = 99, true
+		}
+		if known && (*n < 1 || *n > most) { // another frequency is refused already
+			f.refuse("pointInTime", fmt.Sprint(*n), fmt.Sprintf("must be 1 to %d, and absent for ADHO", most))
 		}
 	}
 	if t.kind == kindBalloon && !f.has("lastPaymentAmount") {
@@ -210,14 +199,14 @@ func (f *fields) needObject(name string) *fields {
 	return f.object(name)
 }
 
-// integer reads an optional whole number.
-func (f *fields) integer(name string) *int64 {
+// integer reads an optional whole number from 0.
+func (f *fields) integer(name string, most int64) *int64 {
 	if !f.has(name) {
 		return nil
 	}
 	var n int64
-	if json.Unmarshal(f.members[name], &n) != nil {
-		f.refuse(name, "", "must be a whole number of at most 18 digits")
+	if json.Unmarshal(f.members[name], &n) != nil || n < 0 || n > most {
+		f.refuse(name, "", fmt.Sprintf("must be a whole number from 0 to %d", most))
 		return nil
 	}
 	return &n
@@ -225,70 +214,45 @@ func (f *fields) integer(name string) *int64 {
 
 // money reads an optional amount of an agreement, which is a string.
 func (b *Sandbox) money(f *fields, name string) *cents {
-	text := f.text(name, filled)
-	if text == "" {
-		return nil
-	}
-	value, err := parseCents(text)
-	switch {
-	case err != nil:
-		f.refuse(name, text, err.Error())
-	case value < 0:
-		f.refuse(name, text, "must not be negative")
-	default:
+	text := f.text(name, filled, moneyText)
+	if value, wrong := parseCents(text); wrong == "" {
 		return &value
 	}
 	return nil
 }
 
-// The values of updateType, and the members with their contents.
-const (
-	updateRecall          = "RECALL_PAYTO_AGREEMENT"
-	updateStatus          = "STATUS_AMENDMENT"
-	updateUnilateral      = "UNILATERAL_AMENDMENT"
-	updateBilateral       = "BILATERAL_AMENDMENT"
-	updateRecallBilateral = "RECALL_BILATERAL_AMENDMENT"
-
-	memberRecall     = "recallPayToAgreement"
-	memberStatus     = "statusAmendment"
-	memberUnilateral = "unilateralAmendment"
-	memberBilateral  = "bilateralAmendment"
-)
+const memberBilateral = "bilateralAmendment"
 
 // amendAgreement selects the update by updateType. Each update reads all of its members
 // before it checks the agreement, so that one answer lists all findings.
 func (b *Sandbox) amendAgreement(c *call, a *agreement) answer {
 	f := c.readBody()
-	kind := f.need("updateType", oneOf(updateRecall, updateStatus, updateUnilateral, updateBilateral, updateRecallBilateral))
-	var member string
-	var update func(*fields, *agreement) (commit func())
-	switch kind {
-	case updateRecall:
-		member, update = memberRecall, b.recallAgreement
-	case updateStatus:
-		member, update = memberStatus, b.amendStatus
-	case updateUnilateral:
-		member, update = memberUnilateral, b.amendUnilaterally
-	case updateBilateral:
-		member, update = memberBilateral, b.amendBilaterally
-	case updateRecallBilateral:
-		update = b.recallAmendment
-	default:
+	updates := map[string]struct {
+		member string // with the content
+		read   func(*fields, *agreement) (commit func())
+	}{
+		"RECALL_PAYTO_AGREEMENT": {"recallPayToAgreement", b.recallAgreement}, "STATUS_AMENDMENT": {"statusAmendment", b.amendStatus},
+		"UNILATERAL_AMENDMENT": {"unilateralAmendment", b.amendUnilaterally}, "BILATERAL_AMENDMENT": {memberBilateral, b.amendBilaterally},
+		"RECALL_BILATERAL_AMENDMENT": {"", b.recallAmendment},
+	}
+	kind := f.need("updateType", oneOf(slices.Sorted(maps.Keys(updates))...))
+	update, known := updates[kind]
+	if !known {
 		return c.invalid() // the type decides which other members belong
 	}
 	inner := f
-	if member != "" {
-		inner = f.needObject(member)
+	if update.member != "" {
+		inner = f.needObject(update.member)
 	}
-	for _, other := range []string{memberRecall, memberStatus, memberUnilateral, memberBilateral} {
-		if other != member {
-			f.forbid("does not belong to updateType "+kind, other)
+	for _, other := range updates {
+		if other.member != update.member && other.member != "" {
+			f.forbid("does not belong to updateType "+kind, other.member)
 		}
 	}
 	if inner == nil {
 		return c.invalid()
 	}
-	commit := update(inner, a)
+	commit := update.read(inner, a)
 	if !c.valid() {
 		return c.invalid()
 	}
@@ -307,10 +271,10 @@ func (c *call) needStatus(a *agreement, allowed ...agreementStatus) {
 	if slices.Contains(allowed, a.status) {
 		return
 	}
-	c.refuse("status", string(a.status), "the agreement must be "+listed(allowed))
+	c.refuse("status", string(a.status), "the agreement must be "+statusNames(allowed))
 }
 
-func listed(states []agreementStatus) string {
+func statusNames(states []agreementStatus) string {
 	names := make([]string, len(states))
 	for i, s := range states {
 		names[i] = string(s)
@@ -372,7 +336,7 @@ func (b *Sandbox) amendUnilaterally(f *fields, a *agreement) func() {
 	f.c.needStatus(a, agreementActive, agreementSuspended)
 	return func() {
 		a.purpose.description, a.reference = description, reference
-		b.emit(eventAgreementUnknown, b.agreementBody(b.background(), a))
+		b.emitAgreement(eventAgreementUnknown, a)
 	}
 }
 
@@ -408,7 +372,7 @@ func (b *Sandbox) amendBilaterally(f *fields, a *agreement) func() {
 func (b *Sandbox) recallAmendment(f *fields, a *agreement) func() {
 	f.c.needStatus(a, agreementActive, agreementSuspended)
 	if a.amendment == nil && a.amendable() {
-		f.c.refuse("updateType", updateRecallBilateral, "no bilateral amendment is pending")
+		f.c.refuse("updateType", f.text("updateType"), "no bilateral amendment is pending")
 	}
 	return func() { b.dropAmendment(a) }
 }

@@ -59,16 +59,15 @@ func (c *call) href(segments ...string) string {
 // be a secret number.
 func (c *call) refuse(name, value, message string) {
 	for i := range c.findings {
-		if f := &c.findings[i]; f.FieldName == name {
-			f.Messages = append(f.Messages, message)
+		if f := &c.findings[i]; f.name == name {
+			f.messages = append(f.messages, message)
 			return
 		}
 	}
-	f := fieldError{FieldName: name, Messages: []string{message}}
-	if value != "" && !isSensitive(name) && !holdsCardNumber(value) {
-		f.FieldValue = &value
+	if isSensitive(name) || holdsCardNumber(value) {
+		value = ""
 	}
-	c.findings = append(c.findings, f)
+	c.findings = append(c.findings, fieldError{name, value, []string{message}})
 }
 
 func isSensitive(path string) bool {
@@ -95,15 +94,18 @@ func safeURL(u *url.URL) string {
 	return u.EscapedPath() + "?" + q.Encode()
 }
 
-// answer is the answer to a call. The body is a wire struct, or nil for none.
+// object is the wire form of a JSON object.
+type object = map[string]any
+
+// answer is the answer to a call. The body is nil for none.
 type answer struct {
 	status int
 	header http.Header
-	body   any
+	body   object
 	raw    []byte // the body as it is sent
 }
 
-func reply(status int, body any) answer { return answer{status: status, body: body} }
+func reply(status int, body object) answer { return answer{status: status, body: body} }
 
 func (a answer) with(name, value string) answer {
 	a.header = a.header.Clone()
@@ -119,22 +121,47 @@ func (a answer) succeeded() bool { return a.status >= 200 && a.status < 300 }
 // render turns the body into bytes. Afterwards the answer can be stored, sent more than
 // once, and sent after the state has changed.
 func (c *call) render(a answer) answer {
-	mediaType := jsonType
-	switch body := a.body.(type) {
-	case nil:
+	if a.body == nil {
 		return a
-	case errorBody:
-		mediaType, a.raw = body.inForm(c.box.assume.ErrorForm, a.status)
-	default:
-		a.raw = jsonOf(body)
+	}
+	mediaType := jsonType
+	if _, isError := a.body["errors"]; isError {
+		mediaType, a.raw = c.errorInForm(a.body, a.status)
+	} else {
+		a.raw = c.jsonOf(a.body)
 	}
 	if a.body = nil; a.raw == nil {
 		return a
 	}
-	if c.box.addsMembers() && mediaType == jsonType {
-		a.raw = withAdded(a.raw)
-	}
 	return a.with("Content-Type", mediaType)
+}
+
+// jsonOf writes a document. None can fail.
+func (c *call) jsonOf(body any) []byte {
+	if c.box.addsMembers() {
+		addMembers(body)
+	}
+	raw, _ := json.Marshal(body)
+	return raw
+}
+
+// addMembers adds a member to every object of a document. Maps with the merchant's own names are of
+// another type.
+func addMembers(part any) {
+	switch part := part.(type) {
+	case object:
+		if part == nil {
+			return
+		}
+		for _, inner := range part {
+			addMembers(inner)
+		}
+		part[addedMember] = map[string][]any{"values": {nil, 1.5, "text"}}
+	case []object:
+		for _, inner := range part {
+			addMembers(inner)
+		}
+	}
 }
 
 // addedValue returns a value of an enumeration that was added later, unless the
@@ -149,45 +176,60 @@ func (b *Sandbox) addedValue(added, usual string) string {
 // addsMembers reports whether answers have members that are not in the contract.
 func (b *Sandbox) addsMembers() bool { return b.assume.UnknownMembers != "none" }
 
-func get(rel, href string) link {
-	return link{Rel: rel, Href: href, RequestMethod: http.MethodGet}
+func get(rel, href string) object {
+	return object{"rel": rel, "href": href, "requestMethod": http.MethodGet}
 }
 
 // links returns a list of links, never nil.
-func (c *call) links(list ...link) []link {
+func (c *call) links(list ...object) []object {
 	if rel := c.box.addedValue(unknownEnumValue, ""); rel != "" {
 		list = append(list, get(rel, c.href()))
 	}
-	if list == nil {
-		list = []link{}
-	}
-	return list
+	return append([]object{}, list...)
 }
 
+// problem is an error in the service's form, as public client code reads it: the status is a text.
 func (c *call) problem(status int, developerMessage string, errs ...fieldError) answer {
-	return reply(status, errorBody{
-		Links:            c.links(),
-		Errors:           errs,
-		Status:           strconv.Itoa(status),
-		RequestMethod:    c.method,
-		RequestURL:       c.origin + safeURL(c.url),
-		CustomerMessage:  customerMessage(status),
-		DeveloperMessage: developerMessage,
-		TraceCode:        randomText(c.box.ids, 16),
+	list := make([]object, len(errs))
+	for i, e := range errs {
+		list[i] = object{"fieldName": e.name, "fieldValue": optional(e.value), "messages": e.messages}
+	}
+	return reply(status, object{
+		"links": c.links(), "errors": list, "status": strconv.Itoa(status),
+		"requestMethod": c.method, "requestUrl": c.origin + safeURL(c.url),
+		"customerMessage": "Please check your details and try again.", "developerMessage": developerMessage, "traceCode": randomText(c.box.ids, 16),
 	})
 }
 
-func customerMessage(status int) string {
-	switch {
-	case status == http.StatusUnprocessableEntity || status == http.StatusBadRequest:
-		return "Please check your details and try again."
-	case status == http.StatusNotFound:
-		return "We could not find what you asked for."
-	case status == http.StatusTooManyRequests:
-		return "Too many attempts. Please try again later."
-	default:
-		return "This service is not available to you at the moment. Please contact us."
+// fieldError is what is wrong with one member of a request.
+type fieldError struct {
+	name, value string
+	messages    []string
+}
+
+// errorInForm writes an error body in the form of ErrorForm; both results are empty when there is no
+// body.
+func (c *call) errorInForm(body object, status int) (mediaType string, raw []byte) {
+	list, _ := body["errors"].([]object)
+	switch c.box.assume.ErrorForm {
+	case "list":
+		if len(list) == 0 {
+			list = []object{{"fieldName": "", "fieldValue": nil, "messages": []any{body["developerMessage"]}}}
+		}
+		return jsonType, c.jsonOf(list)
+	case "map":
+		byField := make(map[string][]string)
+		for _, one := range list {
+			name, _ := one["fieldName"].(string)
+			byField[name], _ = one["messages"].([]string)
+		}
+		body["errors"] = byField
+	case "html":
+		return htmlType, htmlPage(status)
+	case "empty":
+		return "", nil
 	}
+	return jsonType, c.jsonOf(body)
 }
 
 func (c *call) unauthorised(why string) answer {
@@ -229,67 +271,6 @@ const (
 	htmlType = "text/html; charset=utf-8"
 )
 
-// link is the wire form of a link.
-type link struct {
-	Rel           string `json:"rel"`
-	Href          string `json:"href"`
-	RequestMethod string `json:"requestMethod"`
-}
-
-// errorBody is the service's error body, as public client code reads it: the status is a text.
-type errorBody struct {
-	Links            []link       `json:"links"`
-	Errors           []fieldError `json:"errors"`
-	Status           string       `json:"status"`
-	RequestMethod    string       `json:"requestMethod"`
-	RequestURL       string       `json:"requestUrl"`
-	CustomerMessage  string       `json:"customerMessage"`
-	DeveloperMessage string       `json:"developerMessage"`
-	TraceCode        string       `json:"traceCode"`
-}
-
-// fieldError is what is wrong with one member of a request.
-type fieldError struct {
-	FieldName  string   `json:"fieldName"`
-	FieldValue *string  `json:"fieldValue"`
-	Messages   []string `json:"messages"`
-}
-
-// inForm writes an error body in the form of ErrorForm; both results are empty when there is no
-// body.
-func (e errorBody) inForm(form string, status int) (mediaType string, raw []byte) {
-	if e.Errors == nil {
-		e.Errors = []fieldError{}
-	}
-	var body any = e
-	switch form {
-	case "list":
-		if body = e.Errors; len(e.Errors) == 0 {
-			body = []fieldError{{Messages: []string{e.DeveloperMessage}}}
-		}
-	case "map":
-		byField := make(map[string][]string)
-		for _, one := range e.Errors {
-			byField[one.FieldName] = one.Messages
-		}
-		body = struct {
-			errorBody
-			Errors map[string][]string `json:"errors"`
-		}{e, byField}
-	case "html":
-		return htmlType, htmlPage(status)
-	case "empty":
-		return "", nil
-	}
-	return jsonType, jsonOf(body)
-}
-
-// jsonOf writes a wire struct. None can fail.
-func jsonOf(body any) []byte {
-	raw, _ := json.Marshal(body)
-	return raw
-}
-
 // htmlPage is the HTML of a gateway's error.
 func htmlPage(status int) []byte {
 	return []byte("<html><head><title>" + strconv.Itoa(status) + "</title></head><body><h1>The request could not be served</h1></body></html>\n")
@@ -301,44 +282,6 @@ const (
 	unknownEnumValue = "ADDED_LATER"
 )
 
-// withAdded adds a member to every object of a document, but for maps with the merchant's own
-// names.
-func withAdded(doc []byte) []byte {
-	out := make([]byte, 0, 2*len(doc))
-	var ofMerchant []bool // by depth
-	name := ""
-	for at := 0; at < len(doc); at++ {
-		switch doc[at] {
-		case '"':
-			end := at + 1
-			for ; doc[end] != '"'; end++ {
-				if doc[end] == '\\' {
-					end++
-				}
-			}
-			if end+1 < len(doc) && doc[end+1] == ':' {
-				name = string(doc[at+1 : end])
-			}
-			out = append(out, doc[at:end]...)
-			at = end
-		case '{':
-			ofMerchant = append(ofMerchant, name == "metadata" || name == "errors")
-		case '}':
-			if last := len(ofMerchant) - 1; !ofMerchant[last] {
-				if out[len(out)-1] != '{' {
-					out = append(out, ',')
-				}
-				out = append(out, `"`+addedMember+`":{"values":[null,1.5,"text"]}`...)
-			}
-			ofMerchant = ofMerchant[:len(ofMerchant)-1]
-		case '[', ',':
-			name = ""
-		}
-		out = append(out, doc[at])
-	}
-	return out
-}
-
 // doubled repeats the members of an object: the first of each pair is null, the second is right.
 func doubled(doc []byte) []byte {
 	var all map[string]json.RawMessage
@@ -348,7 +291,8 @@ func doubled(doc []byte) []byte {
 	for name := range all {
 		all[name] = json.RawMessage("null")
 	}
-	return append(append(bytes.TrimSuffix(jsonOf(all), []byte("}")), ','), doc[1:]...)
+	nulls, _ := json.Marshal(all)
+	return append(append(bytes.TrimSuffix(nulls, []byte("}")), ','), doc[1:]...)
 }
 
 // timeLayout is the layout of times in the contract's samples.
@@ -392,7 +336,7 @@ func (b *Sandbox) shownStatus(tx *transaction) string {
 
 // shownMetadata is the metadata of a transaction in answers: see Metadata.
 func (b *Sandbox) shownMetadata(tx *transaction) map[string]string {
-	original := b.transactions.byReceipt[tx.originalReceipt]
+	original := b.transactions.byID[tx.originalReceipt]
 	switch {
 	case b.assume.Metadata == "dropped":
 		return nil
@@ -403,16 +347,11 @@ func (b *Sandbox) shownMetadata(tx *transaction) map[string]string {
 	}
 }
 
-// receiptBody is the answer to a transaction with TransactionAnswers=receipt.
-type receiptBody struct {
-	ReceiptNumber string `json:"receiptNumber"`
-}
-
 // written answers a write of a transaction.
 func (b *Sandbox) written(c *call, status int, tx *transaction) answer {
 	c.made = tx
 	if b.assume.TransactionAnswers == "receipt" {
-		return reply(status, receiptBody{tx.receipt})
+		return reply(status, object{"receiptNumber": tx.receipt})
 	}
 	return reply(status, b.transactionBody(c, tx))
 }

@@ -13,110 +13,93 @@ import (
 
 // Assumptions are the sandbox's answers to the questions that the public contract leaves
 // open. The defaults are kind: they are what the contract and the vendor's public pages
-// describe. [Unkind] has the hardest value of each. Each field says what a merchant's program
-// has to do differently because of it. [Assumptions.List] returns the values.
+// describe. [Unkind] has the hardest value of each. [Assumptions.List] returns the values, and says what
+// a merchant's program has to do differently because of each.
 type Assumptions struct {
-	// LookupLag is how long new transactions and agreements are absent from every read. A merchant
-	// takes "not found" for "not yet", and looks again.
+	// LookupLag is how long new transactions and agreements are absent from every read.
 	LookupLag time.Duration
 	// ReferenceSearch is how the look-up by reference compares: anyCase, exact, or prefix (the
-	// reference may be longer). A merchant compares what it finds with what it asked for.
+	// reference may be longer).
 	ReferenceSearch string
 	// FollowUpReferences are the references in the reads of refunds, captures and other
-	// transactions against an earlier one: own, original or none. A merchant finds them in the
-	// lists of the original.
+	// transactions against an earlier one: own, original or none.
 	FollowUpReferences string
-	// NothingFound is the answer to look-ups that find nothing: 404 or empty (a list). A merchant
-	// takes both for the same.
+	// NothingFound is the answer to look-ups that find nothing: 404 or empty (a list).
 	NothingFound string
-	// PageSize is the number of items on a page of a list. A merchant reads all pages.
+	// PageSize is the number of items on a page of a list.
 	PageSize int
 	// Paging is how the pages of a list change while it is read: stable; shifting (a page repeats
 	// the end of the page before); unstable (two items change places between pages); lastEmpty (an
-	// empty page at the end); or gone (the second page answers 404 every other time). A merchant
-	// removes repeated items, and does not take a part of a list for the whole.
+	// empty page at the end); or gone (the second page answers 404 every other time).
 	Paging string
-	// ClockSkew is how far the service's clock is ahead. A merchant does not compare the service's
-	// times with its own to the second.
+	// ClockSkew is how far the service's clock is ahead.
 	ClockSkew time.Duration
 	// EchoedReferences is the form in which answers show the references of a request: sent, upper
-	// or none. A merchant compares references in any case, and finds its order by the receipt.
+	// or none.
 	EchoedReferences string
 	// Metadata is what becomes of the metadata of requests: echoed, dropped, or inherited (what
-	// follows a transaction shows that one's). A merchant sends its own reference with each write.
+	// follows a transaction shows that one's).
 	Metadata string
 	// StatusForm is the form of a transaction's status: listed; otherCase; or, for final states,
-	// unlisted (Settled, Refused, Reversed) or absent. A merchant takes a status that it does not
-	// know for no answer, and names those of its facility to the client.
+	// unlisted (Settled, Refused, Reversed) or absent.
 	StatusForm string
 	// TransactionAnswers is the content of the answer to a payment and to what follows it: full or
-	// receipt (nothing else). A merchant reads the transaction before it ships.
+	// receipt (nothing else).
 	TransactionAnswers string
 	// UnknownMembers adds what the contract does not name yet: none or new, which are members,
-	// values that only inform, event types and identifiers of 255 characters. A merchant ignores
-	// what it does not know, and leaves room for identifiers.
+	// values that only inform, event types and identifiers of 255 characters.
 	UnknownMembers string
 	// ErrorForm is the form of error bodies: object, list, map (by field), html or empty. Gateways
-	// send the last two as well, so that a write that is refused in them is unknown to a merchant.
+	// send the last two as well.
 	ErrorForm string
 	// KeyLifetime is how long the answer to a POST is repeated for its Idempotency-Key. With 0 keys
-	// are ignored. A merchant does not send a payment again later than that.
+	// are ignored.
 	KeyLifetime time.Duration
 	// KeyMismatch is the answer to a key that was used with another body: 422, 409 or replay (the
-	// first answer). A merchant uses a new key for a changed cart.
+	// first answer).
 	KeyMismatch string
-	// TokenQuota is how many single-use tokens may be created in a minute; 0 is no limit. A
-	// merchant handles 429.
+	// TokenQuota is how many single-use tokens may be created in a minute; 0 is no limit.
 	TokenQuota int
-	// BSBForm is the form of BSBs that is accepted: either, dash (nnn-nnn) or digits (six). A
-	// merchant gives them in that form.
+	// BSBForm is the form of BSBs that is accepted: either, dash (nnn-nnn) or digits (six).
 	BSBForm string
-	// CutOffHour is the hour, in Sydney, at which the next settlement date begins. A merchant voids
-	// before it and refunds after it.
+	// CutOffHour is the hour, in Sydney, at which the next settlement date begins.
 	CutOffHour int
 	// SettlementDays are the days on which transactions settle: every, weekdays or business
-	// (without national holidays). A merchant expects the money and its report on those days.
+	// (without national holidays).
 	SettlementDays string
-	// RefundBeforeCutOff makes payments refundable while they can still be voided. Without it a
-	// merchant voids on the same day.
+	// RefundBeforeCutOff makes payments refundable while they can still be voided.
 	RefundBeforeCutOff bool
-	// SoftDeclineCodes are the response codes of declines that may succeed later. A merchant who
-	// takes a second payment after them looks first whether the service has retried.
+	// SoftDeclineCodes are the response codes of declines that may succeed later.
 	SoftDeclineCodes []string
 	// RetrySchedule is when the service retries a soft-declined payment by itself: the waits between
-	// attempts, until one succeeds. With any, a declined order may be paid without a request.
+	// attempts, until one succeeds.
 	RetrySchedule []time.Duration
 	// BankReturnAfter is how long a payment from one of the test bank accounts looks approved before
-	// it is declined. With 0 the answer declines it. A merchant reads the list of returns.
+	// it is declined. With 0 the answer declines it.
 	BankReturnAfter time.Duration
 	// ReversalAfter is when the service voids an approved card payment by itself because its answer
-	// was lost; 0 is never. A merchant looks again at a payment that only a look-up found.
+	// was lost; 0 is never.
 	ReversalAfter time.Duration
-	// ReportGeneration is how long a CSV report takes, from the first request for it. A merchant asks
-	// again until it is ready.
+	// ReportGeneration is how long a CSV report takes, from the first request for it.
 	ReportGeneration time.Duration
 	// AutoConfirm makes payers confirm agreements and accept amendments. Without it they wait for
-	// [Sandbox.Payer]. A merchant waits for the payer, who may never answer.
+	// [Sandbox.Payer].
 	AutoConfirm bool
-	// TermsEnforced refuses PayTo payments outside the terms of their agreement. A merchant keeps
-	// to what the payer agreed to.
+	// TermsEnforced refuses PayTo payments outside the terms of their agreement.
 	TermsEnforced bool
-	// PayToApprovedAfter is how long PayTo payments are Pending. With 0 the answer approves them. A
-	// merchant waits for the outcome before it ships.
+	// PayToApprovedAfter is how long PayTo payments are Pending. With 0 the answer approves them.
 	PayToApprovedAfter time.Duration
 	// Events is when the events that a request causes arrive: after its answer, before it, twice or
-	// never. A merchant's receiver knows the order before the answer, takes each event once, and
-	// looks up what no event reports.
+	// never.
 	Events string
 	// RedeliverAfter are the waits before a notification that was not answered with 200 is posted
-	// again. A merchant answers 200 for what it has had before.
+	// again.
 	RedeliverAfter []time.Duration
 	// Redelivery is what is posted again: signed (with its own time), same (with the first
-	// signature) or fresher (signed, with the data of now). A merchant's receiver takes an old
-	// signature for a redelivery if its tolerance allows, and orders events by their data.
+	// signature) or fresher (signed, with the data of now).
 	Redelivery string
 	// SignatureHeader is the form of the signature header: plain, swapped (v1 before t) or several
-	// (signatures, one of them right). A merchant's receiver looks for the parts by name.
+	// (signatures, one of them right).
 	SignatureHeader string
 }
 
@@ -360,16 +343,6 @@ func (f Facility) apply(a *Assumptions) error {
 		}
 	}
 	return nil
-}
-
-// Value returns the value that was found for an assumption, and false if it was not.
-func (f Facility) Value(name string) (value string, found bool) {
-	for _, finding := range f.Findings {
-		if finding.Name == name && finding.Value != "" {
-			return finding.Value, true
-		}
-	}
-	return "", false
 }
 
 // WithFacility sets the assumptions to what was observed. Those that stay open, and forms

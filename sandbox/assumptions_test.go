@@ -185,16 +185,6 @@ func TestSettlementCalendars(t *testing.T) {
 	}
 }
 
-func TestPayToApprovedAfter(t *testing.T) {
-	inWorld(t, "PayToApprovedAfter=119h", func(c *caller) {
-		c.must(201, c.post("/transactions", payToPayment(c.activeAgreement(c.agreementRequest()))))
-		c.pass(119*time.Hour - time.Second)
-		assert.Equal(c.t, "pending", c.box.Ledger()[0].Outcome)
-		c.pass(time.Second)
-		assert.Equal(c.t, "approved", c.box.Ledger()[0].Outcome)
-	})
-}
-
 func TestEventsOfWorlds(t *testing.T) {
 	for world, want := range map[string]int{"default": 1, "Events=after": 1, "Events=twice": 2, "Events=never": 0} {
 		inWorld(t, world, func(c *caller) {
@@ -450,7 +440,7 @@ func TestTransactionAnswers(t *testing.T) {
 
 func TestErrorForms(t *testing.T) {
 	for form, want := range map[string][2]string{
-		"object": {`{"links":[`, `{"links":[`},
+		"object": {`"errors":[{"fieldName":"customerNumber","fieldValue":null,"messages":["is required"]`, `"errors":[]`},
 		"list":   {`[{"fieldName":"customerNumber","fieldValue":null,"messages":["is required"]`, `[{"fieldName":"","fieldValue":null,"messages":["There is no such customer."]`},
 		"map":    {`"errors":{"customerNumber":["is required"]}`, `"errors":{}`},
 		"html":   {"<html><head><title>422", "<html><head><title>404"},

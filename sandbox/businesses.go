@@ -2,9 +2,9 @@ package sandbox
 
 import (
 	"cmp"
-	"encoding/base64"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,37 +55,13 @@ func (s *business) rate(scheme, cardType string) int {
 	return 0
 }
 
-func (b *Sandbox) businessOperations() []operation {
-	return []operation{
-		{id: "GET /businesses", query: paged(), handle: b.listBusinesses},
-		{id: "GET /businesses/{supplierBusinessCode}", handle: shown("business", b.namedBusiness, (*call).businessBody)},
-		{id: "GET /businesses/{supplierBusinessCode}/list-card-surcharges", handle: found("business", b.namedBusiness, b.cardSurcharges)},
-		{id: "GET /businesses/{supplierBusinessCode}/card-surcharges", key: needsPublishable, handle: found("business", b.namedBusiness, b.cardSurcharges)},
-		{id: "GET /businesses/{supplierBusinessCode}/accepted-cards", key: needsPublishable, handle: found("business", b.namedBusiness, b.acceptedCards)},
-		{id: "POST /businesses/{supplierBusinessCode}/query-card-surcharge", key: needsPublishable, handle: found("business", b.namedBusiness, b.queryCardSurcharge)},
-		{id: "GET /credit-cards/card-schemes/{firstSixDigits}", key: needsPublishable, handle: b.cardScheme},
-	}
-}
-
 // businessBody has the members that public client code reads. Unconfirmed.
-type businessBody struct {
-	Links             []link   `json:"links"`
-	Name              string   `json:"supplierBusinessName"`
-	Code              string   `json:"supplierBusinessCode"`
-	RegisteredName    string   `json:"registeredName"`
-	ABN               *string  `json:"abn"`
-	ContactName       *string  `json:"contactName"`
-	ContactEmail      *string  `json:"contactEmail"`
-	ContactPhone      *string  `json:"contactPhone"`
-	NotificationEmail *string  `json:"customerNotificationEmail"`
-	Address           *address `json:"businessAddress"`
-}
-
-func (c *call) businessBody(shop *business) any {
-	return businessBody{
-		Links: c.links(get("self", c.href("businesses", shop.code))),
-		Name:  shop.name, Code: shop.code, RegisteredName: shop.name,
-		Address: &address{Country: optional("Australia")},
+func (c *call) businessBody(shop *business) object {
+	return object{
+		"links":                c.links(get("self", c.href("businesses", shop.code))),
+		"supplierBusinessName": shop.name, "supplierBusinessCode": shop.code, "registeredName": shop.name,
+		"abn": nil, "contactName": nil, "contactEmail": nil, "contactPhone": nil, "customerNotificationEmail": nil,
+		"businessAddress": addressOf(map[string]string{"country": "Australia"}),
 	}
 }
 
@@ -97,11 +73,12 @@ func (b *Sandbox) namedBusiness(c *call) *business {
 	return b.business(c.params["supplierBusinessCode"])
 }
 
-// acceptedKinds are the cards that every business accepts. Only two schemes distinguish
-// credit from debit.
-//
+// acceptedKind is a kind of card that every business accepts. Only two schemes distinguish credit
+// from debit.
+type acceptedKind struct{ scheme, cardType string }
+
 //nolint:gochecknoglobals // an immutable table
-var acceptedKinds = []struct{ scheme, cardType string }{
+var acceptedKinds = []acceptedKind{
 	{schemeVisa, cardCredit},
 	{schemeVisa, cardDebit},
 	{schemeMastercard, cardCredit},
@@ -112,27 +89,21 @@ var acceptedKinds = []struct{ scheme, cardType string }{
 	{"UNIONPAY", ""},
 }
 
-type surchargeBody struct {
-	Links    []link  `json:"links"`
-	Scheme   string  `json:"cardScheme"`
-	CardType *string `json:"cardType"`
-	Rate     string  `json:"surchargePercentage"`
-}
-
 // cardSurcharges serves two paths: that of the contract and that of public client code, which
 // takes the Publishable key.
 func (b *Sandbox) cardSurcharges(c *call, shop *business) answer {
-	out := listBody{Links: c.links()}
-	for _, kind := range acceptedKinds {
-		out.Data = append(out.Data, c.surchargeBody(shop, kind.scheme, kind.cardType))
-	}
-	return reply(http.StatusOK, out)
+	return listOf(c, acceptedKinds, func(c *call, k acceptedKind) object { return c.surchargeBody(shop, k.scheme, k.cardType) })
 }
 
-func (c *call) surchargeBody(shop *business, scheme, cardType string) surchargeBody {
-	return surchargeBody{
-		Links: c.links(), Scheme: scheme, CardType: optional(cardType), Rate: percentage(shop.rate(scheme, cardType)),
-	}
+func (c *call) surchargeBody(shop *business, scheme, cardType string) object {
+	body := c.schemeBody(scheme)
+	body["cardType"], body["surchargePercentage"] = optional(cardType), percentage(shop.rate(scheme, cardType))
+	return body
+}
+
+// schemeBody is a scheme that a business accepts, or the scheme of a card number.
+func (c *call) schemeBody(scheme string) object {
+	return object{"links": c.links(), "cardScheme": scheme}
 }
 
 func (b *Sandbox) queryCardSurcharge(c *call, shop *business) answer {
@@ -153,26 +124,18 @@ func (b *Sandbox) cardScheme(c *call) answer {
 	}
 	for number := range testCards {
 		if strings.HasPrefix(number, first) {
-			return reply(http.StatusOK, schemeBody{Links: c.links(), Scheme: schemeOf(number)})
+			return reply(http.StatusOK, c.schemeBody(schemeOf(number)))
 		}
 	}
 	return c.notFound("card scheme")
 }
 
-// schemeBody is a scheme that a business accepts, or the scheme of a card number.
-type schemeBody struct {
-	Links  []link `json:"links"`
-	Scheme string `json:"cardScheme"`
-}
-
 func (b *Sandbox) acceptedCards(c *call, _ *business) answer {
-	out := listBody{Links: c.links()}
-	for i, kind := range acceptedKinds {
-		if i == 0 || kind.scheme != acceptedKinds[i-1].scheme {
-			out.Data = append(out.Data, schemeBody{Links: c.links(), Scheme: kind.scheme})
-		}
+	var schemes []string
+	for _, kind := range acceptedKinds {
+		schemes = append(schemes, kind.scheme)
 	}
-	return reply(http.StatusOK, out)
+	return listOf(c, slices.Compact(schemes), (*call).schemeBody)
 }
 
 const (
@@ -220,12 +183,6 @@ type issuedKey struct {
 	expires time.Time // zero: not before the key is renewed
 }
 
-func (k *issuedKey) endBy(t time.Time) {
-	if k.expires.IsZero() || k.expires.After(t) {
-		k.expires = t
-	}
-}
-
 type keyring struct {
 	issued  map[string]*issuedKey
 	current Keys
@@ -270,18 +227,17 @@ func (b *Sandbox) Keys() Keys {
 func (b *Sandbox) RenewKey(kind string, overlap time.Duration) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.renewKey(kind, overlap)
+	return b.keys.renew(kind, newKey(b.ids, kind), b.clock.Now().Add(overlap))
 }
 
-// renewKey is RenewKey for callers that hold mu.
-func (b *Sandbox) renewKey(kind string, overlap time.Duration) string {
-	end := b.clock.Now().Add(overlap)
-	for _, k := range b.keys.issued {
-		if k.kind == kind {
-			k.endBy(end)
+// renew issues a key. Earlier ones of its kind end by a time, or before.
+func (k *keyring) renew(kind, key string, end time.Time) string {
+	for _, earlier := range k.issued {
+		if earlier.kind == kind && (earlier.expires.IsZero() || earlier.expires.After(end)) {
+			earlier.expires = end
 		}
 	}
-	return b.keys.issue(kind, newKey(b.ids, kind))
+	return k.issue(kind, key)
 }
 
 // keyOf returns the kind of a request's key, and whether it has expired. The caller holds mu.
@@ -303,22 +259,12 @@ func (b *Sandbox) userOf(h http.Header) (user string, ok bool) {
 	return user, ok && user != "" && password == ""
 }
 
-// bareUser returns Basic credentials that have no colon.
-func bareUser(h http.Header) (user string, ok bool) {
-	scheme, credentials, _ := strings.Cut(h.Get("Authorization"), " ")
-	decoded, err := base64.StdEncoding.DecodeString(credentials)
-	return string(decoded), strings.EqualFold(scheme, "Basic") && err == nil
-}
-
 // authenticate returns the answer 401 if a call may not be made. The caller holds mu.
 func (b *Sandbox) authenticate(c *call) (answer, bool) {
 	kind, expired := b.keyOf(c.header)
-	_, bare := bareUser(c.header)
 	switch {
-	case kind == KeyNone && bare:
-		return c.unauthorised("The credentials are not in the form of HTTP Basic: the API key, a colon and an empty password."), false
 	case kind == KeyNone:
-		return c.unauthorised("No API key was given: send it as the user name of HTTP Basic with an empty password."), false
+		return c.unauthorised("Send the API key as the user name of HTTP Basic with an empty password."), false
 	case kind == KeyUnknown:
 		return c.unauthorised("The API key is not known."), false
 	case expired:
@@ -355,29 +301,18 @@ func newID[T any](ids *rand.Rand, taken map[string]*T, n int) string {
 	}
 }
 
-func (b *Sandbox) keyOperations() []operation {
-	return []operation{{id: "GET /api-keys/latest", handle: b.latestKey}}
-}
-
-// apiKeyBody has the members that public client code reads. Unconfirmed.
-type apiKeyBody struct {
-	Links   []link  `json:"links"`
-	KeyName string  `json:"keyName"`
-	Key     string  `json:"key"`
-	Expires *string `json:"expiryDate"`
-}
-
 // latestKey renews the Secret key of the request. For an earlier key that is still valid it
-// returns the newest key, because a caller whose answer was lost asks again.
+// returns the newest key, because a caller whose answer was lost asks again. The members are those
+// that public client code reads. Unconfirmed.
 func (b *Sandbox) latestKey(c *call) answer {
 	if user, _ := b.userOf(c.header); user == b.keys.current.Secret {
-		b.renewKey(KeySecret, keyRenewalOverlap)
+		b.keys.renew(KeySecret, newKey(b.ids, KeySecret), c.now.Add(keyRenewalOverlap))
 		b.keys.issued[b.keys.current.Secret].expires = c.now.Add(renewedKeyLifetime)
 	}
 	key := b.keys.current.Secret
-	body := apiKeyBody{Links: c.links(), KeyName: "Sandbox " + KeySecret + " key", Key: key}
+	body := object{"links": c.links(), "keyName": "Sandbox " + KeySecret + " key", "key": key, "expiryDate": nil}
 	if expires := b.keys.issued[key].expires; !expires.IsZero() {
-		body.Expires = optional(calendar.Sydney(expires).Format(time.DateOnly))
+		body["expiryDate"] = calendar.Sydney(expires).Format(time.DateOnly)
 	}
 	return reply(http.StatusOK, body)
 }

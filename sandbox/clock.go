@@ -6,42 +6,6 @@ import (
 	"time"
 )
 
-// timekeeper is the sandbox's clock.
-type timekeeper interface {
-	Now() time.Time
-	afterFunc(d time.Duration, f func()) (stop func() bool)
-	// wait waits for d. It returns false if one of the channels is closed before that.
-	wait(d time.Duration, gone, closing <-chan struct{}) bool
-	// hold says that a request is under way until release is called.
-	hold() (release func())
-	// holdCall says so of a client's call, which may pause between its requests.
-	holdCall() (release func())
-}
-
-// packageTime is package time: the real clock, or the fake one of a testing/synctest bubble.
-type packageTime struct{}
-
-func (packageTime) Now() time.Time { return time.Now() }
-
-func (packageTime) afterFunc(d time.Duration, f func()) func() bool {
-	return time.AfterFunc(d, f).Stop
-}
-
-func (packageTime) wait(d time.Duration, gone, closing <-chan struct{}) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-gone:
-	case <-closing:
-	}
-	return false
-}
-
-func (packageTime) hold() func()     { return func() {} }
-func (packageTime) holdCall() func() { return func() {} }
-
 // Clock is a clock that [Clock.Advance] moves. One of [NewClock] stands still otherwise, and one of
 // [NewRunningClock] goes on as package time does.
 //
@@ -203,7 +167,8 @@ func (c *Clock) leap(end time.Time, done, gone, closing <-chan struct{}) {
 	}
 }
 
-// wait implements timekeeper. If the clock stands still it moves it.
+// wait waits for d, and moves a clock that stands still. It returns false if one of the channels is
+// closed before that.
 func (c *Clock) wait(d time.Duration, gone, closing <-chan struct{}) bool {
 	done := make(chan struct{})
 	c.mu.Lock()
@@ -225,6 +190,8 @@ func (c *Clock) wait(d time.Duration, gone, closing <-chan struct{}) bool {
 	return false
 }
 
+// hold says that a request is under way until release is called, and holdCall says so of a client's
+// call, which may pause between its requests.
 func (c *Clock) hold() (release func())     { return c.count(&c.requests) }
 func (c *Clock) holdCall() (release func()) { return c.count(&c.calls) }
 

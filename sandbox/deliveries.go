@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -50,7 +49,7 @@ type Attempt struct {
 
 type delivery struct {
 	id, event string
-	data      any
+	data      func() object // as it is now
 	body      []byte
 	signed    time.Time // by the receiver's clock; zero before the first attempt
 	to        *subscription
@@ -87,7 +86,6 @@ type hooks struct {
 	raised        *[]*delivery // by the current operation; nil if there is none
 	faults        []DeliveryFault
 	holding       bool
-	held          []*delivery
 	busy          int           // number of posts under way
 	quiet         chan struct{} // closed when busy falls to 0; nil if nobody waits
 
@@ -126,8 +124,16 @@ func (h *hooks) nextFault() DeliveryFault {
 	return next
 }
 
+func (b *Sandbox) emitAgreement(event string, a *agreement) {
+	b.emit(event, func() object { return b.agreementBody(b.background(), a) })
+}
+
+func (b *Sandbox) emitPayment(event string, tx *transaction) {
+	b.emit(event, func() object { return b.transactionBody(b.background(), tx) })
+}
+
 // emit notifies the subscribers of an event, with the data as it is now. The caller holds mu.
-func (b *Sandbox) emit(event string, data any) {
+func (b *Sandbox) emit(event string, data func() object) {
 	isKnown := slices.Contains(knownEvents, event)
 	if !isKnown && !b.addsMembers() || b.assume.Events == "never" {
 		return
@@ -138,7 +144,7 @@ func (b *Sandbox) emit(event string, data any) {
 		}
 		d := &delivery{id: newUUID(b.ids), event: event, data: data, to: sub, tried: make(chan struct{}), fault: b.webhooks.nextFault()}
 		d.fault.Twice = d.fault.Twice || b.assume.Events == "twice"
-		d.body = b.notification(d, data)
+		d.body = b.notification(d)
 		b.webhooks.add(d)
 		b.dispatch(d)
 	}
@@ -147,24 +153,28 @@ func (b *Sandbox) emit(event string, data any) {
 // dispatch posts a notification, or holds it. The caller holds mu.
 func (b *Sandbox) dispatch(d *delivery) {
 	if b.webhooks.holding {
-		if !d.held {
-			d.held = true
-			b.webhooks.held = append(b.webhooks.held, d)
-		}
+		d.held = true
 		d.once.Do(func() { close(d.tried) })
 		return
 	}
-	fault := d.fault
-	d.fault = DeliveryFault{}
-	b.post(posting{d, fault})
-	if fault.Twice {
-		b.post(posting{d, fault})
+	for _, p := range d.postings() {
+		b.post(p)
 	}
 }
 
 type posting struct {
 	*delivery
 	fault DeliveryFault
+}
+
+// postings are the attempts that are due, one or two. Their fault is used up.
+func (d *delivery) postings() []posting {
+	list := []posting{{d, d.fault}}
+	if d.fault.Twice {
+		list = append(list, list[0])
+	}
+	d.fault = DeliveryFault{}
+	return list
 }
 
 // post makes attempts, one after another. The caller holds mu.
@@ -195,8 +205,8 @@ func (b *Sandbox) attempt(p posting) {
 	now, dated := b.clock.Now(), p.to.Clock()
 	b.mu.Lock()
 	body := p.body
-	if !p.signed.IsZero() {
-		body = b.again(p.delivery)
+	if !p.signed.IsZero() && b.assume.Redelivery == "fresher" {
+		body = b.notification(p.delivery)
 	}
 	if p.signed.IsZero() || b.assume.Redelivery != "same" {
 		p.signed = dated
@@ -230,21 +240,6 @@ func (b *Sandbox) attempt(p posting) {
 			b.dispatch(p.delivery)
 		}
 	})
-}
-
-// again returns the body of a notification that is posted again. The caller holds mu.
-func (b *Sandbox) again(d *delivery) []byte {
-	if b.assume.Redelivery != "fresher" {
-		return d.body
-	}
-	switch was := d.data.(type) {
-	case agreementBody:
-		return b.notification(d, b.agreementBody(b.background(), b.agreement(was.Token)))
-	case transactionBody:
-		return b.notification(d, b.transactionBody(b.background(), b.transactions.byReceipt[was.ReceiptNumber]))
-	default:
-		return d.body
-	}
 }
 
 // headerForm writes a signature header in another form with the same meaning.
@@ -323,11 +318,10 @@ func (b *Sandbox) postTo(p posting, header string, body []byte) (status int, err
 // forged returns a body with another id, so that a receiver that does not verify takes it for
 // another notification.
 func forged(body []byte, id string) []byte {
-	last, err := strconv.ParseUint(id[len(id)-1:], 16, 8)
-	if err != nil {
-		last = 0
+	other := "0" + id[1:]
+	if other == id {
+		other = "1" + id[1:]
 	}
-	other := id[:len(id)-1] + strconv.FormatUint(last^1, 16)
 	return bytes.Replace(body, []byte(id), []byte(other), 1)
 }
 
@@ -405,30 +399,26 @@ func (b *Sandbox) HoldDeliveries() {
 func (b *Sandbox) ReleaseDeliveries(first ...string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var order []posting
-	rest := slices.Clone(b.webhooks.held)
-	take := func(i int) {
-		order = append(order, posting{rest[i], rest[i].fault})
-		if rest[i].fault.Twice {
-			order = append(order, posting{rest[i], rest[i].fault})
-		}
-		rest = slices.Delete(rest, i, i+1)
-	}
+	var order []*delivery
 	for _, id := range first {
-		i := slices.IndexFunc(rest, func(d *delivery) bool { return d.id == id })
-		if i < 0 {
+		d := b.webhooks.find(id)
+		if d == nil || !d.held || slices.Contains(order, d) {
 			return fmt.Errorf("sandbox: delivery %q is not held", id)
 		}
-		take(i)
+		order = append(order, d)
 	}
-	for len(rest) > 0 {
-		take(0)
+	for _, d := range b.webhooks.deliveries {
+		if d.held && !slices.Contains(order, d) {
+			order = append(order, d)
+		}
 	}
-	for _, p := range order {
-		p.delivery.held, p.delivery.fault = false, DeliveryFault{}
+	b.webhooks.holding = false
+	var due []posting
+	for _, d := range order {
+		d.held = false
+		due = append(due, d.postings()...)
 	}
-	b.webhooks.holding, b.webhooks.held = false, nil
-	b.post(order...)
+	b.post(due...)
 	return nil
 }
 

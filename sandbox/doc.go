@@ -12,44 +12,32 @@
 //
 // # Time
 //
-// The sandbox uses package time. Inside a testing/synctest bubble that is the fake clock, so
-// that two days of look-ups take no time. Outside a bubble, [WithClock] takes a [Clock], which
-// stands still or runs, and which you advance. It is never moved past a request that is under way.
+// The sandbox goes on as package time does, also inside a testing/synctest bubble, where two days of
+// look-ups take no time. Elsewhere [WithClock] takes a [Clock], which stands still or runs, and which
+// you advance. It is never moved past a request that is under way.
 //
 // # Test numbers
 //
 // The vendor's public test cards and bank accounts decide the outcome of a payment.
-// [Sandbox.NextTransaction] overrides them, with [ApprovedInPart] for a part of the amount. A card number that is not a public test number
-// is refused and never recorded. [Sandbox.WalletToken] stands for a wallet's button in a browser;
-// a wallet's card can also be given with its cryptogram.
-//
-// [Sandbox.Portal], [Sandbox.ReturnPayment], [Sandbox.RetryPayment],
-// [Sandbox.AnswerChallenge] and [Sandbox.CreateSchedule] do what people and banks do outside
-// the API.
+// [Sandbox.NextTransaction] overrides them. A card number that is not a public test number is refused
+// and never recorded. [Sandbox.Portal], [Sandbox.ReturnPayment], [Sandbox.RetryPayment],
+// [Sandbox.AnswerChallenge] and [Sandbox.CreateSchedule] do what people and banks do outside the API.
 //
 // # PayTo and webhooks
 //
 // A PayTo agreement waits for its payer, for whom [Sandbox.Payer] acts. The payers of the
 // vendor's public test BSBs and of [ConfirmingPayID] act by themselves.
 //
-// [Sandbox.Subscribe] adds an endpoint, which is an address or a handler. Events are signed,
-// posted to it, and posted again until it answers 200. [Sandbox.NextDelivery],
-// [Sandbox.HoldDeliveries] and [Sandbox.Redeliver] make them arrive twice, late, out of
-// order or forged. [Sandbox.Flush] waits until all have arrived.
-//
-// # Shops in a browser
-//
-// [WithShop] serves what web pages need to take payments: a stand-in of the service's
-// browser script, which is unconfirmed, the 3D Secure challenge for a frame, and the payer's
-// banking app at [PayerPage].
+// [Sandbox.Subscribe] adds an endpoint. Events are signed, posted to it, and posted again until it
+// answers 200. [Sandbox.NextDelivery], [Sandbox.HoldDeliveries] and [Sandbox.Redeliver] make them
+// arrive twice, late, out of order or forged. [Sandbox.Flush] waits until all have arrived.
 //
 // # As a server
 //
 // Command quickstream-sandbox serves a sandbox on a port, for programs in any language. A Sandbox
-// is an [http.Handler]: for a server of your own, [WithOrigin] sets where links in webhooks lead,
-// [WithWebhookHosts] allows receivers on other hosts, [WithKeys] sets the API keys, [WithAnswers]
-// keeps answers in [Sandbox.Requests], and [WithLog] logs. [Sandbox.Reset] forgets everything
-// between two tests.
+// is an [http.Handler] for a server of your own. [WithShop] serves what web pages need to take
+// payments: a stand-in of the service's browser script, which is unconfirmed, the 3D Secure challenge
+// for a frame, and the payer's banking app at [PayerPage].
 //
 // # Assumptions
 //

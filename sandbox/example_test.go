@@ -139,11 +139,6 @@ func TestFacility(t *testing.T) {
 	require.NoError(t, want.Set("LookupLag", "5m"))
 	want.PageSize = 20
 	assert.Equal(t, want, box.Assumptions(), "what is open or has another form keeps its default")
-	value, found := f.Value("LookupLag")
-	assert.True(t, found)
-	assert.Equal(t, "5m", value)
-	_, found = f.Value("Paging")
-	assert.False(t, found)
 }
 
 func TestFacilityRefuses(t *testing.T) {

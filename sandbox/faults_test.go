@@ -161,22 +161,6 @@ func TestEveryFaultKind(t *testing.T) {
 	}
 }
 
-func TestResendAfterALostAnswerIsReplayed(t *testing.T) {
-	for _, lost := range []FaultKind{ResetAfterCommit(), HangAfterCommit(), StatusAfterCommit(502, HTML), TruncatedBody(10), Garbage(HTML)} {
-		bubble(t, func(c *caller) {
-			require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: lost}))
-			ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
-			defer cancel()
-			_, _ = c.try(c.request("POST", "/transactions", c.keys.Secret, cardPayment("O"), "Idempotency-Key", "k").WithContext(ctx))
-			receipt := c.must(201, c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k"))["receiptNumber"]
-			entries := c.box.Ledger().Charged("O")
-			require.Len(t, entries, 1, lost.String())
-			assert.Equal(t, entries[0].Receipt, receipt)
-			assert.True(t, c.box.Requests()[1].Replayed)
-		})
-	}
-}
-
 func TestCommitLate(t *testing.T) {
 	bubble(t, func(c *caller) {
 		require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: CommitLate(time.Minute)}))

@@ -28,8 +28,6 @@ const (
 	payerIP  = "203.0.113.7"
 )
 
-type object = map[string]any
-
 // caller makes raw requests and searches every answer for numbers that must not be in it.
 type caller struct {
 	t      *testing.T

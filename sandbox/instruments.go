@@ -127,8 +127,13 @@ func (b *Sandbox) cardType(number string) string {
 	return b.addedValue(cardPrepaid, cardCredit)
 }
 
+func isTestCard(number string) bool {
+	_, known := testCards[number]
+	return known
+}
+
 func publicTestCard(number string) string {
-	if _, known := testCards[number]; !known {
+	if !isTestCard(number) {
 		return "is not one of the vendor's public test card numbers, the only ones that the sandbox takes; the number was not recorded"
 	}
 	return ""
@@ -154,34 +159,24 @@ type nzBankAccount struct{ name, bank, branch, number, suffix string }
 // readText reads a member that must be given, or one that may be absent.
 type readText func(name string, checks ...check) string
 
-// readBankAccount returns nil if a member is not valid. The members are required in a token only.
-func (b *Sandbox) readBankAccount(f *fields, read readText) *bankAccount {
-	before := len(f.c.findings)
-	out := &bankAccount{
+// readBankAccount reads members that are required in a token only.
+func (b *Sandbox) readBankAccount(read readText) *bankAccount {
+	return &bankAccount{
 		name:   read("accountName"),
 		bsb:    strings.Replace(read("bsb", b.bsb), "-", "", 1),
 		number: read("accountNumber"),
 	}
-	if len(f.c.findings) > before {
-		return nil
-	}
-	return out
 }
 
 // readNZBankAccount reads the members that public client code names.
 func (b *Sandbox) readNZBankAccount(f *fields, read readText) *nzBankAccount {
-	before := len(f.c.findings)
-	out := &nzBankAccount{
+	return &nzBankAccount{
 		name:   read("nzAccountName"),
 		bank:   read("nzBankCode"),
 		branch: read("nzBranchCode"),
 		number: read("nzAccountNumber"),
 		suffix: f.text("nzAccountSuffix"),
 	}
-	if len(f.c.findings) > before {
-		return nil
-	}
-	return out
 }
 
 func maskedBSB(bsb string) string { return "xxx-" + lastThree(bsb) }
@@ -228,7 +223,7 @@ func TestCards() []TestCard {
 	for _, number := range slices.Sorted(maps.Keys(testCards)) {
 		list = append(list, TestCard{
 			Number: number, Scheme: schemeOf(number), Type: testCards[number], DeclineCode: declineCodes[number[len(number)-2:]],
-			ThreeDS: threeDSResult(&card{number: number}),
+			ThreeDS: threeDSResult(number),
 		})
 	}
 	slices.SortStableFunc(list, func(a, b TestCard) int { return cmp.Compare(a.DeclineCode, b.DeclineCode) })
@@ -305,7 +300,7 @@ func (b *Sandbox) detailsSource(f *fields, name string, cvnRequired bool) *sourc
 			details.card.walletProvider = wallet
 		}
 	case sourceBank:
-		details.bank = b.readBankAccount(inner, inner.text)
+		details.bank = b.readBankAccount(inner.text)
 	default:
 		details.nz = b.readNZBankAccount(inner, inner.text)
 	}
@@ -341,10 +336,10 @@ func (b *Sandbox) customerSource(f *fields) *source {
 	switch {
 	case cust == nil:
 		f.refuse(sourceCustomer, id, "is not a customer")
-	case cust.Status != customerEnabled:
+	case cust.disabled:
 		f.refuse(sourceCustomer, id, "is disabled")
 	default:
-		if a := b.accounts.defaultOf(id); a != nil {
+		if a := b.defaultAccount(id); a != nil {
 			return &source{instrument: a.source, account: a}
 		}
 		f.refuse(sourceCustomer, id, "has no enabled default account")
@@ -354,11 +349,11 @@ func (b *Sandbox) customerSource(f *fields) *source {
 
 func (b *Sandbox) accountSource(f *fields) *source {
 	id := f.text(sourceAccount)
-	a := b.accounts.byToken[id]
+	a := b.accounts.byID[id]
 	switch {
 	case a == nil:
 		f.refuse(sourceAccount, id, "is not an account")
-	case !a.enabled || a.customer.Status != customerEnabled:
+	case !a.enabled || a.customer.disabled:
 		f.refuse(sourceAccount, id, "is disabled")
 	default:
 		return &source{instrument: a.source, account: a}

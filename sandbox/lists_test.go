@@ -141,32 +141,6 @@ func TestLookupLags(t *testing.T) {
 			assert.Equal(c.t, []string{receipt}, c.found("O"))
 		})
 	}
-	inWorld(t, "LookupLag=5m", func(c *caller) {
-		token := c.must(201, c.postAgreement(c.agreementRequest()))["agreementToken"].(string)
-		c.sleep(5*time.Minute - 1)
-		c.must(404, c.get("/payto-agreements/"+token))
-		c.sleep(1)
-		c.must(200, c.get("/payto-agreements/"+token))
-	})
-}
-
-func TestByReference(t *testing.T) {
-	bubble(t, func(c *caller) {
-		receipt := c.must(201, c.post("/transactions", changed(cardPayment("Order-1"), "paymentReferenceNumber", "Pay-1")))["receiptNumber"].(string)
-		c.pay("Order-2")
-		c.pay("Order\t3")
-		c.sleep(time.Minute)
-		find := func(ref string) response { return c.get("/transactions/for-reference-number?referenceNumber=" + ref) }
-		for _, ref := range []string{receipt, "ORDER-1", "order-1", "pay-1"} {
-			data := c.must(200, find(ref))["data"].([]any)
-			require.Len(t, data, 1, ref)
-			assert.Equal(t, receipt, data[0].(object)["receiptNumber"])
-		}
-		assert.Len(t, c.must(200, find("order%093"))["data"], 1)
-		c.must(404, find("Order"))
-		assert.Equal(t, "is required", c.findings(find(""))["referenceNumber"])
-		assert.Equal(t, "must be ASCII", c.findings(find("%C3%A9"))["referenceNumber"])
-	})
 }
 
 func TestPagesStayPutWhenTransactionsArrive(t *testing.T) {

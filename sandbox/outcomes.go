@@ -1,7 +1,7 @@
 package sandbox
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -220,25 +220,23 @@ func (b *Sandbox) scheduleRetry(tx *transaction, o Outcome) {
 	if !b.softDeclined(tx) {
 		return
 	}
-	first := tx
-	if tx.retries != nil {
-		first = tx.retries
+	first := cmp.Or(tx.retries, tx)
+	later := o.retry
+	if n := len(first.attempts); later == nil && n < len(b.assume.RetrySchedule) {
+		later = &laterOutcome{after: b.assume.RetrySchedule[n]} // with the outcome of the account
 	}
-	switch {
-	case o.retry != nil:
-		b.retryAfter(o.retry.after, first, func() Outcome { return o.retry.outcome })
-	case len(first.attempts) < len(b.assume.RetrySchedule):
-		b.retryAfter(b.assume.RetrySchedule[len(first.attempts)], first, func() Outcome {
-			return b.accountOutcome(first.source, b.clock.Now())
-		})
+	if later == nil {
+		return
 	}
-}
-
-func (b *Sandbox) retryAfter(d time.Duration, first *transaction, outcome func() Outcome) {
-	b.after(d, func() {
-		if b.retriable(first) {
-			b.retry(first, outcome())
+	b.after(later.after, func() {
+		if !b.retriable(first) {
+			return
 		}
+		again := later.outcome
+		if again.result == "" {
+			again = b.accountOutcome(first.source, b.clock.Now())
+		}
+		b.retry(first, again)
 	})
 }
 
@@ -388,33 +386,21 @@ func (l Ledger) filter(want func(Entry) bool) Ledger {
 // cents is an amount of money. As JSON it is a number with two decimals.
 type cents int64
 
-var (
-	errAmountForm     = errors.New("must be a plain decimal number")
-	errAmountDecimals = errors.New("must have at most two decimals")
-	errAmountSize     = errors.New("is too large")
-)
-
-// parseCents reads a decimal without an exponent. It never rounds.
-func parseCents(s string) (cents, error) {
+// parseCents reads a decimal without an exponent, and returns what is wrong with it. It never rounds.
+func parseCents(s string) (value cents, wrong string) {
 	unsigned, negative := strings.CutPrefix(s, "-")
 	whole, fraction, dotted := strings.Cut(unsigned, ".")
-	if !allDigits(whole) || (dotted && !allDigits(fraction)) {
-		return 0, errAmountForm
+	switch {
+	case !allDigits(whole) || dotted && !allDigits(fraction) || len(fraction) > 2:
+		return 0, "must be an amount with at most two decimals"
+	case len(whole) > 12:
+		return 0, "is too large"
 	}
-	if len(fraction) > 2 {
-		return 0, errAmountDecimals
-	}
-	if len(whole) > 12 {
-		return 0, errAmountSize
-	}
-	n, err := strconv.ParseInt(whole+(fraction + "00")[:2], 10, 64)
-	if err != nil {
-		return 0, errAmountForm
-	}
+	n, _ := strconv.ParseInt(whole+(fraction + "00")[:2], 10, 64) // 14 digits
 	if negative {
 		n = -n
 	}
-	return cents(n), nil
+	return cents(n), ""
 }
 
 // String is the amount with two decimals.
@@ -445,13 +431,7 @@ func (c cents) display() string {
 // share returns the part of the amount for a rate in basis points, rounded half up.
 func (c cents) share(basisPoints int) cents { return (c*cents(basisPoints) + 5000) / 10000 }
 
-// amountBody is the service's amount object.
-type amountBody struct {
-	Currency      string `json:"currency"`
-	Amount        cents  `json:"amount"`
-	DisplayAmount string `json:"displayAmount"`
-}
-
-func amountOf(currency string, c cents) amountBody {
-	return amountBody{Currency: currency, Amount: c, DisplayAmount: c.display()}
+// amountOf is the service's amount object.
+func amountOf(currency string, c cents) object {
+	return object{"currency": currency, "amount": c, "displayAmount": c.display()}
 }

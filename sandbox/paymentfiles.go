@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,20 +22,6 @@ const (
 	fileProcessedFor   = 2 * time.Minute
 	fileClearedAfter   = 72 * time.Hour // of files with bank accounts
 )
-
-func (b *Sandbox) paymentFileOperations() []operation {
-	return []operation{
-		{id: "POST /payment-files", handle: b.uploadFile},
-		{id: "GET /payment-files", query: paged(), handle: b.listFiles},
-		{id: "GET /payment-files/{id}", handle: shown("payment file", b.namedFile, (*call).fileBody)},
-		{id: "GET /payment-files/{id}/payment-batches", query: paged(), handle: found("payment file", b.namedFile, b.batchesOfFile)},
-		{id: "GET /payment-files/{id}/csv", handle: b.fileReport((*paymentFile).asCSV)},
-		{id: "GET /payment-files/{id}/flat-file", handle: b.fileReport((*paymentFile).asFlatFile)},
-		{id: "GET /payment-files/{id}/mts-rejects", handle: b.fileReport((*paymentFile).asRejects)},
-		{id: "GET /payment-batches/{id}", handle: shown("payment batch", b.namedBatch, (*call).batchBody)},
-		{id: "GET /payment-batches/{id}/transactions", query: paged("status"), handle: b.transactionsOfBatch},
-	}
-}
 
 // The states of a payment file.
 const (
@@ -55,29 +42,9 @@ type paymentFile struct {
 	faults           []string
 }
 
-type fileStore struct {
-	byID    map[string]*paymentFile
-	batches map[string]*batch
-	names   map[string]bool // of all uploads, with faulty ones
-	ordered []*paymentFile  // oldest first
-}
-
-func newFileStore() fileStore {
-	return fileStore{byID: make(map[string]*paymentFile), batches: make(map[string]*batch), names: make(map[string]bool)}
-}
-
-// paymentFileBody has only the two members that are public.
-type paymentFileBody struct {
-	Links  []link `json:"links"`
-	ID     string `json:"paymentFileId"`
-	Status string `json:"status"`
-}
-
-func (c *call) fileBody(f *paymentFile) any {
-	return paymentFileBody{
-		Links: c.links(get("self", c.href("payment-files", f.id))),
-		ID:    f.id, Status: f.status,
-	}
+// fileBody has only the two members that are public.
+func (c *call) fileBody(f *paymentFile) object {
+	return object{"links": c.links(get("self", c.href("payment-files", f.id))), "paymentFileId": f.id, "status": f.status}
 }
 
 func (b *Sandbox) uploadFile(c *call) answer {
@@ -92,7 +59,7 @@ func (b *Sandbox) uploadFile(c *call) answer {
 	if err != nil {
 		return c.problem(malformedBodyStatus, "The body is not a well-formed form.")
 	}
-	if f.name != "" && b.files.names[f.name] {
+	if f.name != "" && b.files.first(func(known *paymentFile) bool { return known.name == f.name }) != nil {
 		c.refuse("file", f.name, "a file with this name has been uploaded before")
 	}
 	if len(c.findings) > 0 {
@@ -100,9 +67,7 @@ func (b *Sandbox) uploadFile(c *call) answer {
 	}
 	f.id = newID(b.ids, b.files.byID, 8)
 	f.status, f.uploaded = fileQueued, c.now
-	b.files.byID[f.id] = f
-	b.files.names[f.name] = true
-	b.files.ordered = append(b.files.ordered, f)
+	b.files.add(f.id, f)
 	b.after(fileQueuedFor, func() {
 		f.status = fileProcessing
 		b.after(fileProcessedFor, func() { b.process(f) })
@@ -183,9 +148,7 @@ const filesListedFor = 365 * 24 * time.Hour
 
 // listFiles lists the files of the last 365 days, newest first.
 func (b *Sandbox) listFiles(c *call) answer {
-	found := slices.DeleteFunc(slices.Clone(b.files.ordered), func(f *paymentFile) bool {
-		return c.now.Sub(f.uploaded) > filesListedFor
-	})
+	found := b.files.where(func(f *paymentFile) bool { return c.now.Sub(f.uploaded) <= filesListedFor })
 	slices.Reverse(found)
 	return list(c, found, func(f *paymentFile) string { return f.id }, (*call).fileBody)
 }
@@ -196,17 +159,17 @@ func (b *Sandbox) batchesOfFile(c *call, f *paymentFile) answer {
 	return list(c, f.batches, func(t *batch) string { return t.id }, (*call).batchBody)
 }
 
-// fileReport answers with a report of a file that is complete.
-func (b *Sandbox) fileReport(write func(*paymentFile, *Sandbox) (string, bool)) func(*call) answer {
+// fileReport answers with a report of the payments of a file that is complete; nil is none.
+func (b *Sandbox) fileReport(payments func(*paymentFile) []*transaction) func(*call) answer {
 	return found("payment file", b.namedFile, func(c *call, f *paymentFile) answer {
-		if f.status != fileComplete {
+		listed := payments(f)
+		switch {
+		case f.status != fileComplete:
 			return c.notFound("report yet")
-		}
-		text, ok := write(f, b)
-		if !ok {
+		case listed == nil:
 			return c.notFound("report of a file in this format")
 		}
-		return answer{status: http.StatusOK, raw: []byte(text)}.with("Content-Type", plainText+";charset=UTF-8")
+		return answer{status: http.StatusOK, raw: b.asCSV(f.format, listed)}.with("Content-Type", plainText+";charset=UTF-8")
 	})
 }
 
@@ -228,21 +191,11 @@ func (t *batch) total() (sum cents) {
 }
 
 // batchBody is the sandbox's own: its members are not public.
-type batchBody struct {
-	Links        []link     `json:"links"`
-	ID           string     `json:"paymentBatchId"`
-	FileID       string     `json:"paymentFileId"`
-	AccountType  string     `json:"accountType"`
-	BusinessCode string     `json:"supplierBusinessCode"`
-	Count        int        `json:"numberOfTransactions"`
-	Total        amountBody `json:"totalAmount"`
-}
-
-func (c *call) batchBody(t *batch) any {
-	return batchBody{
-		Links: c.links(get("self", c.href("payment-batches", t.id))),
-		ID:    t.id, FileID: t.file.id, AccountType: t.kind, BusinessCode: t.shop.code,
-		Count: len(t.payments), Total: amountOf(t.currency, t.total()),
+func (c *call) batchBody(t *batch) object {
+	return object{
+		"links":          c.links(get("self", c.href("payment-batches", t.id))),
+		"paymentBatchId": t.id, "paymentFileId": t.file.id, "accountType": t.kind, "supplierBusinessCode": t.shop.code,
+		"numberOfTransactions": len(t.payments), "totalAmount": amountOf(t.currency, t.total()),
 	}
 }
 
@@ -258,41 +211,45 @@ func (b *Sandbox) payLine(f *paymentFile, tx *transaction) {
 		return t.kind == tx.source.accountType() && t.shop == tx.shop && t.currency == tx.currency
 	})
 	if at < 0 {
-		t := &batch{id: newID(b.ids, b.files.batches, 9), file: f, kind: tx.source.accountType(), shop: tx.shop, currency: tx.currency}
-		b.files.batches[t.id] = t
+		t := &batch{id: newID(b.ids, b.batches.byID, 9), file: f, kind: tx.source.accountType(), shop: tx.shop, currency: tx.currency}
+		b.batches.add(t.id, t)
 		f.batches = append(f.batches, t)
 		at = len(f.batches) - 1
 	}
 	f.batches[at].payments = append(f.batches[at].payments, tx)
 }
 
-func (b *Sandbox) namedBatch(c *call) *batch { return b.files.batches[c.params["id"]] }
+func (b *Sandbox) namedBatch(c *call) *batch { return b.batches.byID[c.params["id"]] }
 
 // transactionsOfBatch takes the status to be a summaryCode. It answers 404 and not 422, as
 // the contract lists.
-func (b *Sandbox) transactionsOfBatch(c *call) answer {
-	t := b.namedBatch(c)
-	q := c.parameters()
-	code := q.text("status", oneOf("0", "1", "2", "3"))
-	if t == nil || !q.valid() {
-		return c.notFound("payment batch or status")
-	}
+func (b *Sandbox) transactionsOfBatch(c *call, t *batch) answer {
+	code := c.query.Get("status")
 	found := slices.DeleteFunc(slices.Clone(t.payments), func(tx *transaction) bool {
 		return !b.visible(tx, c.now) || code != "" && b.summaryCode(tx) != code
 	})
 	return b.pagesOf(c, found)
 }
 
-func (f *paymentFile) payments() (all []*transaction) {
+func (f *paymentFile) payments() []*transaction {
+	all := []*transaction{}
 	for _, t := range f.batches {
 		all = append(all, t.payments...)
 	}
 	return all
 }
 
-// asCSV has the columns of the vendor's public response reports: for CSV2 the public ones,
-// for other formats all of the older report.
-func (f *paymentFile) asCSV(b *Sandbox) (string, bool) {
+// rejects are the payments that failed, for the MTS formats.
+func (f *paymentFile) rejects() []*transaction {
+	if !strings.HasPrefix(f.format, "MTS") {
+		return nil
+	}
+	return slices.DeleteFunc(f.payments(), (*transaction).counts)
+}
+
+// asCSV has the columns of the vendor's public response reports: for CSV2 the public ones, for other
+// formats all of the older report. Flat files and rejects, whose layouts are not public, have them too.
+func (b *Sandbox) asCSV(format string, payments []*transaction) []byte {
 	headings := "Transaction Number,Date,Receipt Number,Merchant ID,Account Number,Customer Number,Amount,Response Code,Response Description"
 	row := func(i int, tx *transaction) []string {
 		return []string{
@@ -300,7 +257,7 @@ func (f *paymentFile) asCSV(b *Sandbox) (string, bool) {
 			tx.customerReference, tx.total().String(), tx.code, describe(tx),
 		}
 	}
-	if f.format == "CSV2" {
+	if format == "CSV2" {
 		headings = "Supplier Business Code,Transaction Type,Currency,Amount,Customer Reference Number,Payment Reference Number,Receipt Number,Settlement Date"
 		row = func(_ int, tx *transaction) []string {
 			return []string{
@@ -310,33 +267,13 @@ func (f *paymentFile) asCSV(b *Sandbox) (string, bool) {
 		}
 	}
 	out := []byte(headings)
-	for i, tx := range f.payments() {
+	for i, tx := range payments {
 		out = append(out, "\r\n"...)
 		for j, text := range row(i, tx) {
 			out = appendField(out, j, text)
 		}
 	}
-	return string(out), true
-}
-
-// asFlatFile has one line of fixed width for each payment. The layout is the sandbox's own.
-func (f *paymentFile) asFlatFile(*Sandbox) (string, bool) {
-	return flatLines(f.payments()), true
-}
-
-// asRejects has the lines of the payments that failed, for the MTS formats.
-func (f *paymentFile) asRejects(*Sandbox) (string, bool) {
-	failed := slices.DeleteFunc(f.payments(), (*transaction).counts)
-	return flatLines(failed), strings.HasPrefix(f.format, "MTS")
-}
-
-func flatLines(payments []*transaction) string {
-	lines := make([]string, 0, len(payments))
-	for _, tx := range payments {
-		lines = append(lines, fmt.Sprintf("%-10s%-20.20s%012d%s%-4s%s", tx.receipt, tx.customerReference, tx.total(), tx.currency, tx.code,
-			dateIn(tx.settlement, "20060102")))
-	}
-	return strings.Join(lines, "\r\n")
+	return out
 }
 
 func merchantID(tx *transaction) string { return "SANDBOX" + tx.currency }
@@ -409,10 +346,8 @@ func (b *Sandbox) readLine(record []string) (tx *transaction, message string) {
 		members[name] = record[i+1]
 	}
 	c := b.background()
-	f, err := c.open("", jsonOf(members))
-	if err != nil {
-		return nil, err.Error()
-	}
+	doc, _ := json.Marshal(members) // texts
+	f, _ := c.open("", doc)
 	tx = b.newTransaction(f, typePayment)
 	tx.shop, tx.via = b.business(f.need("supplierBusinessCode", b.knownBusiness)), fileSource
 	tx.principal, _ = parseCents(f.need("principalAmount", moneyText))
@@ -421,7 +356,7 @@ func (b *Sandbox) readLine(record []string) (tx *transaction, message string) {
 	case "C":
 		src.card = b.readCard(f, false)
 	case "B":
-		src.bank = b.readBankAccount(f, f.need)
+		src.bank = b.readBankAccount(f.need)
 	case "A":
 		src = b.accountSource(f)
 	default:
@@ -432,7 +367,7 @@ func (b *Sandbox) readLine(record []string) (tx *transaction, message string) {
 		b.checkPayTo(f, tx, src)
 	}
 	if !c.valid() {
-		return nil, c.findings[0].FieldName + " " + c.findings[0].Messages[0]
+		return nil, c.findings[0].name + " " + c.findings[0].messages[0]
 	}
 	tx.source, tx.account = src.instrument, src.account
 	tx.addSurcharge()

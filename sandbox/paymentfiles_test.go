@@ -109,8 +109,7 @@ func TestPaymentFileOfCards(t *testing.T) {
 			"SANDBOX01,PAYMENT,AUD,10.50,A,P-A," + all[0] + ",01-01-2000",
 			"SANDBOX01,PAYMENT,AUD,30.00,B,P-B," + all[1] + ",01-01-2000",
 		}, strings.Split(string(c.get("/payment-files/"+id+"/csv").raw), "\r\n"))
-		flat := strings.Split(string(c.get("/payment-files/"+id+"/flat-file").raw), "\r\n")
-		assert.Equal(t, []string{all[0] + "A                   000000001050AUD08  20000101", all[1] + "B                   000000003000AUD05  20000101"}, flat)
+		assert.Equal(t, c.get("/payment-files/"+id+"/csv").raw, c.get("/payment-files/"+id+"/flat-file").raw, "its layout is not public")
 		c.must(404, c.get("/payment-files/"+id+"/mts-rejects"))
 	})
 }

@@ -16,21 +16,19 @@ const (
 func (b *Sandbox) createTransaction(c *call) answer {
 	f := c.readBody()
 	switch kind := f.need("transactionType"); kind {
-	case typePayment:
-		return b.pay(c, f)
+	case typePayment, typeVerification:
+		return b.pay(c, f, kind)
 	case typeRefund:
 		return b.refund(c, f)
 	case typePreauth:
 		if f.has("authorisationType") {
 			return b.changePreauth(c, f)
 		}
-		return b.authorise(c, f, kind)
+		return b.pay(c, f, kind)
 	case typeCapture:
 		return b.capture(c, f)
 	case typeCancellation:
 		return b.cancelPreauth(c, f)
-	case typeVerification:
-		return b.authorise(c, f, kind)
 	default:
 		if kind != "" {
 			f.refuse("transactionType", kind, "is not a type of transaction")
@@ -61,20 +59,29 @@ func (b *Sandbox) newTransaction(f *fields, kind string) *transaction {
 	return tx
 }
 
-func (b *Sandbox) pay(c *call, f *fields) answer {
-	tx := b.newTransaction(f, typePayment)
+// pay makes a payment, a pre-authorisation, or an account verification, which has no amount.
+func (b *Sandbox) pay(c *call, f *fields, kind string) answer {
+	tx := b.newTransaction(f, kind)
 	tx.shop = b.business(f.need("supplierBusinessCode", b.knownBusiness))
-	tx.principal = f.needAmount("principalAmount")
-	tx.debtRepayment, _ = f.flag("debtRepayment")
-	eci := f.text("eci", oneOf(eciInternet, "PHONE", "MAIL", "RECURRING", "INSTALMENT", "5", "6", "7"))
-	src := b.readSource(f, eci, allSources...)
+	if kind != typeVerification {
+		tx.principal = f.needAmount("principalAmount")
+	}
+	ecis, sources := []string{eciInternet, "PHONE", "MAIL", "RECURRING", "INSTALMENT"}, []string{sourceToken, sourceCustomer, sourceAccount, sourceCard}
+	if kind == typePayment {
+		ecis, sources = append(ecis, "5", "6", "7"), allSources
+		tx.debtRepayment, _ = f.flag("debtRepayment")
+		f.mpgsData()
+	}
+	eci := f.text("eci", oneOf(ecis...))
+	src := b.readSource(f, eci, sources...)
+	if kind == typePreauth && src != nil && src.card == nil {
+		f.refuse("transactionType", kind, "is for cards only")
+	}
 	b.checkPayer(f, tx, src, eci)
 	b.checkPayTo(f, tx, src)
-	f.mpgsData()
 	if !c.valid() {
 		return c.invalid()
 	}
-
 	tx.source, tx.account = src.instrument, src.account
 	tx.addSurcharge()
 	outcome := b.decide(tx, c.now)
@@ -143,32 +150,6 @@ func (f *fields) mpgsData() {
 }
 
 const preauthLifetime = 5 * 24 * time.Hour
-
-// authorise makes a pre-authorisation, or an account verification, which has no amount.
-func (b *Sandbox) authorise(c *call, f *fields, kind string) answer {
-	tx := b.newTransaction(f, kind)
-	tx.shop = b.business(f.need("supplierBusinessCode", b.knownBusiness))
-	if kind == typePreauth {
-		tx.principal = f.needAmount("principalAmount")
-	}
-	eci := f.text("eci", oneOf(eciInternet, "PHONE", "MAIL", "RECURRING", "INSTALMENT"))
-	src := b.readSource(f, eci, sourceToken, sourceCustomer, sourceAccount, sourceCard)
-	if kind == typePreauth && src != nil && src.card == nil {
-		f.refuse("transactionType", kind, "is for cards only")
-	}
-	b.checkPayer(f, tx, src, eci)
-	if !c.valid() {
-		return c.invalid()
-	}
-	tx.source, tx.account = src.instrument, src.account
-	tx.addSurcharge()
-	outcome := b.decide(tx, c.now)
-	b.commit(tx, outcome)
-	if src.token != nil {
-		src.token.used = true // a declined payment needs a new one
-	}
-	return b.created(c, tx)
-}
 
 // The changes to a pre-authorisation.
 const (
@@ -295,7 +276,7 @@ func (b *Sandbox) captured(f *fields, tx, preauth *transaction) (original *trans
 	switch preauth.authorisationType {
 	case "":
 	case reauthorisation:
-		original = b.transactions.byReceipt[preauth.originalReceipt]
+		original = b.transactions.byID[preauth.originalReceipt]
 	default:
 		f.refuse("originalReceiptNumber", tx.originalReceipt, "must be an initial pre-authorisation or a re-authorisation")
 		return original
@@ -375,7 +356,7 @@ func (b *Sandbox) followUp(f *fields, kind string, follows ...string) (tx, origi
 	}
 	tx.originalReceipt = f.need("originalReceiptNumber")
 	code := f.text("supplierBusinessCode", b.knownBusiness)
-	original = b.transactions.byReceipt[tx.originalReceipt]
+	original = b.transactions.byID[tx.originalReceipt]
 	switch {
 	case tx.originalReceipt == "":
 		return tx, nil

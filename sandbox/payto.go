@@ -199,11 +199,11 @@ func (b *Sandbox) openForPayment(a *agreement, tx *transaction, o Outcome) {
 // customerForPayer returns the customer whose number is the payer's id. The service creates
 // one if there is none.
 func (b *Sandbox) customerForPayer(p payer) *customer {
-	if known := b.customers.byNumber[p.id]; known != nil && p.id != "" {
+	if known := b.customerNumbered(p.id); known != nil && p.id != "" {
 		return known
 	}
-	cust := &customer{ID: newID(b.ids, b.customers.byID, 9), Number: p.id, Name: p.name, Status: customerEnabled}
-	b.customers.add(cust)
+	cust := &customer{id: newID(b.ids, b.customers.byID, 9), number: p.id, name: p.name}
+	b.customers.add(cust.id, cust)
 	return cust
 }
 
@@ -212,53 +212,28 @@ func (b *Sandbox) payToSettled(tx *transaction) {
 	a := tx.source.payTo
 	switch tx.result {
 	case resultApproved:
-		b.emit(eventPaymentApproved, b.transactionBody(b.background(), tx))
+		b.emitPayment(eventPaymentApproved, tx)
 		if a.fate == fateCancelledAfterPayment && a.amendable() {
 			b.move(a, agreementCancelled, eventAgreementUnknown)
 		}
 	case resultDeclined, resultRejected:
-		b.emit(eventPaymentUnknown, b.transactionBody(b.background(), tx))
+		b.emitPayment(eventPaymentUnknown, tx)
 	default: // not settled yet
 	}
 }
 
-type payToDataBody struct {
-	AgreementToken         string  `json:"agreementToken"`
-	EndToEndID             *string `json:"endToEndId"`
-	Priority               string  `json:"priority"`
-	RemittanceInformation1 *string `json:"remittanceInformation1"`
-	RemittanceInformation2 *string `json:"remittanceInformation2"`
-}
-
-type payToPayeeBody struct {
-	DisplayName string `json:"displayName"`
-	Currency    string `json:"currency"`
-}
-
-type payToPayerBody struct {
-	AccountType         string  `json:"accountType"`
-	CustomerID          string  `json:"customerId"`
-	PayerType           string  `json:"payerType"`
-	PayerID             string  `json:"payerId"`
-	PayerName           string  `json:"payerName"`
-	UltimatePayerName   string  `json:"ultimatePayerName"`
-	MaskedAccountNumber *string `json:"maskedAccountNumber"`
-	PayIDType           *string `json:"payIdType"`
-	PayID               *string `json:"payId"`
-}
-
 // addPayTo sets the accounts of the payer and the payee of a PayTo payment.
-func (b *Sandbox) addPayTo(tx *transaction, body *transactionBody) {
+func (b *Sandbox) addPayTo(tx *transaction, body object) {
 	a := tx.source.payTo
-	body.PayToData = &payToDataBody{
-		AgreementToken: a.token, EndToEndID: b.echoed(tx.endToEndID), Priority: "NORM",
-		RemittanceInformation1: optional(tx.remittance),
+	body["payToData"] = object{
+		"agreementToken": a.token, "endToEndId": b.echoed(tx.endToEndID), "priority": "NORM",
+		"remittanceInformation1": optional(tx.remittance), "remittanceInformation2": nil,
 	}
-	body.PayToPayeeAccount = &payToPayeeBody{DisplayName: maskedAccount(merchantBSB, merchantAccount), Currency: tx.currency}
-	body.PayToPayerAccount = &payToPayerBody{
-		AccountType: typePayTo, CustomerID: a.customer.ID, PayerType: a.payer.kind, PayerID: a.payer.id,
-		PayerName: a.payer.name, UltimatePayerName: a.payer.ultimateName,
-		MaskedAccountNumber: optional(a.payer.maskedAccount), PayIDType: optional(a.payer.payIDType), PayID: optional(a.payer.maskedPayID),
+	body["payToPayeeAccount"] = object{"displayName": maskedAccount(merchantBSB, merchantAccount), "currency": tx.currency}
+	body["payToPayerAccount"] = object{
+		"accountType": typePayTo, "customerId": a.customer.id, "payerType": a.payer.kind, "payerId": a.payer.id,
+		"payerName": a.payer.name, "ultimatePayerName": a.payer.ultimateName,
+		"maskedAccountNumber": optional(a.payer.maskedAccount), "payIdType": optional(a.payer.payIDType), "payId": optional(a.payer.maskedPayID),
 	}
 }
 
@@ -286,31 +261,21 @@ const (
 	fateCancelledAfterPayment
 )
 
-// fateOf reads the vendor's public table of payer BSBs. The account number does not matter.
+// fates are those of the vendor's public table of payer BSBs. The account number does not matter.
 // In the table every other BSB approves: that is [Assumptions.AutoConfirm]. "Expires" is
 // taken as an early end, because the table has another payer who does not answer in time.
+//
+//nolint:gochecknoglobals // an immutable table
+var fates = map[string]fate{
+	"032001": fateDeclines, "032002": fateSilent, "032003": fateNotEligible, "032004": fateRetried, "032005": fateExpires,
+	"032006": fateDelayed, "032007": fateCancelledAfterPayment,
+}
+
 func fateOf(bsb, payIDType, payID string) fate {
 	if payIDType == payIDEmail && strings.EqualFold(payID, ConfirmingPayID) {
 		return fateConfirms
 	}
-	switch bsb {
-	case "032001":
-		return fateDeclines
-	case "032002":
-		return fateSilent
-	case "032003":
-		return fateNotEligible
-	case "032004":
-		return fateRetried
-	case "032005":
-		return fateExpires
-	case "032006":
-		return fateDelayed
-	case "032007":
-		return fateCancelledAfterPayment
-	default:
-		return fateOpen
-	}
+	return fates[bsb]
 }
 
 const (
@@ -392,7 +357,7 @@ func (b *Sandbox) Payer(agreementToken string, action PayerAction) error {
 // when acts if the agreement has one of the statuses.
 func (a *agreement) when(act func(), statuses ...agreementStatus) error {
 	if !slices.Contains(statuses, a.status) {
-		return fmt.Errorf("sandbox: the agreement is %s and not %s", a.status, listed(statuses))
+		return fmt.Errorf("sandbox: the agreement is %s and not %s", a.status, statusNames(statuses))
 	}
 	act()
 	return nil

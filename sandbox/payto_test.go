@@ -224,7 +224,7 @@ func TestRecordsHideAccountsAndPayIDs(t *testing.T) {
 		`{"payId":"` + ConfirmingPayID + `"}`:                                   `{"payId":"` + ConfirmingPayID + `"}`,
 		`broken "payId":"` + payerPayID + `", "accountNumber":"` + payerAccount: `broken "payId":"xxxxxxxxxxxxxxxxxxxxxxxxxxx", "accountNumber":"xxxxxxxx`,
 	} {
-		assert.Equal(t, want, string(maskAccounts([]byte(in))))
+		assert.Equal(t, want, string(recorded([]byte(in))))
 	}
 	c := newCaller(t)
 	defer c.box.Close()

@@ -29,9 +29,6 @@ const (
 	// MakeAccountDefault makes an account the one that is used if a payment names only the
 	// customer.
 	MakeAccountDefault PortalAction = "make-account-default"
-	// StopSchedule ends an active recurring payment, by paymentScheduleId. The payments
-	// that it has made stay.
-	StopSchedule PortalAction = "stop-schedule"
 )
 
 // Portal does something in the service's portal. It is an error if there is no such
@@ -47,8 +44,6 @@ func (b *Sandbox) Portal(id string, action PortalAction) error {
 		return b.release(id, action == CompleteTransaction)
 	case EnableAccount, DisableAccount, MakeAccountDefault:
 		return b.changeAccount(id, action)
-	case StopSchedule:
-		return b.stopSchedule(id)
 	default:
 		return fmt.Errorf("sandbox: no portal action %q", action)
 	}
@@ -56,7 +51,7 @@ func (b *Sandbox) Portal(id string, action PortalAction) error {
 
 // release ends the suspension of a transaction.
 func (b *Sandbox) release(receipt string, complete bool) error {
-	tx := b.transactions.byReceipt[receipt]
+	tx := b.transactions.byID[receipt]
 	if tx == nil || tx.result != resultSuspended {
 		return b.notSuch(receipt, "suspended")
 	}
@@ -71,7 +66,7 @@ func (b *Sandbox) release(receipt string, complete bool) error {
 }
 
 func (b *Sandbox) changeAccount(token string, action PortalAction) error {
-	a := b.accounts.byToken[token]
+	a := b.accounts.byID[token]
 	if a == nil {
 		return errors.New("sandbox: no such account")
 	}
@@ -81,19 +76,8 @@ func (b *Sandbox) changeAccount(token string, action PortalAction) error {
 	case DisableAccount:
 		a.enabled = false
 	default:
-		for _, other := range b.accounts.byCustomer[a.customer.ID] {
-			other.isDefault = other == a
-		}
+		b.makeDefault(a)
 	}
-	return nil
-}
-
-func (b *Sandbox) stopSchedule(id string) error {
-	sc := b.schedules.byID[id]
-	if sc == nil || sc.status != scheduleActive {
-		return fmt.Errorf("sandbox: no active schedule %q", id)
-	}
-	sc.status = scheduleStopped
 	return nil
 }
 
@@ -106,7 +90,7 @@ func (b *Sandbox) ReturnPayment(receiptNumber, code string) error {
 	if b.closed {
 		return errClosed
 	}
-	tx := b.transactions.byReceipt[receiptNumber]
+	tx := b.transactions.byID[receiptNumber]
 	if tx == nil || tx.source.bank == nil || tx.result != resultApproved {
 		return b.notSuch(receiptNumber, "an approved bank account payment")
 	}
@@ -124,7 +108,7 @@ func (b *Sandbox) RetryPayment(receiptNumber string) (newReceiptNumber string, e
 	if b.closed {
 		return "", errClosed
 	}
-	tx := b.transactions.byReceipt[receiptNumber]
+	tx := b.transactions.byID[receiptNumber]
 	if tx == nil || !b.retriable(tx) {
 		return "", b.notSuch(receiptNumber, "a soft-declined payment without a successful retry")
 	}
@@ -132,21 +116,13 @@ func (b *Sandbox) RetryPayment(receiptNumber string) (newReceiptNumber string, e
 }
 
 func (b *Sandbox) notSuch(receipt, what string) error {
-	if b.transactions.byReceipt[receipt] == nil {
+	if b.transactions.byID[receipt] == nil {
 		return fmt.Errorf("sandbox: no transaction %q", receipt)
 	}
 	return fmt.Errorf("sandbox: transaction %s is not %s", receipt, what)
 }
 
 const scheduleSource = "RECURRING" // unconfirmed, as fileSource
-
-func (b *Sandbox) scheduleOperations() []operation {
-	return []operation{
-		{id: "GET /recurring-payments/{paymentScheduleId}", handle: shown("recurring payment", b.namedSchedule, (*call).scheduleBody)},
-		{id: "GET /recurring-payments/{paymentScheduleId}/transactions", query: paged(), handle: found("recurring payment", b.namedSchedule, b.transactionsOfSchedule)},
-		{id: "GET /customers/{customerId}/recurring-payments", query: paged(), handle: found("customer", b.namedCustomer, b.schedulesOfCustomer)},
-	}
-}
 
 // Schedule is a monthly payment, the one frequency that is public, as it is set up in the service's
 // portal.
@@ -162,9 +138,8 @@ type Schedule struct {
 }
 
 const (
-	scheduleActive  = "ACTIVE"
-	scheduleStopped = "STOPPED"
-	scheduleEnded   = "COMPLETED"
+	scheduleActive = "ACTIVE"
+	scheduleEnded  = "COMPLETED"
 
 	monthly            = "MONTHLY"
 	untilFurtherNotice = "CONTINUE_UNTIL_FURTHER_NOTICE"
@@ -181,13 +156,6 @@ type schedule struct {
 	payments         []*transaction
 }
 
-type scheduleStore struct {
-	byID    map[string]*schedule
-	ordered []*schedule // oldest first
-}
-
-func newScheduleStore() scheduleStore { return scheduleStore{byID: make(map[string]*schedule)} }
-
 // CreateSchedule sets up a recurring payment on the sandbox's clock, and returns its
 // paymentScheduleId. The account decides the outcomes. If the customer has no account on a
 // day, there is no payment.
@@ -200,13 +168,13 @@ func (b *Sandbox) CreateSchedule(s Schedule) (paymentScheduleID string, err erro
 	if s.First.IsZero() {
 		s.First = now
 	}
-	account := b.accounts.byToken[s.AccountToken]
+	account := b.accounts.byID[s.AccountToken]
 	switch {
 	case b.closed:
 		return "", errClosed
 	case b.customers.byID[s.CustomerID] == nil:
 		return "", fmt.Errorf("sandbox: no customer %q", s.CustomerID)
-	case s.AccountToken != "" && (account == nil || account.customer.ID != s.CustomerID):
+	case s.AccountToken != "" && (account == nil || account.customer.id != s.CustomerID):
 		return "", errors.New("sandbox: the account is not the customer's")
 	case b.business(s.SupplierBusinessCode) == nil:
 		return "", fmt.Errorf("sandbox: no business %q", s.SupplierBusinessCode)
@@ -220,8 +188,7 @@ func (b *Sandbox) CreateSchedule(s Schedule) (paymentScheduleID string, err erro
 	sc := &schedule{Schedule: s, status: scheduleActive, shop: b.business(s.SupplierBusinessCode), due: s.First}
 	sc.id = newID(b.ids, b.schedules.byID, 9)
 	sc.code = fmt.Sprintf("SCHEDULE%04d", len(b.schedules.ordered)+1)
-	b.schedules.byID[sc.id] = sc
-	b.schedules.ordered = append(b.schedules.ordered, sc)
+	b.schedules.add(sc.id, sc)
 	b.runWhenDue(sc)
 	return sc.id, nil
 }
@@ -258,16 +225,16 @@ func (b *Sandbox) runWhenDue(sc *schedule) {
 // run makes one payment. The caller holds mu.
 func (b *Sandbox) run(sc *schedule) {
 	cust := b.customers.byID[sc.CustomerID]
-	account := b.accounts.defaultOf(sc.CustomerID)
+	account := b.defaultAccount(sc.CustomerID)
 	if sc.AccountToken != "" {
-		account = b.accounts.byToken[sc.AccountToken]
+		account = b.accounts.byID[sc.AccountToken]
 	}
-	if account == nil || !account.enabled || cust.Status != customerEnabled {
+	if account == nil || !account.enabled || cust.disabled {
 		return
 	}
 	tx := &transaction{
 		kind: typePayment, via: scheduleSource, created: b.clock.Now(), shop: sc.shop, account: account, source: account.source,
-		principal: cents(sc.Amount), currency: sc.Currency, customerReference: cust.Number, paymentReference: sc.code,
+		principal: cents(sc.Amount), currency: sc.Currency, customerReference: cust.number, paymentReference: sc.code,
 	}
 	tx.addSurcharge()
 	b.commit(tx, b.accountOutcome(tx.source, tx.created))
@@ -275,32 +242,19 @@ func (b *Sandbox) run(sc *schedule) {
 }
 
 // scheduleBody has public members, and members for the concepts of the vendor's public pages.
-type scheduleBody struct {
-	Links           []link     `json:"links"`
-	ID              string     `json:"paymentScheduleId"`
-	Code            string     `json:"paymentScheduleCode"`
-	Status          string     `json:"status"`
-	CustomerID      string     `json:"customerId"`
-	AccountToken    *string    `json:"accountToken"`
-	BusinessCode    string     `json:"supplierBusinessCode"`
-	Frequency       string     `json:"frequency"`
-	ScheduleType    string     `json:"scheduleType"`
-	RegularAmount   amountBody `json:"regularPaymentAmount"`
-	NextPaymentDate *string    `json:"nextPaymentDate"`
-}
-
-func (c *call) scheduleBody(sc *schedule) any {
-	body := scheduleBody{
-		Links: c.links(get("self", c.href("recurring-payments", sc.id))),
-		ID:    sc.id, Code: sc.code, Status: sc.status, CustomerID: sc.CustomerID, AccountToken: optional(sc.AccountToken),
-		BusinessCode: sc.shop.code, Frequency: monthly, ScheduleType: untilFurtherNotice,
-		RegularAmount: amountOf(sc.Currency, cents(sc.Amount)),
+func (c *call) scheduleBody(sc *schedule) object {
+	body := object{
+		"links":             c.links(get("self", c.href("recurring-payments", sc.id))),
+		"paymentScheduleId": sc.id, "paymentScheduleCode": sc.code, "status": sc.status,
+		"customerId": sc.CustomerID, "accountToken": optional(sc.AccountToken), "supplierBusinessCode": sc.shop.code,
+		"frequency": monthly, "scheduleType": untilFurtherNotice,
+		"regularPaymentAmount": amountOf(sc.Currency, cents(sc.Amount)), "nextPaymentDate": nil,
 	}
 	if sc.Payments > 0 {
-		body.ScheduleType = fixedNumber
+		body["scheduleType"] = fixedNumber
 	}
 	if sc.status == scheduleActive {
-		body.NextPaymentDate = optional(calendar.Sydney(sc.due).Format(time.DateOnly))
+		body["nextPaymentDate"] = calendar.Sydney(sc.due).Format(time.DateOnly)
 	}
 	return body
 }
@@ -315,7 +269,7 @@ func (b *Sandbox) transactionsOfSchedule(c *call, sc *schedule) answer {
 
 // schedulesOfCustomer lists active schedules first, then by code.
 func (b *Sandbox) schedulesOfCustomer(c *call, cust *customer) answer {
-	found := slices.DeleteFunc(slices.Clone(b.schedules.ordered), func(sc *schedule) bool { return sc.CustomerID != cust.ID })
+	found := b.schedules.where(func(sc *schedule) bool { return sc.CustomerID == cust.id })
 	slices.SortStableFunc(found, func(x, y *schedule) int {
 		active := map[bool]int{true: 1}
 		return cmp.Or(active[y.status == scheduleActive]-active[x.status == scheduleActive], cmp.Compare(x.code, y.code))

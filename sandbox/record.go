@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -21,9 +22,9 @@ type Request struct {
 	Query url.Values `json:"query"`
 	// Header has the kind of key as the value of Authorization.
 	Header http.Header `json:"header"`
-	// Body is the first 64 KiB of the body. Numbers of cards and bank accounts
-	// other than the public test numbers, CVNs of such cards, and PayIDs other than the
-	// sandbox's own are blanked out. So are account numbers in Query.
+	// Body is the first 64 KiB of the body. CVNs, numbers of cards and bank accounts other than the
+	// public test numbers, and PayIDs other than the sandbox's own are blanked out. So are account
+	// numbers in Query.
 	Body []byte `json:"body"`
 	// Key is the kind of API key: [KeySecret], [KeyPublishable], [KeyUnknown] or [KeyNone].
 	Key            string `json:"key"`
@@ -110,10 +111,7 @@ func (e *Request) weight() int {
 	sum := 512 + len(e.Path) + len(e.Body) + len(e.Answer) + len(e.IdempotencyKey)
 	for _, members := range []map[string][]string{e.Header, e.Query} {
 		for name, values := range members {
-			sum += 64 + len(name)
-			for _, value := range values {
-				sum += 16 + len(value)
-			}
+			sum += 80 + len(name) + len(strings.Join(values, ""))
 		}
 	}
 	return sum
@@ -154,47 +152,49 @@ func cloneQuery(q url.Values) url.Values {
 	return out
 }
 
+// Numbers that are kept: the vendor's public test numbers, the sandbox's own PayIDs, and what answers
+// show in masked form.
 var (
-	maskedCard = regexp.MustCompile(`^[0-9]{6}\.\.\.[0-9]{3,4}$`) // as answers have it
-	cardMember = regexp.MustCompile(`("cardNumber"\s*:\s*"?)([^",}]*)`)
-	cvnMember  = regexp.MustCompile(`("cvn"\s*:\s*"?)([^",}]*)`)
-	longDigits = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){11,18}`)
+	maskedForm   = regexp.MustCompile(`^([0-9]{6}\.\.\.[0-9]{3,4}|x+[0-9]{3})$`)
+	secretMember = regexp.MustCompile(`"(?:cardNumber|cvn|accountNumber|nzAccountNumber|payId)"\s*:\s*(?:"((?:[^"\\]|\\.)*)|([^",}\s]+))`)
+	longDigits   = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){11,18}`)
 )
 
-// recorded returns what is kept of a body: a copy in which only public test numbers are
-// readable. It works on text, because a malformed body can hold a card number.
-func recorded(body []byte) []byte {
-	out := maskAccounts(maskCards(body[:min(len(body), maxMaskedBody)]))
-	if len(out) == maxMaskedBody {
-		maskCVNs(out) // the card may be in the part that is cut off
-	}
-	return out[:min(len(out), maxRecordedBody)]
+//nolint:gochecknoglobals // an immutable table
+var openNumbers = []string{
+	"999994", "123465", "111119", "111111", "111110", "111112", "111114", "111116", "111118", "222223", "111113", "111115",
+	ConfirmingPayID, InvalidPayID,
 }
 
-// maskCards returns a copy of a body without the numbers of real cards, and without CVNs if
-// there is a real card.
-func maskCards(body []byte) []byte {
-	out := slices.Clone(body)
-	foreign := false
-	for _, at := range cardMember.FindAllSubmatchIndex(body, -1) {
-		number := body[at[4]:at[5]]
-		if _, known := testCards[string(number)]; !known && !maskedCard.Match(number) {
-			foreign = true
-			blank(out[at[4]:at[5]])
+func isOpen(value string) bool {
+	return isTestCard(value) || slices.Contains(openNumbers, value) || maskedForm.MatchString(value)
+}
+
+// recorded returns what is kept of a body: a copy without CVNs, and in which only public test numbers
+// are readable. It works on text, because a malformed body can hold a card number.
+func recorded(body []byte) []byte {
+	out := slices.Clone(body[:min(len(body), maxMaskedBody)])
+	for _, at := range secretMember.FindAllSubmatchIndex(out, -1) {
+		for _, value := range [][]int{at[2:4], at[4:6]} {
+			if value[0] >= 0 && !isOpen(string(out[value[0]:value[1]])) {
+				blank(out[value[0]:value[1]])
+			}
 		}
 	}
 	if hasLongDigits(out) {
 		for _, at := range longDigits.FindAllIndex(out, -1) {
-			if realCardNumber(string(out[at[0]:at[1]])) {
-				foreign = true
+			if number := onlyDigits(string(out[at[0]:at[1]])); luhn(number) && !isTestCard(number) {
 				blank(out[at[0]:at[1]])
 			}
 		}
 	}
-	if foreign {
-		maskCVNs(out)
+	return out[:min(len(out), maxRecordedBody)]
+}
+
+func blank(value []byte) {
+	for i := range value {
+		value[i] = 'x'
 	}
-	return out
 }
 
 // hasLongDigits reports whether longDigits may find something: it is slow, and most bodies have
@@ -214,20 +214,6 @@ func hasLongDigits(body []byte) bool {
 	return false
 }
 
-func maskCVNs(body []byte) {
-	for _, at := range cvnMember.FindAllSubmatchIndex(body, -1) {
-		blank(body[at[4]:at[5]])
-	}
-}
-
-func blank(digits []byte) {
-	for i, d := range digits {
-		if d >= '0' && d <= '9' {
-			digits[i] = 'x'
-		}
-	}
-}
-
 // holdsCardNumber reports whether a text may contain a card number. Test numbers count,
 // because they are not echoed either.
 func holdsCardNumber(s string) bool {
@@ -237,12 +223,6 @@ func holdsCardNumber(s string) bool {
 		}
 	}
 	return false
-}
-
-func realCardNumber(s string) bool {
-	number := onlyDigits(s)
-	_, test := testCards[number]
-	return !test && luhn(number)
 }
 
 func onlyDigits(s string) string {
@@ -269,44 +249,12 @@ func luhn(number string) bool {
 	return sum%10 == 0
 }
 
-// testAccounts are the vendor's public test numbers of Australian bank accounts.
-//
-//nolint:gochecknoglobals // an immutable table
-var testAccounts = []string{
-	"999994", "123465", "111119", "111111", "111110", "111112", "111114", "111116", "111118", "222223", "111113", "111115",
-}
-
-var (
-	maskedDigits  = regexp.MustCompile(`^x+[0-9]{3}$`) // as answers have it
-	accountMember = regexp.MustCompile(`("(?:a|nzA)ccountNumber"\s*:\s*"?)([^",}]*)`)
-	payIDMember   = regexp.MustCompile(`("payId"\s*:\s*"?)((?:[^"\\]|\\.)*)`)
-)
-
-// maskAccounts blanks out account numbers and PayIDs in a body, in place. It works on text,
-// as maskCards does.
-func maskAccounts(body []byte) []byte {
-	blank := func(pattern *regexp.Regexp, open []string) {
-		for _, at := range pattern.FindAllSubmatchIndex(body, -1) {
-			value := body[at[4]:at[5]]
-			if slices.Contains(open, string(value)) || maskedDigits.Match(value) {
-				continue
-			}
-			for i := range value {
-				value[i] = 'x'
-			}
-		}
-	}
-	blank(accountMember, testAccounts)
-	blank(payIDMember, []string{ConfirmingPayID, InvalidPayID})
-	return body
-}
-
 // maskQuery returns a copy of a query with account numbers blanked out.
 func maskQuery(q url.Values) url.Values {
 	out := cloneQuery(q)
 	for name, values := range out {
 		for i, value := range values {
-			if isSensitive(name) && !slices.Contains(testAccounts, value) {
+			if isSensitive(name) && !slices.Contains(openNumbers, value) {
 				values[i] = "xxx"
 			}
 		}

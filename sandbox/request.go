@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -37,8 +36,8 @@ func (c *call) readBody() *fields {
 	var refusal answer
 	if kind, _, err := mime.ParseMediaType(c.header.Get("Content-Type")); err != nil || kind != "application/json" {
 		refusal = c.problem(http.StatusUnsupportedMediaType, "The Content-Type must be application/json.")
-	} else if read, err := c.open("", c.body); err != nil {
-		refusal = c.problem(malformedBodyStatus, "The body is not a JSON object: "+err.Error()+".")
+	} else if read, ok := c.open("", c.body); !ok {
+		refusal = c.problem(malformedBodyStatus, "The body is not a JSON object whose members are named once.")
 	} else {
 		return read
 	}
@@ -46,40 +45,34 @@ func (c *call) readBody() *fields {
 	return f
 }
 
-var (
-	errNotObject = errors.New("it does not begin as one")
-	errBroken    = errors.New("it is not well-formed")
-	errTrailing  = errors.New("something follows it")
-	errTwice     = errors.New("a member appears twice")
-)
-
-func (c *call) open(path string, doc []byte) (*fields, error) {
+// open reads a JSON object. It returns false for anything else, and if a member appears twice.
+func (c *call) open(path string, doc []byte) (*fields, bool) {
 	f := &fields{c: c, path: path, members: make(map[string]json.RawMessage), asked: make(map[string]bool)}
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, errNotObject
+		return nil, false
 	}
 	for dec.More() {
 		t, err := dec.Token()
 		name, isName := t.(string)
 		var value json.RawMessage
 		if err != nil || !isName || dec.Decode(&value) != nil {
-			return nil, errBroken
+			return nil, false
 		}
 		if _, twice := f.members[name]; twice {
-			return nil, errTwice
+			return nil, false
 		}
 		f.members[name] = value
 		f.order = append(f.order, name)
 	}
 	if _, err := dec.Token(); err != nil {
-		return nil, errBroken
+		return nil, false
 	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, errTrailing
+	if _, err := dec.Token(); err != io.EOF { // something follows
+		return nil, false
 	}
 	c.opened = append(c.opened, f)
-	return f, nil
+	return f, true
 }
 
 // valid ends the reading: it adds the unknown members to the findings, and returns whether
@@ -134,12 +127,7 @@ func (f *fields) text(name string, checks ...check) string {
 		f.refuse(name, "", "must be a string")
 		return ""
 	}
-	for _, wrong := range checks {
-		if message := wrong(s); message != "" {
-			f.refuse(name, s, message)
-			break
-		}
-	}
+	f.c.judge(f.path+name, s, checks)
 	return s
 }
 
@@ -170,17 +158,11 @@ func (f *fields) amount(name string) (value cents, given bool) {
 	if !f.has(name) {
 		return 0, false
 	}
-	literal := string(f.members[name])
-	if literal[0] != '-' && (literal[0] < '0' || literal[0] > '9') {
-		f.refuse(name, "", "must be a number")
-		return 0, false
+	value, wrong := parseCents(string(f.members[name]))
+	if wrong != "" {
+		f.refuse(name, "", wrong)
 	}
-	value, err := parseCents(literal)
-	if err != nil {
-		f.refuse(name, literal, err.Error())
-		return 0, false
-	}
-	return value, true
+	return value, wrong == ""
 }
 
 // needAmount reads a required amount, which may be zero.
@@ -213,8 +195,8 @@ func (f *fields) object(name string) *fields {
 	if !f.has(name) {
 		return nil
 	}
-	inner, err := f.c.open(f.path+name+".", f.members[name])
-	if err != nil {
+	inner, ok := f.c.open(f.path+name+".", f.members[name])
+	if !ok {
 		f.refuse(name, "", "must be an object")
 		return nil
 	}
@@ -250,52 +232,56 @@ func oneOf(allowed ...string) check {
 	}
 }
 
-// checkQuery refuses unknown parameters and parameters that are given twice.
+// parameter is a parameter of a query with its checks.
+type parameter struct {
+	name     string
+	required bool
+	checks   []check
+}
+
+func need(name string, checks ...check) parameter { return parameter{name, true, checks} }
+func may(name string, checks ...check) parameter  { return parameter{name, false, checks} }
+
+// checkQuery refuses parameters that are unknown, given twice, missing or not valid.
 func (c *call) checkQuery() (refusal answer, ok bool) {
 	for _, name := range slices.Sorted(maps.Keys(c.query)) {
-		switch known := slices.Contains(c.op.query, name); {
+		switch known := slices.ContainsFunc(c.op.query, func(p parameter) bool { return p.name == name }); {
 		case !known:
 			c.refuse(name, "", "is not a parameter of this request")
-		case known && len(c.query[name]) > 1:
+		case len(c.query[name]) > 1:
 			c.refuse(name, "", "is given more than once")
 		}
 	}
 	if len(c.findings) > 0 {
 		return c.invalid(), false
 	}
-	return answer{}, true
-}
-
-// parameters reads the query of a call, as fields reads its body.
-type parameters struct{ c *call }
-
-func (c *call) parameters() parameters { return parameters{c} }
-
-// text reads an optional parameter.
-func (p parameters) text(name string, checks ...check) string {
-	s := p.c.query.Get(name)
-	if !p.c.query.Has(name) {
-		return ""
-	}
-	for _, wrong := range checks {
-		if message := wrong(s); message != "" {
-			p.c.refuse(name, s, message)
-			break
+	for _, p := range c.op.query {
+		value := c.query.Get(p.name)
+		if p.required && value == "" {
+			c.refuse(p.name, "", "is required")
+		} else if c.query.Has(p.name) {
+			c.judge(p.name, value, p.checks)
 		}
 	}
-	return s
-}
-
-// need reads a required parameter.
-func (p parameters) need(name string, checks ...check) string {
-	if p.c.query.Get(name) == "" {
-		p.c.refuse(name, "", "is required")
-		return ""
+	switch {
+	case len(c.findings) == 0:
+		return answer{}, true
+	case c.op.unknown != "":
+		return c.notFound(c.op.unknown), false
+	default:
+		return c.invalid(), false
 	}
-	return p.text(name, checks...)
 }
 
-func (p parameters) valid() bool { return len(p.c.findings) == 0 }
+// judge notes the first thing that is wrong with a text.
+func (c *call) judge(name, value string, checks []check) {
+	for _, wrong := range checks {
+		if message := wrong(value); message != "" {
+			c.refuse(name, value, message)
+			return
+		}
+	}
+}
 
 func atMost(n int) check {
 	return func(s string) string {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,32 +15,67 @@ import (
 // operation is an operation of the service. Its id is the method and the path template of the
 // contract.
 type operation struct {
-	id     string
-	key    keyNeed
-	query  []string           // the names of its parameters
-	handle func(*call) answer // runs with mu held
+	id    string
+	key   keyNeed
+	query []parameter
+	// unknown is what a parameter names that is not valid, for the operations whose answer is then 404.
+	unknown string
+	handle  func(*call) answer // runs with mu held
 
 	method   string
 	segments []string
 }
 
-// operations returns all operations; each resource lists its own.
+// operations is the table of all operations. The paths that are not in the contract are those of the
+// vendor's pages and of public client code, unconfirmed.
 func (b *Sandbox) operations() []operation {
-	return slices.Concat(
-		b.rootOperations(),
-		b.customerOperations(),
-		b.tokenOperations(),
-		b.transactionOperations(),
-		b.agreementOperations(),
-		b.transactionLists(),
-		b.threeDSOperations(),
-		b.accountOperations(),
-		b.reportOperations(),
-		b.paymentFileOperations(),
-		b.scheduleOperations(),
-		b.businessOperations(),
-		b.keyOperations(),
-	)
+	report := []parameter{
+		may("version", oneOf("1", "2")), need("settlementDate", dateForm), may("transactionStatus", oneOf("Approved", "Declined")),
+		may("supplierBusinessCode", b.knownBusiness), may("source", elements), may("excludePreAuths", oneOf("true", "false")), may("columns", elements),
+	}
+	return append(b.transactionLists(), []operation{
+		{id: "GET /", key: needsEither, handle: b.getRoot},
+		{id: "POST /customers", handle: b.createCustomer},
+		{id: "GET /customers", query: paged(may("customerNumber", filled), may("customerName", filled), may("emailAddress", filled)), handle: b.findCustomers},
+		{id: "GET /customers/{customerId}", handle: shown("customer", b.namedCustomer, (*call).customerBody)},
+		{id: "PUT /customers/{customerId}", handle: found("customer", b.namedCustomer, b.updateCustomer)},
+		{id: "POST /single-use-tokens", key: needsPublishable, handle: b.createToken},
+		{id: "POST /transactions", handle: b.createTransaction},
+		{id: "GET /transactions", query: []parameter{may("supplierBusinessCode", b.knownBusiness)}, handle: b.recentTransactions},
+		{id: "GET /transactions/for-reference-number", query: paged(need("referenceNumber", ascii)), handle: b.transactionsByReference},
+		{id: "GET /transactions/{receiptNumber}", handle: shown("transaction", b.visibleTransaction, b.transactionBody)},
+		{id: "POST /transactions/{receiptNumber}/void", handle: found("transaction", b.namedTransaction, b.voidTransaction)},
+		{id: "POST /customers/{customerId}/payto-agreements", handle: found("customer", b.namedCustomer, b.createAgreement)},
+		{id: "GET /customers/{customerId}/payto-agreements", query: paged(may("supplierBusinessCode", filled), may("status", filled)), handle: found("customer", b.namedCustomer, b.listAgreements)},
+		{id: "GET /payto-agreements/{agreementToken}", handle: shown("agreement", b.visibleAgreement, b.agreementBody)},
+		{id: "PATCH /payto-agreements/{agreementToken}", handle: found("agreement", b.namedAgreement, b.amendAgreement)},
+		{id: "POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication", handle: b.authenticateCard},
+		{id: "POST /accounts", handle: b.createAccountAlone},
+		{id: "POST /customers/{customerId}/accounts", handle: found("customer", b.namedCustomer, b.createAccount)},
+		{id: "GET /customers/{customerId}/accounts", query: paged(), handle: found("customer", b.namedCustomer, b.accountsOfCustomer)},
+		{id: "GET /accounts/{accountToken}", handle: shown("account", b.namedAccount, b.accountBody)},
+		{id: "GET /transactions/csv", query: report, handle: b.transactionReport},
+		{id: "POST /payment-files", handle: b.uploadFile},
+		{id: "GET /payment-files", query: paged(), handle: b.listFiles},
+		{id: "GET /payment-files/{id}", handle: shown("payment file", b.namedFile, (*call).fileBody)},
+		{id: "GET /payment-files/{id}/payment-batches", query: paged(), handle: found("payment file", b.namedFile, b.batchesOfFile)},
+		{id: "GET /payment-files/{id}/csv", handle: b.fileReport((*paymentFile).payments)},
+		{id: "GET /payment-files/{id}/flat-file", handle: b.fileReport((*paymentFile).payments)},
+		{id: "GET /payment-files/{id}/mts-rejects", handle: b.fileReport((*paymentFile).rejects)},
+		{id: "GET /payment-batches/{id}", handle: shown("payment batch", b.namedBatch, (*call).batchBody)},
+		{id: "GET /payment-batches/{id}/transactions", query: paged(may("status", oneOf("0", "1", "2", "3"))), unknown: "status", handle: found("payment batch", b.namedBatch, b.transactionsOfBatch)},
+		{id: "GET /recurring-payments/{paymentScheduleId}", handle: shown("recurring payment", b.namedSchedule, (*call).scheduleBody)},
+		{id: "GET /recurring-payments/{paymentScheduleId}/transactions", query: paged(), handle: found("recurring payment", b.namedSchedule, b.transactionsOfSchedule)},
+		{id: "GET /customers/{customerId}/recurring-payments", query: paged(), handle: found("customer", b.namedCustomer, b.schedulesOfCustomer)},
+		{id: "GET /businesses", query: paged(), handle: b.listBusinesses},
+		{id: "GET /businesses/{supplierBusinessCode}", handle: shown("business", b.namedBusiness, (*call).businessBody)},
+		{id: "GET /businesses/{supplierBusinessCode}/list-card-surcharges", handle: found("business", b.namedBusiness, b.cardSurcharges)},
+		{id: "GET /businesses/{supplierBusinessCode}/card-surcharges", key: needsPublishable, handle: found("business", b.namedBusiness, b.cardSurcharges)},
+		{id: "GET /businesses/{supplierBusinessCode}/accepted-cards", key: needsPublishable, handle: found("business", b.namedBusiness, b.acceptedCards)},
+		{id: "POST /businesses/{supplierBusinessCode}/query-card-surcharge", key: needsPublishable, handle: found("business", b.namedBusiness, b.queryCardSurcharge)},
+		{id: "GET /credit-cards/card-schemes/{firstSixDigits}", key: needsPublishable, handle: b.cardScheme},
+		{id: "GET /api-keys/latest", handle: b.latestKey},
+	}...)
 }
 
 type routes []*operation
@@ -125,50 +161,28 @@ func found[T any](what string, find func(*call) *T, handle func(*call, *T) answe
 }
 
 // shown is a handler that answers with the object that the path names.
-func shown[T, B any](what string, find func(*call) *T, body func(*call, *T) B) func(*call) answer {
+func shown[T any](what string, find func(*call) *T, body func(*call, *T) object) func(*call) answer {
 	return found(what, find, func(c *call, object *T) answer { return reply(http.StatusOK, body(c, object)) })
-}
-
-func (b *Sandbox) rootOperations() []operation {
-	return []operation{{id: "GET /", key: needsEither, handle: b.getRoot}}
 }
 
 // communityCode is the code of the facility.
 const communityCode = "SANDBOX"
 
-// rootBody has the members that public client code reads. Unconfirmed.
-type rootBody struct {
-	Links         []link `json:"links"`
-	CommunityCode string `json:"communityCode"`
-	CommunityName string `json:"communityName"`
-	KeyName       string `json:"keyName"`
-}
-
+// getRoot answers with the members that public client code reads. Unconfirmed.
 func (b *Sandbox) getRoot(c *call) answer {
 	kind, _ := b.keyOf(c.header)
-	return reply(http.StatusOK, rootBody{
-		Links: c.links(
-			get("self", c.href()),
-			get("customers", c.href("customers")),
-			get("transactions", c.href("transactions")),
-			link{Rel: "single-use-tokens", Href: c.href("single-use-tokens"), RequestMethod: http.MethodPost},
-		),
-		CommunityCode: communityCode,
-		CommunityName: "Sandbox Community",
-		KeyName:       "Sandbox " + kind + " key",
+	post := get("single-use-tokens", c.href("single-use-tokens"))
+	post["requestMethod"] = http.MethodPost
+	return reply(http.StatusOK, object{
+		"links":         c.links(get("self", c.href()), get("customers", c.href("customers")), get("transactions", c.href("transactions")), post),
+		"communityCode": communityCode, "communityName": "Sandbox Community", "keyName": "Sandbox " + kind + " key",
 	})
-}
-
-// listBody is the wire form of every list.
-type listBody struct {
-	Links []link `json:"links"`
-	Data  []any  `json:"data"`
 }
 
 // list answers with one page of items, given newest first. A cursor names the first item of
 // its page, so that new items do not shift old pages. With Paging=shifting or
 // unstable the cursor is a position.
-func list[T, B any](c *call, items []T, id func(T) string, body func(*call, T) B) answer {
+func list[T any](c *call, items []T, id func(T) string, body func(*call, T) object) answer {
 	items = unstable(c, items)
 	from := 0
 	if cursor := c.query.Get(pageParameter); cursor != "" {
@@ -186,21 +200,19 @@ func list[T, B any](c *call, items []T, id func(T) string, body func(*call, T) B
 		return c.notFound("page")
 	}
 	to := min(from+size, len(items))
-	return reply(http.StatusOK, listBody{
-		Links: c.links(pageLinks(c, items, id, from, to, size)...), Data: bodies(c, items[from:to], body),
-	})
+	return listOf(c, items[from:to], body, pageLinks(c, items, id, from, to, size)...)
 }
 
-// bodies returns the wire forms of items, never nil.
-func bodies[T, B any](c *call, items []T, body func(*call, T) B) []any {
-	out := make([]any, len(items))
+// listOf answers with a list.
+func listOf[T any](c *call, items []T, body func(*call, T) object, links ...object) answer {
+	data := make([]object, len(items))
 	for i, item := range items {
-		out[i] = body(c, item)
+		data[i] = body(c, item)
 	}
-	return out
+	return reply(http.StatusOK, object{"links": c.links(links...), "data": data})
 }
 
-func pageLinks[T any](c *call, items []T, id func(T) string, from, to, size int) (links []link) {
+func pageLinks[T any](c *call, items []T, id func(T) string, from, to, size int) (links []object) {
 	added := 0 // items added at the front after the first page
 	if c.box.assume.Paging == "shifting" && c.query.Get(pageParameter) != "" {
 		added = 1
@@ -247,7 +259,7 @@ func (c *call) pageIsGone() bool {
 const pageParameter = "page"
 
 // paged returns the parameters of a list with pages.
-func paged(filters ...string) []string { return append(filters, pageParameter) }
+func paged(filters ...parameter) []parameter { return append(filters, parameter{name: pageParameter}) }
 
 // pageLink returns the address of the page that begins with an item, at a position.
 func (c *call) pageLink(first string, place int) string {
@@ -282,16 +294,12 @@ func (c *call) openCursor(cursor string, length int, find func(first string) int
 const keyInFlightStatus = http.StatusConflict
 
 // replayStore keeps the answers to POSTs by their Idempotency-Key.
-type replayStore struct {
-	entries map[replayID]*replayEntry
-	expiry  []*replayEntry // by expiry
-}
+type replayStore map[replayID]*replayEntry
 
 // replayID includes the path, because a key belongs to one operation on one object.
 type replayID struct{ operation, path, key string }
 
 type replayEntry struct {
-	id      replayID
 	body    [sha256.Size]byte // digest
 	done    bool
 	answer  answer
@@ -307,8 +315,6 @@ const (
 	keyRefused
 )
 
-func newReplayStore() replayStore { return replayStore{entries: make(map[replayID]*replayEntry)} }
-
 func (c *call) replayID() (replayID, bool) {
 	if c.method != http.MethodPost || c.idempotencyKey == "" || c.box.assume.KeyLifetime <= 0 {
 		return replayID{}, false
@@ -317,20 +323,15 @@ func (c *call) replayID() (replayID, bool) {
 }
 
 // claim reserves the idempotency key of a call, or returns the result of its first use.
-func (s *replayStore) claim(c *call) (answer, keyUse) {
+func (s replayStore) claim(c *call) (answer, keyUse) {
 	id, keyed := c.replayID()
 	if !keyed {
 		return answer{}, keyIsFree
 	}
-	now := c.box.clock.Now()
-	for len(s.expiry) > 0 && !now.Before(s.expiry[0].expires) {
-		s.drop(s.expiry[0])
-		s.expiry = slices.Delete(s.expiry, 0, 1)
-	}
-	first, used := s.entries[id]
+	first, used := s[id]
 	switch {
-	case !used:
-		s.entries[id] = &replayEntry{id: id, body: sha256.Sum256(c.body)}
+	case !used || first.expired(c.box.clock.Now()):
+		s[id] = &replayEntry{body: sha256.Sum256(c.body)}
 		return answer{}, keyIsFree
 	case !first.done:
 		return c.problem(keyInFlightStatus, "A request with this Idempotency-Key is being processed."), keyRefused
@@ -346,37 +347,34 @@ func (s *replayStore) claim(c *call) (answer, keyUse) {
 }
 
 // store ends the reservation of a call. It keeps the answer, or frees the key.
-func (s *replayStore) store(c *call, a answer) {
+func (s replayStore) store(c *call, a answer) {
 	id, keyed := c.replayID()
 	if !keyed {
 		return
 	}
 	if !a.succeeded() && a.status != http.StatusUnprocessableEntity {
-		delete(s.entries, id)
+		delete(s, id)
 		return
 	}
 	s.keep(c, id, a)
 }
 
-func (s *replayStore) keep(c *call, id replayID, a answer) {
-	e := &replayEntry{id: id, body: sha256.Sum256(c.body), done: true, answer: a, made: c.made, expires: c.box.clock.Now().Add(c.box.assume.KeyLifetime)}
-	s.entries[id] = e
-	s.expiry = append(s.expiry, e)
+func (s replayStore) keep(c *call, id replayID, a answer) {
+	now := c.box.clock.Now()
+	if len(s) >= maxRecorded {
+		maps.DeleteFunc(s, func(_ replayID, e *replayEntry) bool { return e.expired(now) })
+	}
+	s[id] = &replayEntry{body: sha256.Sum256(c.body), done: true, answer: a, made: c.made, expires: now.Add(c.box.assume.KeyLifetime)}
 }
+
+func (e *replayEntry) expired(now time.Time) bool { return e.done && !now.Before(e.expires) }
 
 // spend repeats an answer for its idempotency key, although the operation was not carried
 // out.
-func (s *replayStore) spend(c *call, a answer) {
+func (s replayStore) spend(c *call, a answer) {
 	if id, keyed := c.replayID(); keyed {
-		if _, used := s.entries[id]; !used {
+		if _, used := s[id]; !used {
 			s.keep(c, id, a)
 		}
-	}
-}
-
-// drop deletes an entry, unless a later one has the same key.
-func (s *replayStore) drop(e *replayEntry) {
-	if s.entries[e.id] == e {
-		delete(s.entries, e.id)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -28,16 +27,12 @@ const (
 
 // Sandbox is one simulated facility of the service. All methods are safe for concurrent use.
 type Sandbox struct {
-	assume    Assumptions
-	clock     timekeeper
+	settings
 	routes    routes
 	listener  *memnet.Listener
 	server    *http.Server
 	transport *memnet.Transport
-	noThreeDS func(code string) bool
-	shops     []string
 	shopFront http.Handler // nil without shops
-	served    served
 
 	closing  chan struct{}
 	serving  sync.WaitGroup // accept loops
@@ -55,19 +50,20 @@ type Sandbox struct {
 	dialFaults   faultList
 	serverFaults faultList
 	replays      replayStore
-	businesses   []*business
-	customers    customerStore
-	tokens       tokenStore
-	accounts     accountStore
-	transactions transactionStore
+	customers    store[customer]
+	tokens       store[token]
+	accounts     store[account]
+	transactions store[transaction]
+	byReference  map[string][]*transaction // by all references, in lower case
 	script       []Outcome
 	orderScripts map[string][]Outcome // by customerReferenceNumber in lower case
-	agreements   agreementStore
+	agreements   store[agreement]
 	webhooks     hooks
 
 	reports   map[string]*report // by query
-	files     fileStore
-	schedules scheduleStore
+	files     store[paymentFile]
+	batches   store[batch]
+	schedules store[schedule]
 
 	listsRead  int            // for lists in unstable order
 	pagesAsked map[string]int // by address, for pages that are gone at times
@@ -75,24 +71,20 @@ type Sandbox struct {
 
 // New starts a sandbox. Call [Sandbox.Close] to stop it.
 func New(opts ...Option) *Sandbox {
-	cfg := settings{assume: DefaultAssumptions(), clock: packageTime{}, noThreeDS: func(string) bool { return false }}
-	for _, opt := range opts {
-		opt(&cfg)
-	}
 	b := &Sandbox{
-		assume:     cfg.assume,
-		clock:      cfg.clock,
-		noThreeDS:  cfg.noThreeDS,
-		shops:      cfg.shops,
-		served:     cfg.served,
-		listener:   memnet.NewListener(),
-		closing:    make(chan struct{}),
-		ids:        cfg.source("ids"),
-		dice:       cfg.source("dice"),
-		businesses: cfg.directory(),
+		settings: settings{assume: DefaultAssumptions()},
+		listener: memnet.NewListener(), closing: make(chan struct{}),
 	}
+	for _, opt := range opts {
+		opt(&b.settings)
+	}
+	if b.clock == nil {
+		b.clock = NewRunningClock(time.Now())
+	}
+	b.businesses = b.directory()
+	b.ids, b.dice = b.source("ids"), b.source("dice")
 	b.empty()
-	b.keys = newKeyring(b.ids, cfg.served.keys)
+	b.keys = newKeyring(b.ids, b.served.keys)
 	b.webhooks.life, b.webhooks.end = context.WithCancel(context.Background())
 	b.routes = newRoutes(b.operations())
 	b.shopFront = b.newShopFront()
@@ -208,22 +200,17 @@ type Option func(*settings)
 
 type settings struct {
 	assume     Assumptions
-	clock      timekeeper
+	clock      *Clock
 	seed       [8]byte
 	seeded     bool
 	businesses []*business
-	noThreeDS  func(code string) bool
 	shops      []string
 	served     served
 }
 
 // WithClock sets the sandbox's clock. Without it the sandbox uses package time.
 func WithClock(c *Clock) Option {
-	return func(s *settings) {
-		if c != nil {
-			s.clock = c
-		}
-	}
+	return func(s *settings) { s.clock = c }
 }
 
 // WithSeed makes keys, identifiers and the draws of [Fault.Probability] the same in every
@@ -286,7 +273,7 @@ func (b *Sandbox) Reset() {
 	for _, d := range b.webhooks.deliveries {
 		d.ended = true
 	}
-	b.webhooks.deliveries, b.webhooks.held, b.webhooks.faults = nil, nil, nil
+	b.webhooks.deliveries, b.webhooks.faults = nil, nil
 	b.webhooks.holding = false
 	b.empty()
 }
@@ -294,61 +281,39 @@ func (b *Sandbox) Reset() {
 // empty makes the stores new. The caller holds mu.
 func (b *Sandbox) empty() {
 	b.timers = make(map[*timer]struct{})
-	b.customers, b.tokens, b.accounts = newCustomerStore(), newTokenStore(), newAccountStore()
-	b.transactions, b.agreements = newTransactionStore(), newAgreementStore()
-	b.files, b.schedules, b.reports = newFileStore(), newScheduleStore(), make(map[string]*report)
+	b.customers, b.tokens, b.accounts = newStore[customer](), newStore[token](), newStore[account]()
+	b.transactions, b.byReference = newStore[transaction](), make(map[string][]*transaction)
+	b.agreements, b.schedules = newStore[agreement](), newStore[schedule]()
+	b.files, b.batches, b.reports = newStore[paymentFile](), newStore[batch](), make(map[string]*report)
 	b.script, b.orderScripts = nil, make(map[string][]Outcome)
-	b.replays = newReplayStore()
+	b.replays = make(replayStore)
 	b.requests = recorder{count: b.requests.count}
 	b.dialFaults, b.serverFaults = faultList{}, faultList{}
 	b.listsRead, b.pagesAsked = 0, make(map[string]int)
 }
 
-// Subscriptions returns the subscriptions, oldest first.
-func (b *Sandbox) Subscriptions() []Subscription {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	list := make([]Subscription, 0, len(b.webhooks.subscriptions))
-	for _, sub := range b.webhooks.subscriptions {
-		s := sub.Subscription
-		s.EventTypes = slices.Clone(s.EventTypes)
-		list = append(list, s)
-	}
-	return list
+// store keeps the objects of a resource.
+type store[T any] struct {
+	byID    map[string]*T
+	ordered []*T // oldest first
 }
 
-// Unsubscribe deletes a subscription. Nothing more is posted to it. It is an error if there is
-// none with the id.
-func (b *Sandbox) Unsubscribe(id string) error {
-	b.mu.Lock()
-	at := slices.IndexFunc(b.webhooks.subscriptions, func(s *subscription) bool { return s.ID == id })
-	if at < 0 {
-		b.mu.Unlock()
-		return fmt.Errorf("sandbox: no subscription %q", id)
-	}
-	sub := b.webhooks.subscriptions[at]
-	b.webhooks.subscriptions = slices.Delete(b.webhooks.subscriptions, at, at+1)
-	for _, d := range b.webhooks.deliveries {
-		d.ended = d.ended || d.to == sub
-	}
-	b.mu.Unlock()
-	if sub.server != nil {
-		_ = sub.server.Close() // it returns only errors of listeners
-	}
-	return nil
+func newStore[T any]() store[T] { return store[T]{byID: make(map[string]*T)} }
+
+func (s *store[T]) add(id string, object *T) {
+	s.byID[id] = object
+	s.ordered = append(s.ordered, object)
 }
 
-// identify gives a subscription an id that no other has.
-func (h *hooks) identify(sub *subscription) error {
-	taken := func(id string) bool {
-		return slices.ContainsFunc(h.subscriptions, func(s *subscription) bool { return s.ID == id })
-	}
-	if sub.ID != "" && taken(sub.ID) {
-		return fmt.Errorf("sandbox: there is a subscription %q", sub.ID)
-	}
-	for sub.ID == "" || taken(sub.ID) {
-		h.subscribed++
-		sub.ID = strconv.Itoa(h.subscribed)
+// where returns the objects that are wanted, oldest first.
+func (s *store[T]) where(want func(*T) bool) []*T {
+	return slices.DeleteFunc(slices.Clone(s.ordered), func(object *T) bool { return !want(object) })
+}
+
+// first returns the oldest object that is wanted, or nil.
+func (s *store[T]) first(want func(*T) bool) *T {
+	if i := slices.IndexFunc(s.ordered, want); i >= 0 {
+		return s.ordered[i]
 	}
 	return nil
 }

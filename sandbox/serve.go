@@ -2,7 +2,7 @@ package sandbox
 
 import (
 	"bytes"
-	"context"
+	"cmp"
 	"io"
 	"log/slog"
 	"maps"
@@ -361,33 +361,24 @@ func (x *exchange) log() {
 	e := *x.entry
 	var refused []string
 	for _, f := range x.findings {
-		refused = append(refused, f.FieldName+" "+strings.Join(f.Messages, ", "))
+		refused = append(refused, f.name+" "+strings.Join(f.messages, ", "))
 	}
 	x.box.mu.Unlock()
-	attrs := []slog.Attr{slog.String("call", e.Operation)}
-	if e.Operation == "" {
-		attrs[0].Value = slog.StringValue(e.Method + " (no such path)")
-	}
-	if e.Status != 0 {
-		attrs = append(attrs, slog.Int("status", e.Status))
-	} else {
-		attrs = append(attrs, slog.String("status", "no answer"))
-	}
-	attrs = append(attrs, slog.String("key", e.Key))
+	attrs := []any{"call", cmp.Or(e.Operation, e.Method+" (no such path)"), "status", cmp.Or(strings.TrimPrefix(strconv.Itoa(e.Status), "0"), "no answer"), "key", e.Key}
 	if e.Committed {
-		attrs = append(attrs, slog.Bool("committed", true))
+		attrs = append(attrs, "committed", true)
 	}
 	if e.Replayed {
-		attrs = append(attrs, slog.Bool("replayed", true))
+		attrs = append(attrs, "replayed", true)
 	}
 	if e.Fault != "" {
-		attrs = append(attrs, slog.String("fault", e.Fault))
+		attrs = append(attrs, "fault", e.Fault)
 	}
 	if len(refused) > 0 {
 		text := longDigits.ReplaceAllString(strings.Join(refused, "; "), "...")
-		attrs = append(attrs, slog.String("refused", text[:min(len(text), 500)]))
+		attrs = append(attrs, "refused", text[:min(len(text), 500)])
 	}
-	logger.LogAttrs(context.Background(), slog.LevelInfo, "request", attrs...)
+	logger.Info("request", attrs...)
 }
 
 // logAttempt writes a line about an attempt to deliver. The caller holds mu.
@@ -395,14 +386,14 @@ func (b *Sandbox) logAttempt(d *delivery, made Attempt) {
 	if b.served.logger == nil {
 		return
 	}
-	attrs := []slog.Attr{slog.String("event", d.event), slog.String("id", d.id), slog.Int("attempt", len(d.attempts))}
+	attrs := []any{"event", d.event, "id", d.id, "attempt", len(d.attempts)}
 	if made.Error == "" {
-		attrs = append(attrs, slog.Int("status", made.Status))
+		attrs = append(attrs, "status", made.Status)
 	} else {
-		attrs = append(attrs, slog.String("failed", made.Error))
+		attrs = append(attrs, "failed", made.Error)
 	}
 	if made.SignatureError != "" {
-		attrs = append(attrs, slog.String("signature", made.SignatureError))
+		attrs = append(attrs, "signature", made.SignatureError)
 	}
-	b.served.logger.LogAttrs(context.Background(), slog.LevelInfo, "delivery", attrs...)
+	b.served.logger.Info("delivery", attrs...)
 }

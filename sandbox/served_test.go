@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"bytes"
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -49,7 +48,7 @@ func TestReset(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		})
 		require.NoError(t, c.box.Subscribe(Subscription{ID: "mine", Handler: hook, Secret: "s", Scheme: signature.AssumedHMAC{}}))
-		before := c.must(201, c.post("/transactions", c.payment(), "Idempotency-Key", "once"))["receiptNumber"]
+		before := c.must(201, c.post("/transactions", cardPayment("O"), "Idempotency-Key", "once"))["receiptNumber"]
 		c.newAgreement(c.agreementRequest())
 		c.activeAgreement(changed(c.agreementRequest(), "payeeReference", "ARRANGEMENT-2"))
 		c.pass(time.Second)
@@ -69,7 +68,7 @@ func TestReset(t *testing.T) {
 		c.pass(30 * 24 * time.Hour)
 		assert.Equal(t, 1, posted, "neither a redelivery nor an agreement that expires")
 		assert.Equal(t, 404, c.get("/transactions/"+before.(string)).status)
-		after := c.must(201, c.post("/transactions", c.payment(), "Idempotency-Key", "once"))
+		after := c.must(201, c.post("/transactions", cardPayment("O"), "Idempotency-Key", "once"))
 		assert.Equal(t, "Approved", after["status"])
 		assert.NotEqual(t, before, after["receiptNumber"])
 		assert.Equal(t, count+1, c.box.Requests()[0].Number, "numbers go on")
@@ -77,14 +76,6 @@ func TestReset(t *testing.T) {
 		c.pass(time.Second)
 		assert.Equal(t, 2, posted, "the subscription stays, and nothing is held")
 	})
-}
-
-func (c *caller) payment() object {
-	return object{
-		"transactionType": "PAYMENT", "supplierBusinessCode": DefaultBusiness, "principalAmount": json.Number("10.50"), "currency": "AUD",
-		"eci": "MAIL", "storedCredentialData": object{"entryMode": "MANUAL"},
-		"creditCard": object{"cardNumber": goodCard, "expiryDateMonth": "02", "expiryDateYear": "2099"},
-	}
 }
 
 func TestSubscriptions(t *testing.T) {

@@ -176,7 +176,7 @@ func (s *shopPages) agreementView(entry AgreementEntry) agreementView {
 	v := agreementView{AgreementEntry: entry}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := s.agreements.byToken[entry.Token]
+	a := s.agreements.byID[entry.Token]
 	v.Payee, v.Description = a.shop.name, a.purpose.description
 	least := ""
 	if a.terms.kind != kindFixed { // the contract has one member for the amount and for the smallest one

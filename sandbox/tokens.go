@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,10 +15,6 @@ import (
 
 const tokenQuotaWindow = time.Minute
 
-func (b *Sandbox) tokenOperations() []operation {
-	return []operation{{id: "POST /single-use-tokens", key: needsPublishable, handle: b.createToken}}
-}
-
 // tokenLifetime is stated in the contract.
 const tokenLifetime = 10 * time.Minute
 
@@ -25,7 +22,7 @@ const tokenLifetime = 10 * time.Minute
 type token struct {
 	id      string
 	source  instrument
-	profile *browserProfile // set if 3D Secure was asked for
+	profile object // the payer's browser, set if 3D Secure was asked for
 	created time.Time
 	used    bool
 	shop    *business
@@ -42,6 +39,44 @@ type instrument struct {
 	payTo *agreement
 }
 
+// details adds the members of a card or an account, in masked form.
+func (i instrument) details(body object, shop *business) {
+	switch {
+	case i.card != nil:
+		cd := i.card
+		maps.Copy(body, object{
+			"cardNumber": cd.firstSixLastThree(), "maskedCardNumber4Digits": cd.firstSixLastFour(),
+			"expiryDateMonth": cd.month, "expiryDateYear": cd.shortYear(), "cardScheme": cd.scheme,
+			"cardType": optional(cd.cardType), "cardholderName": optional(cd.holder),
+			"surchargePercentage": percentage(shop.rate(cd.scheme, cd.cardType)),
+		})
+	case i.bank != nil:
+		a := i.bank
+		maps.Copy(body, object{"accountName": a.name, "bsb": maskedBSB(a.bsb), "accountNumber": maskedNumber(a.number)})
+	case i.nz != nil:
+		a := i.nz
+		maps.Copy(body, object{
+			"nzAccountName": a.name, "nzBankCode": a.bank, "nzBranchCode": a.branch, "nzAccountNumber": a.masked(), "nzAccountSuffix": a.suffix,
+		})
+	}
+}
+
+// describe adds the details of an account that is kept or was paid with.
+func (i instrument) describe(body object, shop *business, currency string) {
+	i.details(body, shop)
+	switch {
+	case i.card != nil:
+		body["panType"], body["walletProvider"] = "FPAN", optional(i.card.walletProvider)
+		if i.card.walletProvider != "" {
+			body["panType"] = "DPAN"
+		}
+	case i.bank != nil:
+		body["displayName"], body["currency"] = maskedAccount(i.bank.bsb, i.bank.number), currency
+	case i.nz != nil:
+		body["displayName"], body["currency"] = i.nz.masked(), currency
+	}
+}
+
 func (i instrument) accountType() string {
 	switch {
 	case i.card != nil:
@@ -55,18 +90,10 @@ func (i instrument) accountType() string {
 	}
 }
 
-type tokenStore struct {
-	byID    map[string]*token
-	ordered []*token
-}
-
-func newTokenStore() tokenStore { return tokenStore{byID: make(map[string]*token)} }
-
-// forget deletes the tokens that have expired, and their account details with them.
-func (s *tokenStore) forget(now time.Time) {
-	for len(s.ordered) > 0 && !s.ordered[0].live(now) {
+// forgetTokens deletes the tokens that have expired, and their account details with them.
+func (b *Sandbox) forgetTokens(now time.Time) {
+	for s := &b.tokens; len(s.ordered) > 0 && !s.ordered[0].live(now); s.ordered = slices.Delete(s.ordered, 0, 1) {
 		delete(s.byID, s.ordered[0].id)
-		s.ordered = slices.Delete(s.ordered, 0, 1)
 	}
 }
 
@@ -74,47 +101,6 @@ func (s *tokenStore) forget(now time.Time) {
 func (b *Sandbox) overQuota(now time.Time) bool {
 	n, quota := len(b.tokens.ordered), b.assume.TokenQuota
 	return quota > 0 && n >= quota && now.Before(b.tokens.ordered[n-quota].created.Add(tokenQuotaWindow))
-}
-
-type tokenBody struct {
-	Links         []link         `json:"links"`
-	ID            string         `json:"singleUseTokenId"`
-	AccountType   string         `json:"accountType"`
-	CreditCard    *tokenCardBody `json:"creditCard"`
-	BankAccount   *tokenBankBody `json:"bankAccount"`
-	NZBankAccount *nzBankBody    `json:"nzBankAccount"`
-}
-
-type tokenCardBody struct {
-	cardBody
-	ThreeDS2AuthRequired bool            `json:"threeDS2AuthRequired"`
-	ThreeDS2             *browserProfile `json:"threeDS2"`
-	ThreeDS2Status       *string         `json:"threeDS2Status"`
-}
-
-type tokenBankBody struct {
-	AccountName   string `json:"accountName"`
-	BSB           string `json:"bsb"`
-	AccountNumber string `json:"accountNumber"`
-}
-
-type nzBankBody struct {
-	AccountName   string `json:"nzAccountName"`
-	BankCode      string `json:"nzBankCode"`
-	BranchCode    string `json:"nzBranchCode"`
-	AccountNumber string `json:"nzAccountNumber"`
-	AccountSuffix string `json:"nzAccountSuffix"`
-}
-
-// browserProfile is the payer's browser, for 3D Secure. Answers have it in the member
-// threeDS2.
-type browserProfile struct {
-	JavaEnabled  bool   `json:"browserJavaEnabled"`
-	Language     string `json:"browserLanguage"`
-	ScreenHeight string `json:"browserScreenHeight"`
-	ScreenWidth  string `json:"browserScreenWidth"`
-	ColorDepth   string `json:"browserColorDepth"`
-	TZ           string `json:"browserTZ"`
 }
 
 //nolint:gochecknoglobals // an immutable table
@@ -133,18 +119,13 @@ func (b *Sandbox) createToken(c *call) answer {
 	switch accountType {
 	case typeCard:
 		tok.source.card = b.readCard(f, false)
-		f.forbid(foreign, bankMembers...)
-		f.forbid(foreign, nzMembers...)
+		f.forbid(foreign, slices.Concat(bankMembers, nzMembers)...)
 	case typeDirectDebit:
-		tok.source.bank = b.readBankAccount(f, f.need)
-		f.forbid(foreign, "cardholderName", "cvn")
-		f.forbid(foreign, cardMembers...)
-		f.forbid(foreign, nzMembers...)
+		tok.source.bank = b.readBankAccount(f.need)
+		f.forbid(foreign, slices.Concat(cardMembers, nzMembers)...)
 	case typeDirectDebitNZ:
 		tok.source.nz = b.readNZBankAccount(f, f.need)
-		f.forbid(foreign, "cardholderName", "cvn")
-		f.forbid(foreign, cardMembers...)
-		f.forbid(foreign, bankMembers...)
+		f.forbid(foreign, slices.Concat(cardMembers, bankMembers)...)
 	default:
 		f.ignore(slices.Concat(cardMembers, bankMembers, nzMembers)...)
 	}
@@ -152,41 +133,14 @@ func (b *Sandbox) createToken(c *call) answer {
 	if !c.valid() {
 		return c.invalid()
 	}
-	b.tokens.forget(c.now)
+	b.forgetTokens(c.now)
 	if b.overQuota(c.now) {
 		return c.problem(http.StatusTooManyRequests, "The quota of single-use tokens is used up.")
 	}
 	tok.shop = b.business(code)
-	b.keepToken(&tok)
-	return reply(http.StatusOK, b.tokenBody(c, &tok))
-}
-
-func (b *Sandbox) keepToken(tok *token) {
 	tok.id = b.newHandle()
-	b.tokens.byID[tok.id] = tok
-	b.tokens.ordered = append(b.tokens.ordered, tok)
-}
-
-// WalletToken returns a single-use token as a wallet's button in a browser makes it. The account
-// type is APPLE_PAY or GOOGLE_PAY, and the card a public test card.
-func (b *Sandbox) WalletToken(accountType, cardNumber string) (singleUseTokenID string, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := b.clock.Now()
-	switch {
-	case b.closed:
-		return "", errClosed
-	case accountType != "APPLE_PAY" && accountType != "GOOGLE_PAY":
-		return "", fmt.Errorf("sandbox: no wallet %q", accountType)
-	case publicTestCard(cardNumber) != "":
-		return "", errors.New("sandbox: the card is not a public test card")
-	}
-	tok := &token{created: now, shop: b.businesses[0], source: instrument{card: &card{
-		number: cardNumber, month: "12", year: strconv.Itoa(now.Year() + 1), walletProvider: accountType,
-		scheme: schemeOf(cardNumber), cardType: b.cardType(cardNumber),
-	}}}
-	b.keepToken(tok)
-	return tok.id, nil
+	b.tokens.add(tok.id, &tok)
+	return reply(http.StatusOK, b.tokenBody(c, &tok))
 }
 
 // newHandle returns an identifier, of the length that the service reserves if it may grow.
@@ -201,7 +155,7 @@ var languageTag = regexp.MustCompile(`^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$`)
 
 // threeDS2 reads the request for authentication. If it is asked for, the whole profile is
 // required.
-func (f *fields) threeDS2() *browserProfile {
+func (f *fields) threeDS2() object {
 	wanted, _ := f.flag("threeDS2")
 	p := f.object("browserProfile")
 	if p == nil {
@@ -218,13 +172,13 @@ func (f *fields) threeDS2() *browserProfile {
 	if wanted && !given {
 		p.refuse("browserJavaEnabled", "", "is required")
 	}
-	profile := &browserProfile{
-		JavaEnabled:  java,
-		Language:     read("browserLanguage", atMost(8), matching(languageTag, "must be a language tag")),
-		ScreenHeight: read("browserScreenHeight", digits(1, 6)),
-		ScreenWidth:  read("browserScreenWidth", digits(1, 6)),
-		ColorDepth:   read("browserColorDepth", oneOf("1", "4", "8", "15", "16", "24", "32", "48")),
-		TZ:           read("browserTZ", atMost(5), minutes),
+	profile := object{
+		"browserJavaEnabled":  java,
+		"browserLanguage":     read("browserLanguage", atMost(8), matching(languageTag, "must be a language tag")),
+		"browserScreenHeight": read("browserScreenHeight", digits(1, 6)),
+		"browserScreenWidth":  read("browserScreenWidth", digits(1, 6)),
+		"browserColorDepth":   read("browserColorDepth", oneOf("1", "4", "8", "15", "16", "24", "32", "48")),
+		"browserTZ":           read("browserTZ", atMost(5), minutes),
 	}
 	if !wanted {
 		return nil
@@ -239,53 +193,31 @@ func minutes(s string) string {
 	return ""
 }
 
-func (b *Sandbox) tokenBody(c *call, tok *token) tokenBody {
-	body := tokenBody{
-		Links:       c.links(get("self", c.href("single-use-tokens", tok.id))),
-		ID:          tok.id,
-		AccountType: tok.source.accountType(),
+func (b *Sandbox) tokenBody(c *call, tok *token) object {
+	account := object{}
+	tok.source.details(account, tok.shop)
+	body := object{
+		"links": c.links(get("self", c.href("single-use-tokens", tok.id))), "singleUseTokenId": tok.id, "accountType": tok.source.accountType(),
+		"creditCard": nil, "bankAccount": nil, "nzBankAccount": nil,
 	}
 	switch {
 	case tok.source.card != nil:
-		body.CreditCard = tokenCard(tok)
+		body["creditCard"] = account
+		account["threeDS2AuthRequired"], account["threeDS2"], account["threeDS2Status"] = tok.profile != nil, nil, nil
+		if tok.profile != nil {
+			account["threeDS2"], account["threeDS2Status"] = tok.profile, "AUTHENTICATION_REQUIRED"
+		}
 	case tok.source.bank != nil:
-		body.BankAccount = bankBody(tok.source.bank)
+		body["bankAccount"] = account
 	default:
-		body.NZBankAccount = nzBody(tok.source.nz)
+		body["nzBankAccount"] = account
 	}
 	return body
-}
-
-func tokenCard(tok *token) *tokenCardBody {
-	body := &tokenCardBody{
-		cardBody:             cardBodyOf(tok.source.card, tok.shop),
-		ThreeDS2AuthRequired: tok.profile != nil,
-		ThreeDS2:             tok.profile,
-	}
-	if body.ThreeDS2AuthRequired {
-		body.ThreeDS2Status = optional("AUTHENTICATION_REQUIRED")
-	}
-	return body
-}
-
-func bankBody(a *bankAccount) *tokenBankBody {
-	return &tokenBankBody{AccountName: a.name, BSB: maskedBSB(a.bsb), AccountNumber: maskedNumber(a.number)}
-}
-
-func nzBody(a *nzBankAccount) *nzBankBody {
-	return &nzBankBody{
-		AccountName: a.name, BankCode: a.bank, BranchCode: a.branch,
-		AccountNumber: a.masked(), AccountSuffix: a.suffix,
-	}
 }
 
 // percentage returns a rate as text, such as 1.10.
 func percentage(basisPoints int) string {
 	return fmt.Sprintf("%d.%02d", basisPoints/100, basisPoints%100)
-}
-
-func (b *Sandbox) threeDSOperations() []operation {
-	return []operation{{id: "POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication", handle: b.authenticateCard}}
 }
 
 // TransStatus is the result of a 3D Secure authentication.
@@ -302,15 +234,24 @@ const (
 	ThreeDSUnavailable      TransStatus = "U"
 )
 
-// The cards whose authentication has a result other than Y. They are public test cards whose
-// payments are approved. The result of 3D Secure is the sandbox's own choice.
+// The cards for 3D Secure in tests: without and with a challenge. [TestCards] tells the results of the
+// others, which are the sandbox's own choice.
 const (
-	CardAttempted        = "4444333322221111" // A
-	CardChallenge        = "4111111111111111" // C, until the payer answers
-	CardNotAuthenticated = "4017950000000009" // N
-	CardRejected         = "4041370000456459" // R
-	CardUnavailable      = "4564000000000182" // U
+	CardAttempted = "4444333322221111" // A
+	CardChallenge = "4111111111111111" // C, until the payer answers
 )
+
+// threeDSResults are the first results other than Y.
+//
+//nolint:gochecknoglobals // an immutable table
+var threeDSResults = map[string]TransStatus{
+	CardAttempted: ThreeDSAttempted, CardChallenge: ThreeDSChallenge, "4017950000000009": ThreeDSNotAuthenticated,
+	"4041370000456459": ThreeDSRejected, "4564000000000182": ThreeDSUnavailable,
+}
+
+func threeDSResult(number string) TransStatus {
+	return cmp.Or(threeDSResults[number], ThreeDSAuthenticated)
+}
 
 // threeDS is the authentication of a token.
 type threeDS struct {
@@ -324,14 +265,6 @@ func (s TransStatus) failed() bool {
 }
 
 func (s TransStatus) passed() bool { return s == ThreeDSAuthenticated || s == ThreeDSAttempted }
-
-// WithoutThreeDS disables 3D Secure for the businesses with the codes, or for all without
-// codes: authentication answers 503.
-func WithoutThreeDS(codes ...string) Option {
-	return func(s *settings) {
-		s.noThreeDS = func(code string) bool { return len(codes) == 0 || slices.Contains(codes, code) }
-	}
-}
 
 // Challenge is an authentication that waits for the payer.
 type Challenge struct {
@@ -376,18 +309,11 @@ func (b *Sandbox) AnswerChallenge(singleUseTokenID string, status TransStatus) e
 	return nil
 }
 
-type threeDSBody struct {
-	TransStatus TransStatus `json:"transStatus"`
-}
-
 // authenticateCard does not use up the token. A second call returns the same result.
 func (b *Sandbox) authenticateCard(c *call) answer {
 	tok := b.tokens.byID[c.params[sourceToken]]
 	if tok == nil || !tok.live(c.now) || tok.used {
 		return c.notFound("single-use token")
-	}
-	if b.noThreeDS(tok.shop.code) {
-		return c.problem(http.StatusServiceUnavailable, "3D Secure is not enabled for this facility.")
 	}
 	f := c.readBody()
 	r := b.readThreeDS(f)
@@ -398,26 +324,9 @@ func (b *Sandbox) authenticateCard(c *call) answer {
 		return c.invalid()
 	}
 	if tok.threeDS.status == "" {
-		tok.threeDS = threeDS{request: r, status: threeDSResult(tok.source.card)}
+		tok.threeDS = threeDS{request: r, status: threeDSResult(tok.source.card.number)}
 	}
-	return reply(http.StatusOK, threeDSBody{TransStatus: tok.threeDS.status})
-}
-
-func threeDSResult(cd *card) TransStatus {
-	switch cd.number {
-	case CardAttempted:
-		return ThreeDSAttempted
-	case CardChallenge:
-		return ThreeDSChallenge
-	case CardNotAuthenticated:
-		return ThreeDSNotAuthenticated
-	case CardRejected:
-		return ThreeDSRejected
-	case CardUnavailable:
-		return ThreeDSUnavailable
-	default:
-		return ThreeDSAuthenticated
-	}
+	return reply(http.StatusOK, object{"transStatus": tok.threeDS.status})
 }
 
 // checkThreeDS applies the rules for tokens that need or have an authentication. tx is the
@@ -498,10 +407,11 @@ func threeDSOptional() map[string][]check {
 
 // moneyText checks an amount that is a string.
 func moneyText(s string) string {
-	if amount, err := parseCents(s); err != nil || amount < 0 {
-		return "must be an amount with two decimals"
+	amount, wrong := parseCents(s)
+	if amount < 0 {
+		return "must not be negative"
 	}
-	return ""
+	return wrong
 }
 
 // readThreeDS reads the body of an authentication.

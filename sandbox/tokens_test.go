@@ -120,7 +120,7 @@ func tokenPayment(token string) object {
 func TestThreeDSResults(t *testing.T) {
 	bubble(t, func(c *caller) {
 		for number, want := range map[string]string{
-			goodCard: "Y", masterCard: "Y", CardAttempted: "A", CardChallenge: "C", CardNotAuthenticated: "N", CardRejected: "R", CardUnavailable: "U",
+			goodCard: "Y", masterCard: "Y", CardAttempted: "A", CardChallenge: "C", "4017950000000009": "N", "4041370000456459": "R", "4564000000000182": "U",
 		} {
 			token := c.token(threeDSToken(number))
 			assert.Equal(t, "needs 3D Secure authentication first", c.refused(tokenPayment(token))["singleUseTokenId"])

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -17,54 +18,10 @@ const (
 	reportTimeLayout = "02-Jan-2006 15:04:05"
 )
 
-// The headings of the transaction report's columns, as the sandbox writes them. The service publishes
-// only the first four of version 1 and the first of version 2: take those of your facility from a
-// report of your own.
-const (
-	ReportCommunityCode           = "Community Code"         // version 1
-	ReportBusinessCode            = "Business Code"          // version 1
-	ReportBusinessName            = "Business Name"          // version 1
-	ReportSupplierBusinessCode    = "Supplier Business Code" // version 2
-	ReportSupplierBusinessName    = "Supplier Business Name" // version 2
-	ReportSource                  = "Source"
-	ReportReceiptNumber           = "Receipt Number"
-	ReportTransactionType         = "Transaction Type"
-	ReportOriginalReceiptNumber   = "Original Receipt Number"
-	ReportStatus                  = "Status"
-	ReportSummaryCode             = "Summary Code"
-	ReportResponseCode            = "Response Code"
-	ReportResponseDescription     = "Response Description"
-	ReportSettlementDate          = "Settlement Date"
-	ReportTransactionTime         = "Transaction Time"
-	ReportCurrency                = "Currency"
-	ReportPrincipalAmount         = "Principal Amount"
-	ReportSurchargeAmount         = "Surcharge Amount"
-	ReportTotalAmount             = "Total Amount"
-	ReportCustomerReferenceNumber = "Customer Reference Number"
-	ReportPaymentReferenceNumber  = "Payment Reference Number"
-	ReportComment                 = "Comment"
-	ReportAccountType             = "Account Type"
-	ReportAccountNumber           = "Account Number"
-	ReportCardScheme              = "Card Scheme"
-)
-
-func (b *Sandbox) reportOperations() []operation {
-	query := []string{"version", "settlementDate", "transactionStatus", "supplierBusinessCode", "source", "excludePreAuths", "columns"}
-	return []operation{{id: "GET /transactions/csv", query: query, handle: b.transactionReport}}
-}
-
 // report is a CSV report. It is made once and does not change.
 type report struct {
 	ready   time.Time
 	content []byte // nil until it is fetched
-}
-
-// reportQuery is the content of a report.
-type reportQuery struct {
-	version, date, status, business string
-	sources                         []string
-	excludePreauths                 bool
-	columns                         []reportColumn
 }
 
 const plainText = "text/plain"
@@ -73,9 +30,13 @@ func (b *Sandbox) transactionReport(c *call) answer {
 	if !acceptsOnlyText(c.header) {
 		return c.problem(http.StatusNotAcceptable, "Accept must be text/plain or absent.")
 	}
-	query, ok := b.readReportQuery(c)
-	if !ok {
-		return c.invalid()
+	columns := b.reportLayout(cmp.Or(c.query.Get("version"), "2"))
+	if names := c.query.Get("columns"); names != "" {
+		var unknown string
+		if columns, unknown = pickColumns(columns, strings.Split(names, ",")); unknown != "" {
+			c.refuse("columns", unknown, "names a column twice or one that the version does not have")
+			return c.invalid()
+		}
 	}
 	key := c.query.Encode()
 	r := b.reports[key]
@@ -88,11 +49,11 @@ func (b *Sandbox) transactionReport(c *call) answer {
 		return pending.with("Content-Type", plainText+";charset=UTF-8")
 	}
 	if r.content == nil {
-		r.content = b.writeReport(query, c.now)
+		r.content = b.writeReport(c, columns)
 	}
 	return answer{status: http.StatusOK, raw: r.content}.
 		with("Content-Type", plainText+";charset=UTF-8").
-		with("Content-Disposition", `attachment; filename="transactions-`+query.date+`.csv"`)
+		with("Content-Disposition", `attachment; filename="transactions-`+c.query.Get("settlementDate")+`.csv"`)
 }
 
 // acceptsOnlyText reports a request that accepts text/plain only, or has no Accept header.
@@ -107,28 +68,6 @@ func acceptsOnlyText(h http.Header) bool {
 	return true
 }
 
-func (b *Sandbox) readReportQuery(c *call) (reportQuery, bool) {
-	q := c.parameters()
-	r := reportQuery{
-		version:  cmp.Or(q.text("version", oneOf("1", "2")), "2"),
-		date:     q.need("settlementDate", dateForm),
-		status:   q.text("transactionStatus", oneOf("Approved", "Declined")),
-		business: q.text("supplierBusinessCode", b.knownBusiness),
-	}
-	r.excludePreauths = q.text("excludePreAuths", oneOf("true", "false")) == "true"
-	if codes := q.text("source", elements); codes != "" {
-		r.sources = strings.Split(codes, ",")
-	}
-	r.columns = b.reportLayout(r.version)
-	if names := q.text("columns", elements); names != "" {
-		var unknown string
-		if r.columns, unknown = pickColumns(r.columns, strings.Split(names, ",")); unknown != "" {
-			c.refuse("columns", unknown, "names a column twice or one that version "+r.version+" does not have")
-		}
-	}
-	return r, q.valid()
-}
-
 func elements(s string) string {
 	if slices.Contains(strings.Split(s, ","), "") {
 		return "must be values joined by commas"
@@ -136,28 +75,29 @@ func elements(s string) string {
 	return ""
 }
 
-// holds reports whether a transaction belongs to the report.
-func (r reportQuery) holds(b *Sandbox, tx *transaction) bool {
-	return tx.settlement == r.date &&
-		(r.business == "" || r.business == tx.shop.code) &&
-		(r.status == "" || r.status == strings.TrimSuffix(b.status(tx), "*")) &&
-		(r.sources == nil || slices.Contains(r.sources, b.sourceOf(tx)) || tx.via == "" && slices.Contains(r.sources, sourceREST)) &&
-		(!r.excludePreauths || tx.kind != typePreauth && tx.kind != typeCancellation)
+// inReport reports whether a transaction belongs to the report that a query asks for.
+func (b *Sandbox) inReport(q url.Values, tx *transaction) bool {
+	status, codes := q.Get("transactionStatus"), q.Get("source")
+	sources := strings.Split(codes, ",")
+	return tx.settlement == q.Get("settlementDate") && tx.soldBy(q) &&
+		(status == "" || status == strings.TrimSuffix(b.status(tx), "*")) &&
+		(codes == "" || slices.Contains(sources, b.sourceOf(tx)) || tx.via == "" && slices.Contains(sources, sourceREST)) &&
+		(q.Get("excludePreAuths") != "true" || tx.kind != typePreauth && tx.kind != typeCancellation)
 }
 
 // writeReport writes the transactions that reads find, oldest first: a header record, and CR
 // LF between records but not after the last.
-func (b *Sandbox) writeReport(r reportQuery, now time.Time) []byte {
+func (b *Sandbox) writeReport(c *call, columns []reportColumn) []byte {
 	var out []byte
-	for i, col := range r.columns {
+	for i, col := range columns {
 		out = appendField(out, i, col.heading)
 	}
 	for _, tx := range b.transactions.ordered {
-		if !b.visible(tx, now) || !r.holds(b, tx) {
+		if !b.visible(tx, c.now) || !b.inReport(c.query, tx) {
 			continue
 		}
 		out = append(out, "\r\n"...)
-		for i, col := range r.columns {
+		for i, col := range columns {
 			out = appendField(out, i, col.value(tx))
 		}
 	}
@@ -185,46 +125,46 @@ type reportColumn struct {
 
 const metadataColumn = "metadata_"
 
-// reportLayout returns the columns of a version. Only the four of version 1 and the first of
+// reportLayout returns the columns of a version, with their headings as the sandbox writes them. Only the four of version 1 and the first of
 // version 2 are public. The others are the sandbox's own. One is not in any description,
 // because the service adds columns from time to time.
 func (b *Sandbox) reportLayout(version string) []reportColumn {
 	first := []reportColumn{
-		{ReportCommunityCode, func(*transaction) string { return communityCode }},
-		{ReportBusinessCode, func(tx *transaction) string { return tx.shop.code }},
-		{ReportBusinessName, func(tx *transaction) string { return tx.shop.name }},
-		{ReportSource, b.sourceOf},
+		{"Community Code", func(*transaction) string { return communityCode }},
+		{"Business Code", func(tx *transaction) string { return tx.shop.code }},
+		{"Business Name", func(tx *transaction) string { return tx.shop.name }},
+		{"Source", b.sourceOf},
 	}
 	if version == "2" {
 		first = []reportColumn{
-			{ReportSupplierBusinessCode, func(tx *transaction) string { return tx.shop.code }},
-			{ReportSupplierBusinessName, func(tx *transaction) string { return tx.shop.name }},
-			{ReportSource, b.sourceOf},
+			{"Supplier Business Code", func(tx *transaction) string { return tx.shop.code }},
+			{"Supplier Business Name", func(tx *transaction) string { return tx.shop.name }},
+			{"Source", b.sourceOf},
 		}
 	}
 	if b.addsMembers() {
 		first = append(first, reportColumn{"Added Later", func(*transaction) string { return `a "new" column` }})
 	}
 	return append(first, []reportColumn{
-		{ReportReceiptNumber, receiptOf},
-		{ReportTransactionType, func(tx *transaction) string { return tx.kind }},
-		{ReportOriginalReceiptNumber, func(tx *transaction) string { return tx.originalReceipt }},
-		{ReportStatus, b.status},
-		{ReportSummaryCode, b.summaryCode},
-		{ReportResponseCode, func(tx *transaction) string { return tx.code }},
-		{ReportResponseDescription, describe},
-		{ReportSettlementDate, b.reportDate},
-		{ReportTransactionTime, func(tx *transaction) string { return calendar.Sydney(tx.created).Format(reportTimeLayout) }},
-		{ReportCurrency, func(tx *transaction) string { return tx.currency }},
-		{ReportPrincipalAmount, func(tx *transaction) string { return paid(tx, tx.principal) }},
-		{ReportSurchargeAmount, func(tx *transaction) string { return paid(tx, tx.surcharge) }},
-		{ReportTotalAmount, func(tx *transaction) string { return paid(tx, tx.total()) }},
-		{ReportCustomerReferenceNumber, func(tx *transaction) string { return tx.customerReference }},
-		{ReportPaymentReferenceNumber, func(tx *transaction) string { return tx.paymentReference }},
-		{ReportComment, func(tx *transaction) string { return tx.comment }},
-		{ReportAccountType, func(tx *transaction) string { return tx.source.accountType() }},
-		{ReportAccountNumber, b.maskedSource},
-		{ReportCardScheme, func(tx *transaction) string {
+		{"Receipt Number", receiptOf},
+		{"Transaction Type", func(tx *transaction) string { return tx.kind }},
+		{"Original Receipt Number", func(tx *transaction) string { return tx.originalReceipt }},
+		{"Status", b.status},
+		{"Summary Code", b.summaryCode},
+		{"Response Code", func(tx *transaction) string { return tx.code }},
+		{"Response Description", describe},
+		{"Settlement Date", b.reportDate},
+		{"Transaction Time", func(tx *transaction) string { return calendar.Sydney(tx.created).Format(reportTimeLayout) }},
+		{"Currency", func(tx *transaction) string { return tx.currency }},
+		{"Principal Amount", func(tx *transaction) string { return paid(tx, tx.principal) }},
+		{"Surcharge Amount", func(tx *transaction) string { return paid(tx, tx.surcharge) }},
+		{"Total Amount", func(tx *transaction) string { return paid(tx, tx.total()) }},
+		{"Customer Reference Number", func(tx *transaction) string { return tx.customerReference }},
+		{"Payment Reference Number", func(tx *transaction) string { return tx.paymentReference }},
+		{"Comment", func(tx *transaction) string { return tx.comment }},
+		{"Account Type", func(tx *transaction) string { return tx.source.accountType() }},
+		{"Account Number", b.maskedSource},
+		{"Card Scheme", func(tx *transaction) string {
 			if tx.source.card == nil {
 				return ""
 			}

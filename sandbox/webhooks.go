@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/loopback"
@@ -115,6 +116,55 @@ func (b *Sandbox) Subscribe(s Subscription) error {
 	return nil
 }
 
+// Subscriptions returns the subscriptions, oldest first.
+func (b *Sandbox) Subscriptions() []Subscription {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := make([]Subscription, 0, len(b.webhooks.subscriptions))
+	for _, sub := range b.webhooks.subscriptions {
+		s := sub.Subscription
+		s.EventTypes = slices.Clone(s.EventTypes)
+		list = append(list, s)
+	}
+	return list
+}
+
+// Unsubscribe deletes a subscription. Nothing more is posted to it. It is an error if there is
+// none with the id.
+func (b *Sandbox) Unsubscribe(id string) error {
+	b.mu.Lock()
+	at := slices.IndexFunc(b.webhooks.subscriptions, func(s *subscription) bool { return s.ID == id })
+	if at < 0 {
+		b.mu.Unlock()
+		return fmt.Errorf("sandbox: no subscription %q", id)
+	}
+	sub := b.webhooks.subscriptions[at]
+	b.webhooks.subscriptions = slices.Delete(b.webhooks.subscriptions, at, at+1)
+	for _, d := range b.webhooks.deliveries {
+		d.ended = d.ended || d.to == sub
+	}
+	b.mu.Unlock()
+	if sub.server != nil {
+		_ = sub.server.Close() // it returns only errors of listeners
+	}
+	return nil
+}
+
+// identify gives a subscription an id that no other has.
+func (h *hooks) identify(sub *subscription) error {
+	taken := func(id string) bool {
+		return slices.ContainsFunc(h.subscriptions, func(s *subscription) bool { return s.ID == id })
+	}
+	if sub.ID != "" && taken(sub.ID) {
+		return fmt.Errorf("sandbox: there is a subscription %q", sub.ID)
+	}
+	for sub.ID == "" || taken(sub.ID) {
+		h.subscribed++
+		sub.ID = strconv.Itoa(h.subscribed)
+	}
+	return nil
+}
+
 func (b *Sandbox) serveSubscription(sub *subscription) {
 	listener := memnet.NewListener()
 	sub.target = "http://" + memnet.Host + "/webhooks"
@@ -137,13 +187,8 @@ func (b *Sandbox) serveSubscription(sub *subscription) {
 // checkTarget checks the text of an address. A host name is checked when it is dialled.
 func (b *Sandbox) checkTarget(target string) error {
 	u, err := url.Parse(target)
-	switch {
-	case err != nil:
-		return errors.New("the URL is not well-formed")
-	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return errors.New("the URL must be an absolute http or https address")
-	case u.User != nil:
-		return errors.New("credentials belong in BasicUser and BasicPassword")
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		return errors.New("the URL must be an absolute http or https address; credentials belong in BasicUser and BasicPassword")
 	}
 	if net.ParseIP(u.Hostname()) != nil && !loopback.IsHost(u.Hostname()) && !b.namedHost(target) {
 		return errors.New("the URL is not on a loopback address, nor on a host that was named for webhooks")
@@ -151,18 +196,11 @@ func (b *Sandbox) checkTarget(target string) error {
 	return nil
 }
 
-// notificationBody is the wire form of a notification.
-type notificationBody struct {
-	ID        string `json:"id"`
-	Timestamp string `json:"timestamp"`
-	EventType string `json:"eventType"`
-	Data      any    `json:"data"`
-}
-
-func (b *Sandbox) notification(d *delivery, data any) []byte {
-	return b.background().render(reply(http.StatusOK, notificationBody{
-		ID: d.id, Timestamp: b.timestamp(b.clock.Now()), EventType: d.event, Data: data,
-	})).raw
+// notification is the body of a notification with the data of now.
+func (b *Sandbox) notification(d *delivery) []byte {
+	return b.background().jsonOf(object{
+		"id": d.id, "timestamp": b.timestamp(b.clock.Now()), "eventType": d.event, "data": d.data(),
+	})
 }
 
 // newUUID is a random UUID, version 4.

@@ -206,23 +206,6 @@ func TestRedeliveryKeepsItsSignature(t *testing.T) {
 	})
 }
 
-func TestRedeliveredPaymentIsFresher(t *testing.T) {
-	bubble(t, func(c *caller) {
-		hook := c.subscribe()
-		payment := c.must(201, c.post("/transactions", payToPayment(c.reach(agreementActive))))
-		c.pass(2 * time.Minute)
-		got := hook.all()
-		last := got[len(got)-1]
-		require.Equal(t, payment["receiptNumber"], last.data["receiptNumber"])
-		require.NoError(t, c.box.Redeliver(last.id))
-		again := hook.all()[len(got)]
-		require.NoError(t, again.err)
-		assert.Equal(t, last.data["receiptNumber"], again.data["receiptNumber"])
-		assert.NotEqual(t, last.raw, again.raw)
-		assert.Equal(t, last.id, again.id)
-	}, assuming(func(a *Assumptions) { a.Redelivery = "fresher" }))
-}
-
 func TestRedeliveryEnds(t *testing.T) {
 	bubble(t, func(c *caller) {
 		hook := c.subscribe(slices.Repeat([]int{http.StatusServiceUnavailable}, 7)...)

@@ -35,8 +35,7 @@ func main() {
 const usage = `quickstream-conform asks a test facility what the public contract leaves open.
 
 It reads QUICKSTREAM_ENVIRONMENT (TestAU, TestNZ or an address on this machine),
-QUICKSTREAM_SECRET_KEY, QUICKSTREAM_PUBLISHABLE_KEY and, with -listen,
-QUICKSTREAM_WEBHOOK_SECRET. It asks no other host.
+QUICKSTREAM_SECRET_KEY and, with -listen, QUICKSTREAM_WEBHOOK_SECRET. It asks no other host.
 
 `
 
@@ -55,11 +54,11 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	flags.BoolVar(&s.plan, "plan", false, "say what a run does, and exit")
 	flags.BoolVar(&s.yes, "yes", false, "do not wait for a confirmation")
 	flags.BoolVar(&s.clean, "clean", false, "undo what an interrupted run has made, and exit")
-	flags.StringVar(&s.cfg.Journal, "journal", "conform.journal", "`file` for what was made and answered: a later run asks what is open, and -clean undoes; it holds no key")
+	flags.StringVar(&s.cfg.Journal, "journal", "conform.journal", "`file` for what was made, which -clean undoes; it holds no key")
 	flags.StringVar(&s.facility, "facility", "facility.json", "`file` for what was found")
 	flags.StringVar(&s.report, "report", "facility.md", "`file` for the report")
 	flags.StringVar(&s.cfg.Business, "business", "", "supplierBusinessCode (the first of the facility)")
-	flags.Func("wait", "how `long` the run may wait: 15m for keys and lag, 2d for the cut-off and retries, 4d for returns, 6d for the slowest PayTo payment", func(text string) (err error) {
+	flags.Func("wait", "how `long` the run may wait: 15m for keys and lag, 2d for the cut-off and retries, 6d for the slowest PayTo payment", func(text string) (err error) {
 		s.cfg.Wait, err = duration(text)
 		return err
 	})
@@ -102,7 +101,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer, env fu
 		return conform.Plan(out)
 	}
 	s.cfg.Environment = environment(env("QUICKSTREAM_ENVIRONMENT"))
-	s.cfg.Keys = conform.Keys{Secret: env("QUICKSTREAM_SECRET_KEY"), Publishable: env("QUICKSTREAM_PUBLISHABLE_KEY")}
+	s.cfg.SecretKey = env("QUICKSTREAM_SECRET_KEY")
 	s.cfg.Progress = func(n int) { say(out, "\r%d of at most 300 requests", n) }
 	earlier, err := conform.Left(s.cfg)
 	if err != nil {

@@ -32,7 +32,7 @@ func TestPlan(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	t.Parallel()
-	keys := map[string]string{"QUICKSTREAM_ENVIRONMENT": "ProductionAU", "QUICKSTREAM_SECRET_KEY": "secret-key", "QUICKSTREAM_PUBLISHABLE_KEY": "p"}
+	keys := map[string]string{"QUICKSTREAM_ENVIRONMENT": "ProductionAU", "QUICKSTREAM_SECRET_KEY": "secret-key"}
 	for want, args := range map[string][]string{
 		"only TestAU": {"-yes"}, "unexpected argument": {"-yes", "x"}, "invalid value": {"-wait", "soon"},
 	} {
@@ -49,8 +49,8 @@ func TestNamesWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	journal := filepath.Join(dir, "journal")
-	require.NoError(t, os.WriteFile(journal, []byte(`{"format":2,"run":"R","host":"127.0.0.1:9","findings":{},"made":[{"kind":"payment"}]}`), 0o600))
-	keys := map[string]string{"QUICKSTREAM_ENVIRONMENT": "http://127.0.0.1:9", "QUICKSTREAM_SECRET_KEY": "s", "QUICKSTREAM_PUBLISHABLE_KEY": "p"}
+	require.NoError(t, os.WriteFile(journal, []byte(`{"format":3,"run":"R","host":"127.0.0.1:9","made":[{"kind":"payment"}]}`), 0o600))
+	keys := map[string]string{"QUICKSTREAM_ENVIRONMENT": "http://127.0.0.1:9", "QUICKSTREAM_SECRET_KEY": "s"}
 	var out strings.Builder
 	err := run(t.Context(), []string{"-journal", journal}, strings.NewReader(""), &out, env(keys))
 	require.ErrorContains(t, err, "not confirmed")
@@ -66,7 +66,7 @@ func TestCleanNothing(t *testing.T) {
 	require.NoError(t, err)
 	dir := t.TempDir()
 	values := map[string]string{
-		"QUICKSTREAM_ENVIRONMENT": address, "QUICKSTREAM_SECRET_KEY": box.Keys().Secret, "QUICKSTREAM_PUBLISHABLE_KEY": box.Keys().Publishable,
+		"QUICKSTREAM_ENVIRONMENT": address, "QUICKSTREAM_SECRET_KEY": box.Keys().Secret,
 	}
 	var out strings.Builder
 	journal := filepath.Join(dir, "journal")

@@ -108,21 +108,6 @@ func (c *control) flush(ctx context.Context) {
 	_ = c.box.Flush(ctx)
 }
 
-func (c *control) assumptions(*http.Request) (any, error) {
-	return c.box.Assumptions().List(), nil
-}
-
-// reset forgets what the sandbox holds.
-func (c *control) reset(*http.Request) (any, error) {
-	c.box.Reset()
-	return nil, nil
-}
-
-func (c *control) forgetRequests(*http.Request) (any, error) {
-	c.box.ResetRequests()
-	return nil, nil
-}
-
 // request is a recorded request with bodies as text.
 type request struct {
 	sandbox.Request
@@ -160,23 +145,21 @@ func (c *control) nextOutcomes(r *http.Request) (any, error) {
 }
 
 func parseOutcome(text string) (sandbox.Outcome, error) {
-	var word, code string
-	_, _ = fmt.Sscan(text, &word, &code) // a code is only needed by some
+	var word, detail string
+	_, _ = fmt.Sscan(text, &word, &detail) // only some have more than a word
 	switch {
-	case word == "approved" && code == "":
-		return sandbox.Approved(), nil
-	case word == "approved":
-		return approvedInPart(code)
-	case word == "erred" && code == "":
-		return sandbox.Erred(), nil
-	case word == "suspended" && code == "":
-		return sandbox.Suspended(), nil
-	case word == "pending" && code == "":
-		return sandbox.Pending(), nil
-	case word == "declined" && code != "":
-		return sandbox.Declined(code), nil
-	case word == "rejected" && code != "":
-		return sandbox.Rejected(code), nil
+	case word == "approved" && detail != "":
+		return approvedInPart(detail)
+	case word == "declined" && detail != "":
+		return sandbox.Declined(detail), nil
+	case word == "rejected" && detail != "":
+		return sandbox.Rejected(detail), nil
+	}
+	plain := map[string]sandbox.Outcome{
+		"approved": sandbox.Approved(), "erred": sandbox.Erred(), "suspended": sandbox.Suspended(), "pending": sandbox.Pending(),
+	}
+	if outcome, known := plain[text]; known {
+		return outcome, nil
 	}
 	return sandbox.Outcome{}, fmt.Errorf("no outcome %q: use approved, approved <amount>, erred, suspended, pending, declined <code> or rejected <code>", text)
 }

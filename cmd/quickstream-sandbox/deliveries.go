@@ -48,10 +48,6 @@ func (c *control) subscriptions(*http.Request) (any, error) {
 	return list, nil
 }
 
-func (c *control) unsubscribe(r *http.Request) (any, error) {
-	return nil, c.box.Unsubscribe(r.PathValue("id"))
-}
-
 // add has notifications signed by the assumed scheme, in real time: the receiver's
 // clock is not moved with the sandbox's.
 func (in subscription) add(box *sandbox.Sandbox) (id string, err error) {
@@ -96,10 +92,6 @@ func (c *control) deliveryBody(r *http.Request) (any, error) {
 	return document{"application/json", d.Body}, err
 }
 
-func (c *control) redeliver(r *http.Request) (any, error) {
-	return nil, c.box.Redeliver(r.PathValue("id"))
-}
-
 // nextDeliveries takes a list such as ["twice", "stale 6m"].
 func (c *control) nextDeliveries(r *http.Request) (any, error) {
 	faults, err := parsed(r, parseDeliveryFault)
@@ -126,11 +118,6 @@ func parseDeliveryFault(text string) (sandbox.DeliveryFault, error) {
 		return sandbox.DeliveryFault{Shift: d}, nil
 	}
 	return sandbox.DeliveryFault{}, fmt.Errorf("no fault %q: use twice, tampered, stale <duration>, future <duration> or none", text)
-}
-
-func (c *control) hold(*http.Request) (any, error) {
-	c.box.HoldDeliveries()
-	return nil, nil
 }
 
 // release takes a list of ids, or nothing.

@@ -43,6 +43,21 @@ func (c *control) routes() *http.ServeMux {
 	return mux
 }
 
+// read answers with what a function returns.
+func read[T any](what func() T) func(*http.Request) (any, error) {
+	return func(*http.Request) (any, error) { return what(), nil }
+}
+
+// do does something that cannot fail.
+func do(what func()) func(*http.Request) (any, error) {
+	return func(*http.Request) (any, error) { what(); return nil, nil }
+}
+
+// named does something to what the path names.
+func named(wildcard string, what func(string) error) func(*http.Request) (any, error) {
+	return func(r *http.Request) (any, error) { return nil, what(r.PathValue(wildcard)) }
+}
+
 // recordEndpoints are the clock, and what has happened.
 func (c *control) recordEndpoints() []endpoint {
 	return []endpoint{
@@ -59,10 +74,10 @@ func (c *control) recordEndpoints() []endpoint {
 			"GET /requests", "what reached the service, and its answers: at most the last 10,000 requests or 16 MiB, and 64 KiB of a body. Numbers of cards and accounts that are no test numbers are blanked out",
 			"$SANDBOX/requests", c.requests,
 		},
-		{"DELETE /requests", "forgets them", "-X DELETE $SANDBOX/requests", c.forgetRequests},
+		{"DELETE /requests", "forgets them", "-X DELETE $SANDBOX/requests", do(c.box.ResetRequests)},
 		{
 			"POST /reset", "forgets customers, payments and all else that the service holds, requests and deliveries, and ends faults and outcomes that are still to come. Keys, the clock, the world and subscriptions stay, and no identifier comes again",
-			"-X POST $SANDBOX/reset", c.reset,
+			"-X POST $SANDBOX/reset", do(c.box.Reset),
 		},
 	}
 }
@@ -70,16 +85,10 @@ func (c *control) recordEndpoints() []endpoint {
 // referenceEndpoints are about what can be sent.
 func (c *control) referenceEndpoints() []endpoint {
 	return []endpoint{
-		{"GET /assumptions", "what is assumed where the contract is silent, with the values of other worlds", "$SANDBOX/assumptions", c.assumptions},
-		{"GET /cards", "the test cards: declineCode is empty if their payments are approved, transStatus is what 3D Secure says first", "$SANDBOX/cards", c.cards},
-		{"GET /openapi.yaml", "an unofficial OpenAPI 3.1 document of the service, in our own words", "$SANDBOX/openapi.yaml", c.openAPI},
+		{"GET /assumptions", "what is assumed where the contract is silent, with the values of other worlds", "$SANDBOX/assumptions", read(func() []sandbox.Assumption { return c.box.Assumptions().List() })},
+		{"GET /cards", "the test cards: declineCode is empty if their payments are approved, transStatus is what 3D Secure says first", "$SANDBOX/cards", read(sandbox.TestCards)},
+		{"GET /openapi.yaml", "an unofficial OpenAPI 3.1 document of the service, in our own words", "$SANDBOX/openapi.yaml", read(func() document { return document{"application/yaml", openapi.Document()} })},
 	}
-}
-
-func (c *control) cards(*http.Request) (any, error) { return sandbox.TestCards(), nil }
-
-func (c *control) openAPI(*http.Request) (any, error) {
-	return document{"application/yaml", openapi.Document()}, nil
 }
 
 // outcomeEndpoints decide how calls go.
@@ -94,12 +103,12 @@ func (c *control) outcomeEndpoints() []endpoint {
 			"-X POST $SANDBOX/transactions/$SUSPENDED/complete", c.transaction,
 		},
 		{
-			"POST /faults", "breaks calls. operation: such as \"POST /transactions\", any without it. nth, times, probability: which calls. kind: " + faultKindNames +
+			"POST /faults", "breaks calls. operation: such as \"POST /transactions\", any without it. nth, times, probability: which calls. kind: " + faultKindNames() +
 				". body: ServiceError, HTML, Empty, BrokenJSON, GatewayError, ErrorList or DuplicateMembers. Some take delay, bytes, status, retryAfter or location",
 			`-d '{"operation":"POST /transactions","nth":1,"kind":"ResetAfterCommit"}' $SANDBOX/faults`, c.injectFault,
 		},
-		{"GET /faults", "how often each kind has struck", "$SANDBOX/faults", c.faults},
-		{"DELETE /faults", "ends them", "-X DELETE $SANDBOX/faults", c.clearFaults},
+		{"GET /faults", "how often each kind has struck", "$SANDBOX/faults", read(c.box.FaultCounts)},
+		{"DELETE /faults", "ends them", "-X DELETE $SANDBOX/faults", read(func() map[string]int { c.box.ClearFaults(); return c.box.FaultCounts() })},
 		{
 			"POST /schedules", "sets up a recurring payment, as people do in the portal. amount: in cents. frequency: MONTHLY. More: accountToken, supplierBusinessCode, currency, first (a time), payments (how many)",
 			`-d '{"customerId":"'$CUSTOMER'","amount":1050,"frequency":"MONTHLY"}' $SANDBOX/schedules`, c.schedule,
@@ -111,12 +120,12 @@ func (c *control) outcomeEndpoints() []endpoint {
 // payerEndpoints are what payers do in their banking apps.
 func (c *control) payerEndpoints() []endpoint {
 	return []endpoint{
-		{"GET /agreements", "the PayTo agreements as they stand", "$SANDBOX/agreements", c.agreements},
+		{"GET /agreements", "the PayTo agreements as they stand", "$SANDBOX/agreements", read(c.box.Agreements)},
 		{
 			"POST /agreements/{agreementToken}/{action}", "what the payer does: " + payerActionNames(),
 			"-X POST $SANDBOX/agreements/$AGREEMENT/confirm", c.agreement,
 		},
-		{"GET /challenges", "the 3D Secure challenges that wait for payers", "$SANDBOX/challenges", c.challenges},
+		{"GET /challenges", "the 3D Secure challenges that wait for payers", "$SANDBOX/challenges", read(c.box.Challenges)},
 		{
 			"POST /challenges/{singleUseTokenId}/{transStatus}", "the payer's answer: Y, A, N, R or U",
 			"-X POST $SANDBOX/challenges/$CHALLENGED/Y", c.answerChallenge,
@@ -132,7 +141,7 @@ func (c *control) webhookEndpoints() []endpoint {
 			`-d '{"url":"http://127.0.0.1:4242/","secret":"whsec"}' $SANDBOX/subscriptions`, c.subscribe,
 		},
 		{"GET /subscriptions", "the subscriptions, without secrets", "$SANDBOX/subscriptions", c.subscriptions},
-		{"DELETE /subscriptions/{id}", "ends one: nothing more is posted to it", "-X DELETE $SANDBOX/subscriptions/$SUBSCRIPTION", c.unsubscribe},
+		{"DELETE /subscriptions/{id}", "ends one: nothing more is posted to it", "-X DELETE $SANDBOX/subscriptions/$SUBSCRIPTION", named("id", c.box.Unsubscribe)},
 		{
 			"POST /trigger/{eventType}", "makes an event happen, to a new agreement or to the one named in the body: " + eventNames() +
 				". The last two stand for all the kinds whose names are not public. An event of a payment comes with the payment, in the ledger too, and before it the agreement is confirmed, which is another event",
@@ -141,12 +150,12 @@ func (c *control) webhookEndpoints() []endpoint {
 		{"GET /deliveries", "what was posted, with every attempt, its signature, and what is wrong with that", "$SANDBOX/deliveries", c.deliveries},
 		{"GET /deliveries/{id}", "one of them", "$SANDBOX/deliveries/$DELIVERY", c.delivery},
 		{"GET /deliveries/{id}/body", "its body byte by byte, as it was signed", "$SANDBOX/deliveries/$DELIVERY/body", c.deliveryBody},
-		{"POST /deliveries/{id}/redeliver", "posts one again, whatever became of it before", "-X POST $SANDBOX/deliveries/$DELIVERY/redeliver", c.redeliver},
+		{"POST /deliveries/{id}/redeliver", "posts one again, whatever became of it before", "-X POST $SANDBOX/deliveries/$DELIVERY/redeliver", named("id", func(id string) error { return c.box.Redeliver(id) })},
 		{
 			"POST /deliveries/faults", "what goes wrong with the next new deliveries, one each, and with no redelivery: twice, tampered, stale <duration>, future <duration> or none",
 			`-d '["twice","stale 6m"]' $SANDBOX/deliveries/faults`, c.nextDeliveries,
 		},
-		{"POST /deliveries/hold", "keeps deliveries back", "-X POST $SANDBOX/deliveries/hold", c.hold},
+		{"POST /deliveries/hold", "keeps deliveries back", "-X POST $SANDBOX/deliveries/hold", do(c.box.HoldDeliveries)},
 		{"POST /deliveries/release", "posts what was held: those with the ids in the body first, in that order", `-d '[]' $SANDBOX/deliveries/release`, c.release},
 	}
 }

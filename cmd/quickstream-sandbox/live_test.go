@@ -122,7 +122,7 @@ func TestTheDetail(t *testing.T) {
 		return w.Body.String()
 	}
 	page := detail("request=%d", b.box.Requests()[0].Number)
-	for _, part := range []string{"POST /rest/v1/transactions", "Authorization: secret", "Answered: 201", receipt, "&#34;cardNumber&#34;: &#34;424242...242&#34;,\n    &#34;expiryDateMonth&#34;: &#34;02&#34;,\n    &#34;expiryDateYear&#34;: &#34;99&#34;", "It was carried out."} {
+	for _, part := range []string{"POST /rest/v1/transactions", "Authorization: secret", "Answered: 201", receipt, "&#34;cardNumber&#34;: &#34;424242...242&#34;,\n", "&#34;expiryDateMonth&#34;: &#34;02&#34;,\n    &#34;expiryDateYear&#34;: &#34;99&#34;", "It was carried out."} {
 		assert.Contains(t, page, part)
 	}
 	assert.NotContains(t, page, "4242424242424242")

@@ -10,7 +10,7 @@
 //
 // It listens on loopback addresses. With -expose it listens on others, and the control
 // endpoints need a token. It prints the environment variables of the client when it starts,
-// and with -help every flag, endpoint and assumption, and a tour with curl.
+// with -help every flag and endpoint, and a tour with curl, and with -assumptions what is assumed.
 package main
 
 import (
@@ -48,9 +48,8 @@ type settings struct {
 	webhook                  subscription
 	listAssumptions, version bool
 	expose, quiet            bool
-	autoConfirm              bool
 	seed                     uint64
-	world, assumed           world
+	world                    world
 	facility                 sandbox.Facility
 }
 
@@ -70,10 +69,8 @@ func newFlags() (*flag.FlagSet, *settings) {
 	flags.BoolVar(&s.quiet, "quiet", false, "do not log requests, control calls and deliveries to standard error")
 	flags.Uint64Var(&s.seed, "seed", 0, "make keys and identifiers the same in every run that has this `number`")
 	flags.StringVar(&s.shops, "shop", "", "comma-separated `origins` of shops, whose pages may use the stand-in of the browser script and the payer's page")
-	flags.Var(&s.world, "world", "live in a `world`: plain, which is the default; unkind, which has what is hardest; or differences from either, such as \"unkind PageSize=1\"; as tests print it")
-	flags.Var(&s.assumed, "assume", "change `assumptions`, as -world does; may be repeated, and wins over -world and -facility")
-	flags.Func("facility", "live in the world of a test facility: the `file` that quickstream-conform wrote; wins over -world", s.readFacility)
-	flags.BoolVar(&s.autoConfirm, "auto-confirm", false, "have payers confirm PayTo agreements by themselves")
+	flags.Var(&s.world, "world", "live in a `world`: plain, which is the default; unkind, which has what is hardest; or differences from either, such as \"unkind PageSize=1\"; may be repeated")
+	flags.Func("facility", "live in the world of a test facility: the `file` that quickstream-conform wrote; what -world says wins over it", s.readFacility)
 	flags.StringVar(&s.webhook.URL, "webhook", "", "post all events to this `URL` from the start")
 	flags.StringVar(&s.webhook.Secret, "webhook-secret", "whsec", "sign them with this `text` (whsec)")
 	return flags, &s
@@ -142,22 +139,18 @@ func printVersion(w io.Writer) error {
 }
 
 func printAssumptions(w io.Writer) error {
+	var sb strings.Builder
 	group := ""
 	for _, a := range sandbox.DefaultAssumptions().List() {
 		if a.Group != group {
 			group = a.Group
-			if _, err := fmt.Fprintf(w, "\n%s\n\n", group); err != nil {
-				return err
-			}
+			sb.WriteString("\n" + group + "\n\n")
 		}
-		if _, err := fmt.Fprintf(w, "%s = %s\n    known:  %s\n    differs: %s\n", a.Name, a.Value, a.Known, a.Why); err != nil {
-			return err
-		}
+		fmt.Fprintf(&sb, "%s = %s\n    known:  %s\n    differs: %s\n", a.Name, a.Value, a.Known, a.Why)
 		if len(a.Worlds) > 1 {
-			if _, err := fmt.Fprintf(w, "    else:  %s\n", strings.Join(a.Worlds[1:], ", ")); err != nil {
-				return err
-			}
+			sb.WriteString("    else:  " + strings.Join(a.Worlds[1:], ", ") + "\n")
 		}
 	}
-	return nil
+	_, err := io.WriteString(w, sb.String())
+	return err
 }

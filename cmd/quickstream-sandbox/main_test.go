@@ -49,8 +49,8 @@ func serving(t *testing.T, args ...string) *shell {
 }
 
 func TestServesUntilTheContextEnds(t *testing.T) {
-	vars := serving(t, "-seed", "7", "-shop", "http://a.example,http://b.example", "-auto-confirm",
-		"-world", "PageSize=1 NothingFound=empty Fault=500after", "-assume", "PageSize=7 CutOffHour=20", "-assume", "KeyLifetime=5m").vars
+	vars := serving(t, "-seed", "7", "-shop", "http://a.example,http://b.example",
+		"-world", "PageSize=1 NothingFound=empty Fault=500after", "-world", "PageSize=7 CutOffHour=20", "-world", "KeyLifetime=5m").vars
 	base, control := vars["QUICKSTREAM_ENVIRONMENT"], vars["SANDBOX"]
 	assert.Equal(t, base, strings.TrimSuffix(control, controlPath)+"/rest/v1")
 
@@ -88,7 +88,7 @@ func TestServesUntilTheContextEnds(t *testing.T) {
 		[]string{inForce["PageSize"], inForce["CutOffHour"], inForce["NothingFound"], inForce["KeyLifetime"], inForce["LookupLag"]})
 }
 
-// Both flags take all assumptions, and the names of worlds.
+// The flag takes all assumptions, and the names of worlds.
 func TestWorlds(t *testing.T) {
 	change := func(text string) (a sandbox.Assumptions, err error) {
 		var w world
@@ -226,9 +226,9 @@ func TestRefusesBadArguments(t *testing.T) {
 		{"extra"},
 		{"-addr", "192.0.2.1:80"},
 		{"-addr", "nowhere"},
-		{"-assume", "Colour=red"},
-		{"-assume", "PageSize"},
-		{"-assume", "Paging=odd"},
+		{"-world", "Colour=red"},
+		{"-world", "PageSize"},
+		{"-world", "Paging=odd"},
 		{"-world", "PageSize=many"},
 		{"-token", "short"},
 		{"-token", "with a blank in it, and: a colon"},

@@ -33,14 +33,9 @@ paste into a shell: the variables that the Go client reads, and SANDBOX, where t
 logs requests, control calls that change something or are refused, and deliveries to standard error, without keys,
 references and bodies. In the repository cmd/quickstream-sandbox/quickstart has programs in Python, Node and PHP that pay,
 refund and verify a webhook. Only PayTo has webhooks: the contract names none for cards and refunds. The default world is
-what the contract and the vendor's public pages describe; -world unkind has what is hardest:`
-
-const openQuestions = `What the contract leaves open can be chosen. Each row is an assumption: its default, which is kind, and then the
-values of other worlds. -world takes several assumptions at once, with values from their
-rows; numbers, durations and lists need not be from the row. -assume takes the same, and may be repeated. -world unkind
-has the hardest value of each, and -world plain is the default. A world that a test has printed may also name Fault, GatewayBody, Crash and MerchantClock: these are
-ignored here, and POST /faults does what a Fault does.
--assumptions says what is known about each row, and what a merchant does differently because of it.`
+what the contract and the vendor's public pages describe; -world unkind has what is hardest, and -assumptions lists all
+that the contract leaves open, with what a merchant does differently because of it. A world that a test has printed may name Fault, GatewayBody, Crash and
+MerchantClock too: these are ignored here, and POST /faults does what a Fault does:`
 
 const controlling = `These endpoints need no API key, but the token of -token or -expose, if there is one (curl -u $SANDBOX_TOKEN:). They
 answer programs and the pages of this port, and no page of another site. What cannot be done gets 422 with a reason.
@@ -54,7 +49,7 @@ const cardsText = `The sandbox takes the vendor's public test cards and no other
 3D Secure are the sandbox's own choice: C waits for the payer, Y and A may pay, the others may not.`
 
 func manual() []section {
-	var options, controls, dimensions, cards []term
+	var options, controls, cards []term
 	flags, _ := newFlags()
 	flags.VisitAll(func(f *flag.Flag) {
 		name, about := flag.UnquoteUsage(f)
@@ -62,16 +57,6 @@ func manual() []section {
 	})
 	for _, e := range (&control{}).endpoints() {
 		controls = append(controls, term{e.pattern, e.about, "curl " + e.example})
-	}
-	for _, a := range sandbox.DefaultAssumptions().List() {
-		about := a.Value
-		if about == "" {
-			about = "(empty)"
-		}
-		if len(a.Worlds) > 1 {
-			about += " | " + strings.Join(a.Worlds[1:], " | ")
-		}
-		dimensions = append(dimensions, term{Name: a.Name, About: about})
 	}
 	for _, card := range sandbox.TestCards() {
 		about := "approved"
@@ -86,7 +71,6 @@ func manual() []section {
 		{Title: "A tour with curl", Code: tour},
 		{Title: "Control endpoints", Text: controlling, Terms: controls},
 		{Title: "Test cards", Text: cardsText, Terms: cards},
-		{Title: "Worlds and assumptions", Text: openQuestions, Terms: dimensions},
 	}
 }
 

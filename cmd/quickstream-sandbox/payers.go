@@ -23,8 +23,6 @@ func payerActionNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (c *control) agreements(*http.Request) (any, error) { return c.box.Agreements(), nil }
-
 func (c *control) agreement(r *http.Request) (any, error) {
 	return nil, c.answerAgreement(r.PathValue("agreementToken"), r.PathValue("action"))
 }
@@ -36,8 +34,6 @@ func (c *control) answerAgreement(token, name string) error {
 	}
 	return c.box.Payer(token, action)
 }
-
-func (c *control) challenges(*http.Request) (any, error) { return c.box.Challenges(), nil }
 
 func (c *control) answerChallenge(r *http.Request) (any, error) {
 	return nil, c.box.AnswerChallenge(r.PathValue("singleUseTokenId"), sandbox.TransStatus(r.PathValue("transStatus")))

@@ -65,12 +65,8 @@ func (s *settings) options() []sandbox.Option {
 		sandbox.WithKeys(s.keys),
 		sandbox.WithWebhookHosts(s.webhookHosts...),
 		sandbox.WithAnswers(),
-		sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
-			a.AutoConfirm = s.autoConfirm
-			s.world.change(a)
-		}),
 		sandbox.WithFacility(s.facility),
-		sandbox.WithAssumptions(s.assumed.change),
+		sandbox.WithAssumptions(s.world.change),
 	}
 	if s.shops != "" {
 		opts = append(opts, sandbox.WithShop(strings.Split(s.shops, ",")...))

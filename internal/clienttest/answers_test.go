@@ -3,8 +3,11 @@ package clienttest_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -122,4 +125,38 @@ func TestRefusalWithATransaction(t *testing.T) {
 	const body = `{"customerMessage":"duplicate","receiptNumber":"R-7","status":"Approved","summaryCode":"0"}`
 	_, err := clientOf(t, says(http.StatusUnprocessableEntity, body)).Transactions.Pay(t.Context(), payment())
 	assert.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+}
+
+// A 422 lists its errors by the contract, as texts or by members of the request. No other status does.
+func TestRefusalWithAList(t *testing.T) {
+	for _, c := range []struct {
+		status  int
+		body    string
+		refused bool
+	}{
+		{http.StatusUnprocessableEntity, `{"errors":["Amount is invalid"]}`, true},
+		{http.StatusUnprocessableEntity, `{"errors":{"principalAmount":["bad"]}}`, true},
+		{http.StatusUnprocessableEntity, `{"errors":{"message":["bad"]}}`, false},
+		{http.StatusUnprocessableEntity, `[{"code":1015}]`, false},
+		{http.StatusBadRequest, `{"errors":["upstream timeout"]}`, false},
+	} {
+		_, err := clientOf(t, says(c.status, c.body)).Transactions.Pay(t.Context(), payment())
+		_, refused := errors.AsType[*quickstream.APIError](err)
+		assert.Equal(t, c.refused, refused, "%d %s: %v", c.status, c.body, err)
+		assert.Equal(t, !c.refused, errors.Is(err, quickstream.ErrOutcomeUnknown), "%d %s: %v", c.status, c.body, err)
+	}
+}
+
+// A read that is refused is not repeated because the body of the refusal was cut.
+func TestRefusedReadIsCut(t *testing.T) {
+	requests := 0
+	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+		requests++
+		resp := answer(http.StatusNotFound, "")
+		resp.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"customer`), iotest.ErrReader(io.ErrUnexpectedEOF)))
+		return resp, nil
+	})
+	_, err := client.Transactions.Get(t.Context(), "1234")
+	assert.ErrorIs(t, err, quickstream.ErrNotFound)
+	assert.Equal(t, 1, requests)
 }

@@ -109,6 +109,35 @@ func TestNothingIsLeftOver(t *testing.T) {
 	})
 }
 
+// TestNobodyReads: a request is not begun on a connection that nobody reads.
+func TestNobodyReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		defer far.Close()
+		conn, attempt := newHeldConn(near), new(gate)
+		hold(conn, attempt)
+		_, err := conn.Write([]byte("POST"))
+		assert.ErrorIs(t, err, errOver)
+		assert.True(t, attempt.shut(), "nothing was sent")
+	})
+}
+
+type connOver struct{ net.Conn }
+
+func (c connOver) NetConn() net.Conn { return c.Conn }
+
+// TestTLSReadsByItself: what comes in below TLS before a request, such as its tickets, is no answer.
+func TestTLSReadsByItself(t *testing.T) {
+	near, far := net.Pipe()
+	defer near.Close()
+	conn := newHeldConn(near)
+	hold(connOver{conn}, new(gate))
+	go func() { _, _ = far.Write([]byte("ticket")) }()
+	n, err := conn.Read(make([]byte, 9))
+	assert.NoError(t, err)
+	assert.Equal(t, 6, n)
+}
+
 // TestOtherSideEnded: no request is begun on a connection whose other side has ended.
 func TestOtherSideEnded(t *testing.T) {
 	near, far := net.Pipe()

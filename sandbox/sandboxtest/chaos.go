@@ -2,7 +2,6 @@ package sandboxtest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -195,7 +194,7 @@ const mostFailures = 10
 // judge compares the merchant's results with the ledger.
 func (c *chaos) judge(t testing.TB, asked int) {
 	t.Helper()
-	ledger, requests := byOrder(c.box.Ledger()), c.requests()
+	ledger := byOrder(c.box.Ledger())
 	missing := c.withoutPayment(ledger)
 	if len(missing) == c.opts.Orders {
 		t.Errorf("chaos (seed %d): nothing was paid for any order; is the order the CustomerReferenceNumber? The merchant's last word on %s: %s",
@@ -223,7 +222,7 @@ func (c *chaos) judge(t testing.TB, asked int) {
 			continue
 		}
 		if failures++; failures <= mostFailures {
-			t.Errorf("chaos (seed %d): %s", c.opts.Seed, report(order(i), wrong, word, entries, requests[order(i)]))
+			t.Errorf("chaos (seed %d): %s", c.opts.Seed, report(order(i), wrong, word, entries, c.requests(order(i), entries)))
 		}
 	}
 	if failures > mostFailures {
@@ -275,33 +274,16 @@ func byOrder(all sandbox.Ledger) map[string]sandbox.Ledger {
 	return orders
 }
 
-// requests returns the requests by order: its payments, and the look-ups by their references.
-func (c *chaos) requests() map[string][]sandbox.Request {
-	orders := make(map[string][]sandbox.Request)
-	references := make(map[string]string) // the references of an order
-	for _, e := range c.box.Ledger() {
-		references[e.Receipt] = strings.ToUpper(e.CustomerReferenceNumber)
+// requests returns the requests that name an order, one of its references or of its receipts.
+func (c *chaos) requests(order string, entries sandbox.Ledger) []sandbox.Request {
+	names := []string{order}
+	for _, e := range entries {
+		names = append(names, e.Receipt, e.PaymentReferenceNumber)
 	}
-	for _, r := range c.box.Requests() {
-		var sent struct{ CustomerReferenceNumber, PaymentReferenceNumber string }
-		name := ""
-		if json.Unmarshal(r.Body, &sent) == nil && sent.CustomerReferenceNumber != "" {
-			name = strings.ToUpper(sent.CustomerReferenceNumber)
-			references[sent.CustomerReferenceNumber], references[sent.PaymentReferenceNumber] = name, name
-		} else if reference := r.Query.Get("referenceNumber"); reference != "" {
-			name = references[reference]
-		} else {
-			for part := range strings.SplitSeq(r.Path, "/") {
-				if of := references[part]; of != "" {
-					name = of
-				}
-			}
-		}
-		if name != "" {
-			orders[name] = append(orders[name], r)
-		}
-	}
-	return orders
+	return slices.DeleteFunc(c.box.Requests(), func(r sandbox.Request) bool {
+		text := r.Path + " " + r.Query.Encode() + " " + string(r.Body)
+		return !slices.ContainsFunc(names, func(name string) bool { return name != "" && strings.Contains(text, name) })
+	})
 }
 
 // report describes an order and its requests.

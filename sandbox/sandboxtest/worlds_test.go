@@ -1,16 +1,13 @@
 package sandboxtest_test
 
 import (
-	"cmp"
 	"net/http"
 	"testing"
 	"time"
 
-	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
@@ -58,32 +55,6 @@ func TestWorldsTakesTheMerchantsOptions(t *testing.T) {
 		assert.Equal(t, 7, run.Box.Assumptions().TokenQuota)
 	})
 	assert.Equal(t, 3, ran)
-}
-
-// Whatever the forms of BSBs and error bodies are together, a bank account pays and what is missing
-// is not found.
-func TestWorldsOfBSBs(t *testing.T) {
-	forms := map[string][]string{}
-	for _, a := range sandbox.DefaultAssumptions().List() {
-		forms[a.Name] = a.Worlds
-	}
-	for _, bsb := range forms["BSBForm"] {
-		for _, problem := range forms["ErrorForm"] {
-			opts := sandboxtest.WorldsOptions{Only: "BSBForm=" + bsb + " ErrorForm=" + problem}
-			account := map[string]string{"digits": "650000"}[bsb]
-			sandboxtest.Worlds(t, opts, func(t *testing.T, run sandboxtest.Run) {
-				_, err := run.Client.Transactions.Pay(t.Context(), quickstream.PayParams{
-					SupplierBusinessCode: sandbox.DefaultBusiness, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
-					Source: quickstream.FromBankAccount(quickstream.BankAccountDetails{
-						AccountName: "Kim Lee", BSB: cmp.Or(account, "650-000"), AccountNumber: quickstream.NewSecret("123465"),
-					}),
-				})
-				require.NoError(t, err)
-				_, err = run.Client.Transactions.Get(t.Context(), "1")
-				require.ErrorIs(t, err, quickstream.ErrNotFound)
-			})
-		}
-	}
 }
 
 // TestExampleOfWorlds runs what ExampleWorlds shows.

@@ -10,43 +10,25 @@ import (
 type covering struct {
 	sizes []int
 	dice  *rand.Rand
-	pairs [][]tuples // by two dimensions, the first before the second
-}
-
-// tuples are the combinations of the values of two dimensions, as one number each.
-type tuples struct {
-	seen    []bool
-	missing int
-	from    int // no tuple before it is missing
-}
-
-func (t *tuples) mark(i int) {
-	if !t.seen[i] {
-		t.seen[i] = true
-		t.missing--
-	}
-}
-
-// first returns the first missing tuple.
-func (t *tuples) first() int {
-	for t.seen[t.from] {
-		t.from++
-	}
-	return t.from
+	first []int    // the place of each dimension's first value among all values
+	seen  [][]bool // by the places of two values, that of the earlier dimension first
 }
 
 func newCovering(sizes []int) *covering {
 	c := &covering{sizes: sizes, dice: rand.New(rand.NewPCG(1, 1))} //nolint:gosec // repeatable on purpose
-	c.pairs = make([][]tuples, len(sizes))
-	for i := range sizes {
-		c.pairs[i] = make([]tuples, len(sizes))
-		for j := i + 1; j < len(sizes); j++ {
-			n := sizes[i] * sizes[j]
-			c.pairs[i][j] = tuples{seen: make([]bool, n), missing: n}
-		}
+	all := 0
+	for _, size := range sizes {
+		c.first = append(c.first, all)
+		all += size
+	}
+	for range all {
+		c.seen = append(c.seen, make([]bool, all))
 	}
 	return c
 }
+
+// pair is whether two values have occurred together.
+func (c *covering) pair(i, v, j, w int) *bool { return &c.seen[c.first[i]+v][c.first[j]+w] }
 
 // next returns the next choice, and nil if no pair is missing.
 func (c *covering) next() (choice []int) {
@@ -63,20 +45,24 @@ const open = -1 // no value yet
 
 // missingPair returns a choice with two values that have not occurred together, of the two
 // dimensions with the most missing pairs. It returns nil if no pair is missing.
-func (c *covering) missingPair() []int {
-	most, a, b := 0, 0, 0
-	for i := range c.pairs {
-		for j := i + 1; j < len(c.pairs); j++ {
-			if n := c.pairs[i][j].missing; n > most {
-				most, a, b = n, i, j
+func (c *covering) missingPair() (choice []int) {
+	most := 0
+	for i := range c.sizes {
+		for j := i + 1; j < len(c.sizes); j++ {
+			var missing [][2]int
+			for v := range c.sizes[i] {
+				for w := range c.sizes[j] {
+					if !*c.pair(i, v, j, w) {
+						missing = append(missing, [2]int{v, w})
+					}
+				}
+			}
+			if len(missing) > most {
+				most, choice = len(missing), slices.Repeat([]int{open}, len(c.sizes))
+				choice[i], choice[j] = missing[0][0], missing[0][1]
 			}
 		}
 	}
-	if most == 0 {
-		return nil
-	}
-	choice, tuple := slices.Repeat([]int{open}, len(c.sizes)), c.pairs[a][b].first()
-	choice[a], choice[b] = tuple/c.sizes[b], tuple%c.sizes[b]
 	return choice
 }
 
@@ -125,7 +111,7 @@ func (c *covering) newPairs(choice []int, d int) (n int) {
 		if v == open || other == d {
 			continue
 		}
-		if i, j := min(d, other), max(d, other); !c.pairs[i][j].seen[choice[i]*c.sizes[j]+choice[j]] {
+		if i, j := min(d, other), max(d, other); !*c.pair(i, choice[i], j, choice[j]) {
 			n++
 		}
 	}
@@ -136,7 +122,7 @@ func (c *covering) newPairs(choice []int, d int) (n int) {
 func (c *covering) mark(choice []int) {
 	for i := range choice {
 		for j := i + 1; j < len(choice); j++ {
-			c.pairs[i][j].mark(choice[i]*c.sizes[j] + choice[j])
+			*c.pair(i, choice[i], j, choice[j]) = true
 		}
 	}
 }

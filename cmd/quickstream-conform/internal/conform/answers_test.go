@@ -1,7 +1,11 @@
 package conform
 
 import (
+	"io"
+	"net/http"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -23,13 +27,8 @@ func TestPick(t *testing.T) {
 		{-1, 2 * time.Second, open("between 0s and 2s, which is not narrow enough")},
 		{time.Minute, 6 * time.Minute, open("between 1m and 6m, which is not narrow enough")},
 	} {
-		assert.Equal(t, test.want, window{before: test.before, after: test.after}.pick(listed...))
+		assert.Equal(t, test.want, pick(test.before, test.after, listed...))
 	}
-	var s span
-	s.narrow(0, 10)
-	s.narrow(5, 20)
-	s.narrow(50, 60) // a clock that was set
-	assert.Equal(t, span{5, 10, true}, s)
 }
 
 func parsed(t *testing.T, doc string) value {
@@ -81,4 +80,36 @@ func TestCutOff(t *testing.T) {
 		assert.Equal(t, want, cutOff(samples(flip)))
 	}
 	assert.NotEmpty(t, cutOff(nil).open)
+}
+
+// served answers with one document after another.
+type served []string
+
+func (s *served) RoundTrip(r *http.Request) (*http.Response, error) {
+	doc := (*s)[0]
+	*s = (*s)[1:]
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(doc)), Request: r}, nil
+}
+
+// A list of several pages may have left out what is looked for, so that nothing follows from it.
+func TestSeveralPages(t *testing.T) {
+	const another = `{"data":[{"receiptNumber":"1"}],"links":[{"rel":"next","href":"https://elsewhere.invalid/?page=2"}]}`
+	for _, test := range []struct {
+		pages served
+		want  reply
+	}{
+		{served{`{"data":[{"receiptNumber":"1"}]}`}, refuses},
+		{served{another, `{"data":[]}`}, refuses},
+		{served{another, `{"data":[{"receiptNumber":"2"}]}`}, unclear},
+		{served{another, `{"data":[{"receiptNumber":"9"}]}`}, accepts},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, err := newSession(t.Context(), Config{
+				Environment: "http://127.0.0.1", SecretKey: "s", HTTPClient: &http.Client{Transport: &test.pages},
+			})
+			require.NoError(t, err)
+			assert.Equal(t, test.want, s.finds("R", "9"))
+			assert.Empty(t, test.pages)
+		})
+	}
 }

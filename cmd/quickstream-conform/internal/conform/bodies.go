@@ -11,8 +11,6 @@ import (
 
 const (
 	cardApproved = "4111111111111111"
-	bankAccepted = "032-999"
-	payerSilent  = "032002" // does not answer in time
 	payerActive  = "032007" // confirms, and cancels after a payment
 )
 
@@ -44,10 +42,10 @@ func (s *session) verification() object {
 	return s.transaction("ACCOUNT_VERIFICATION", "", "creditCard", card(cardApproved))
 }
 
-// followUp is a request against an earlier transaction.
-func (s *session) followUp(kind, receipt, amount string) object {
+// followUp is a refund of an earlier payment.
+func (s *session) followUp(receipt, amount string) object {
 	return object{
-		"transactionType": kind, "originalReceiptNumber": receipt, "currency": s.cfg.currency(), "principalAmount": json.Number(amount),
+		"transactionType": "REFUND", "originalReceiptNumber": receipt, "currency": s.cfg.currency(), "principalAmount": json.Number(amount),
 	}
 }
 
@@ -56,22 +54,17 @@ func payer(bsb string) object {
 }
 
 // agreement is a request for an agreement of at most a few dollars.
-func (s *session) agreement(bsb string) object {
+func (s *session) agreement() object {
 	return object{
 		"supplierBusinessCode": s.business,
 		"paymentDetails": object{
-			"purpose": "OTHR", "description": "Conform probe", "startDate": s.today(0), "automaticRenewal": true,
+			"purpose": "OTHR", "description": "Conform probe", "startDate": sydney(time.Now()).Format(time.DateOnly), "automaticRenewal": true,
 		},
 		"paymentTerms": object{
 			"frequency": "MNTH", "agreementType": "VARI", "currency": "AUD", "paymentAmount": "1.00", "maximumPaymentAmount": "5.00",
 		},
-		"payerDetails": payer(bsb),
+		"payerDetails": payer(payerActive),
 	}
-}
-
-// today is the day in Sydney, or one some days later.
-func (s *session) today(days int) string {
-	return sydney(time.Now()).AddDate(0, 0, days).Format(time.DateOnly)
 }
 
 // cents reads an amount in any of its forms.

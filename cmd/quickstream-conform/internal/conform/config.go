@@ -14,14 +14,11 @@ import (
 	"github.com/quickstream-go/quickstream/internal/loopback"
 )
 
-// Keys are the API keys of a test facility.
-type Keys struct{ Secret, Publishable string }
-
-// Config is what a run needs. Environment and Keys are required.
+// Config is what a run needs. Environment and SecretKey are required.
 type Config struct {
 	// Environment is TestAU, TestNZ or an address on this machine. No other is asked.
 	Environment quickstream.Environment
-	Keys        Keys
+	SecretKey   string
 	// Business is the supplierBusinessCode; empty takes the first of the facility.
 	Business string
 	// Journal is the path of the file that says what was made and answered; empty keeps it in memory.
@@ -49,8 +46,8 @@ func (c Config) filled() (Config, *url.URL, error) {
 	if err != nil {
 		return c, nil, err
 	}
-	if c.Keys.Secret == "" || c.Keys.Publishable == "" {
-		return c, nil, errors.New("conform: both API keys are needed")
+	if c.SecretKey == "" {
+		return c, nil, errors.New("conform: the secret API key is needed")
 	}
 	if c.Progress == nil {
 		c.Progress = func(int) {}

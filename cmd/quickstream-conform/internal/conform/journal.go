@@ -6,18 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
-
-	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// journal says which questions have answers, so that a later run asks the others, and what was
-// made, so that it can be undone. It holds no key.
+// journal says what was made, so that it can be undone. It holds no key.
 type journal struct {
 	path string
 
@@ -26,9 +21,7 @@ type journal struct {
 	Host   string    `json:"host"`
 	Begun  time.Time `json:"begun"`
 	// Made is everything that may exist, by number.
-	Made     []thing                            `json:"made"`
-	Findings map[string]sandbox.FacilityFinding `json:"findings"`
-	Scheme   string                             `json:"scheme"`
+	Made []thing `json:"made"`
 }
 
 // thing is something that was to be made. It is written before the request is sent.
@@ -40,23 +33,21 @@ type thing struct {
 	Handle   string    `json:"handle,omitempty"`  // its receipt, token or identifier, if an answer gave it
 	Refused  bool      `json:"refused,omitempty"` // perhaps by something in between
 	Undone   bool      `json:"undone,omitempty"`
-	Keep     bool      `json:"keep,omitempty"` // until its question is answered
 }
 
-// The kinds of things. Verifications, refunds and cancellations take no money and need no undoing.
+// The kinds of things. Verifications and refunds take no money and need no undoing.
 const (
 	kindPayment   = "payment"
-	kindPreauth   = "preauth"
 	kindAgreement = "agreement"
 	kindCustomer  = "customer"
 	kindHarmless  = "harmless"
 )
 
-const journalFormat = 2
+const journalFormat = 3
 
 // openJournal reads the journal at a path, or begins one. An empty path keeps it in memory.
 func openJournal(path, host string, now time.Time) (*journal, error) {
-	j := &journal{path: path, Format: journalFormat, Run: random(), Host: host, Begun: now, Findings: map[string]sandbox.FacilityFinding{}}
+	j := &journal{path: path, Format: journalFormat, Run: random(), Host: host, Begun: now}
 	if path == "" {
 		return j, nil
 	}
@@ -68,13 +59,12 @@ func openJournal(path, host string, now time.Time) (*journal, error) {
 		return nil, fmt.Errorf("conform: journal: %w", err)
 	}
 	old := &journal{path: path}
-	if err := json.Unmarshal(raw, old); err != nil || old.Format != journalFormat || old.Findings == nil {
+	if err := json.Unmarshal(raw, old); err != nil || old.Format != journalFormat {
 		return nil, errors.New("conform: the journal cannot be read; move it away to begin anew")
 	}
 	if old.Host != host {
 		return nil, errors.New("conform: the journal is of another host; move it away to begin anew")
 	}
-	maps.DeleteFunc(old.Findings, func(_ string, f sandbox.FacilityFinding) bool { return f.Open != "" }) // they are asked again
 	return old, nil
 }
 
@@ -123,9 +113,9 @@ func (j *journal) idempotencyKey(purpose string, n int) string {
 }
 
 // open returns the numbers of what may still have to be undone.
-func (j *journal) open(kinds ...string) (numbers []int) {
+func (j *journal) open(kind string) (numbers []int) {
 	for n, t := range j.Made {
-		if !t.Undone && slices.Contains(kinds, t.Kind) {
+		if !t.Undone && t.Kind == kind {
 			numbers = append(numbers, n)
 		}
 	}
@@ -135,8 +125,8 @@ func (j *journal) open(kinds ...string) (numbers []int) {
 // remaining names what is not undone yet by the references that the run gave it, under which a person
 // finds it in the portal.
 func (j *journal) remaining() (names []string) {
-	for _, n := range j.open(kindPayment, kindPreauth) {
-		names = append(names, j.Made[n].Kind+" with paymentReferenceNumber "+j.reference(n))
+	for _, n := range j.open(kindPayment) {
+		names = append(names, "payment with paymentReferenceNumber "+j.reference(n))
 	}
 	for _, n := range j.open(kindAgreement) {
 		names = append(names, "agreement with payeeReference "+j.reference(n))

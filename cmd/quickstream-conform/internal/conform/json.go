@@ -1,14 +1,11 @@
 package conform
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // value is a JSON value. The zero value is one that is absent.
@@ -19,43 +16,30 @@ type value struct {
 	members map[string]value
 }
 
-// parse reads a document, and keeps numbers as they were written.
-func parse(doc []byte) (value, error) {
-	dec := json.NewDecoder(bytes.NewReader(doc))
-	dec.UseNumber()
-	var decoded any
-	if err := dec.Decode(&decoded); err != nil {
-		return value{}, err
+// UnmarshalJSON keeps numbers as they were written.
+func (v *value) UnmarshalJSON(doc []byte) (err error) {
+	switch doc[0] {
+	case '{':
+		v.kind, err = "object", json.Unmarshal(doc, &v.members)
+	case '[':
+		v.kind, err = "array", json.Unmarshal(doc, &v.items)
+	case '"':
+		v.kind, err = "text", json.Unmarshal(doc, &v.text)
+	case 't', 'f':
+		v.kind, v.text = "boolean", string(doc)
+	case 'n':
+		v.kind = "null"
+	default:
+		v.kind, v.text = "number", string(doc)
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return value{}, errors.New("something follows the document")
-	}
-	return valueOf(decoded), nil
+	return err
 }
 
-func valueOf(decoded any) value {
-	switch d := decoded.(type) {
-	case map[string]any:
-		v := value{kind: "object", members: map[string]value{}}
-		for name, member := range d {
-			v.members[name] = valueOf(member)
-		}
-		return v
-	case []any:
-		v := value{kind: "array"}
-		for _, item := range d {
-			v.items = append(v.items, valueOf(item))
-		}
-		return v
-	case string:
-		return value{kind: "text", text: d}
-	case json.Number:
-		return value{kind: "number", text: d.String()}
-	case bool:
-		return value{kind: "boolean", text: map[bool]string{true: "true", false: "false"}[d]}
-	default:
-		return value{kind: "null"}
+func parse(doc []byte) (v value, err error) {
+	if err = json.Unmarshal(doc, &v); err != nil {
+		return value{}, fmt.Errorf("conform: %w", err)
 	}
+	return v, nil
 }
 
 // get returns the value at a path of members, absent if there is none.
@@ -77,28 +61,10 @@ func (v value) empty() bool {
 // names are those of the members, sorted.
 func (v value) names() string { return strings.Join(slices.Sorted(maps.Keys(v.members)), ", ") }
 
-// described is the form of a value in words, without what it says.
+// described is the form of a value without what it says.
 func (v value) described() string {
-	switch v.kind {
-	case "":
+	if v.kind == "" {
 		return "absent"
-	case "text", "number":
-		return v.kind + " " + pattern(v.text)
-	default:
-		return v.kind
 	}
-}
-
-// pattern is the form of a text without what it says: 0 for a digit, a for a letter.
-func pattern(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsDigit(r):
-			return '0'
-		case unicode.IsLetter(r):
-			return 'a'
-		default:
-			return r
-		}
-	}, text[:min(len(text), 60)])
+	return v.kind
 }

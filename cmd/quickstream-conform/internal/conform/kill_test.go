@@ -93,10 +93,10 @@ func kill(t *testing.T, world string, request int, after bool) {
 	}
 }
 
-// takenBack reports that a payment was refunded, or a pre-authorisation cancelled.
+// takenBack reports that a payment was refunded.
 func takenBack(box *sandbox.Sandbox, made sandbox.Entry) bool {
 	return slices.ContainsFunc(box.Ledger(), func(e sandbox.Entry) bool {
-		return (e.Type == "REFUND" || e.Type == "PREAUTH_CANCELLATION") && e.OriginalReceipt == made.Receipt
+		return e.Type == "REFUND" && e.OriginalReceipt == made.Receipt
 	})
 }
 

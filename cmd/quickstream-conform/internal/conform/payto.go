@@ -1,57 +1,67 @@
 package conform
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 )
 
-// makeActive makes an agreement that its payer confirms, and a payment, which is kept until its
-// state is known.
-func (s *session) makeActive() (int, result) {
-	if !s.has("agreement") {
-		return 0, open("no agreement was accepted")
-	}
-	n := 0
-	v, _ := judge(func() (a answer) {
-		n, a = s.newAgreement(payerActive, func(object) {})
+// activeAgreement makes a customer with an agreement that its payer confirms. It returns its token, or "".
+func (s *session) activeAgreement() (token string) {
+	customer := ""
+	judge(func() answer {
+		n, a := s.make(kindCustomer, "/customers", object{
+			"customerNumber": s.reference(len(s.Made)), "customerName": "Conform Probe", "emailAddress": "conform@example.com", "phoneNumber": "+61255501234",
+		})
+		customer = s.Made[n].Handle
 		return a
 	})
-	if v != accepts {
-		return 0, open("no agreement was accepted")
+	if customer == "" {
+		return ""
 	}
-	for range 5 { // until the payer has confirmed
+	judge(func() answer {
+		body := s.agreement()
+		body["payeeReference"] = s.reference(len(s.Made))
+		n, a := s.make(kindAgreement, "/customers/"+url.PathEscape(customer)+"/payto-agreements", body)
+		token = s.Made[n].Handle
+		return a
+	})
+	return token
+}
+
+// payTo pays against an agreement when its payer has confirmed, and waits for the approval.
+func (s *session) payTo() result {
+	token := s.activeAgreement()
+	if token == "" {
+		return open("no agreement was accepted")
+	}
+	n, ok := 0, false
+	for range 5 {
 		s.pause(3 * time.Second)
-		v, _ := s.transact("payTo", kindPayment, s.transaction("PAYMENT", "1.07", "payToData", object{
-			"agreementToken": s.Made[n].Handle, "endToEndId": s.digest("active", n),
-		}))
-		if v == accepts {
-			return s.named["payTo"], result{}
+		if n, ok = s.transact("", kindPayment, s.transaction("PAYMENT", "1.07", "payToData", object{
+			"agreementToken": token, "endToEndId": s.digest("endToEndId", len(s.Made)),
+		})); ok {
+			break
 		}
 	}
-	return 0, open("no payment against an agreement was accepted")
-}
-
-// startPayTo pays, and notes an approval in the answer.
-func (s *session) startPayTo() (int, result) {
-	n, no := s.makeActive()
-	if no == (result{}) && isApproved(s.answers[n].body) {
-		no = is("0s")
+	switch {
+	case !ok:
+		return open("no payment against an agreement was accepted")
+	case isApproved(s.answers[n].body):
+		return is("0s")
 	}
-	return n, no
-}
-
-func (s *session) approved(w window) (seen, known bool) {
-	a := s.transactionOf(s.Made[w.number].Handle)
-	if a.body.get("receiptNumber").empty() {
-		return false, false
-	}
-	done := isApproved(a.body)
-	if done && w.before < 0 && a.got.Sub(s.Made[w.number].Answered) > 30*time.Second {
-		s.answered("PayToApprovedAfter", "a PayTo payment that is read until it is approved", open("the payment was found when it was approved"))
-		return false, false
-	}
-	return done, a.body.get("summaryCode").text != "1" // what is declined is not approved later
+	return s.watch(&onset{
+		name: "PayToApprovedAfter", number: n, listed: []time.Duration{0, time.Minute, 15 * time.Minute, 119 * time.Hour},
+		ages: seconds(1, 5, 12, 58, 62, 898, 902, 86410, 428398, 428402),
+		seen: func() (seen, known bool) {
+			tx := s.transactionOf(s.Made[n].Handle).body
+			if tx.get("receiptNumber").empty() || tx.get("summaryCode").text == "1" { // what is declined is not approved later
+				return false, false
+			}
+			return isApproved(tx), true
+		},
+	})
 }
 
 func isPending(tx value) bool { return strings.EqualFold(tx.get("status").text, "Pending") }

@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -9,74 +8,51 @@ import (
 	"time"
 )
 
-// softCards are declined with codes that the service may retry.
-func softCards() []struct{ code, number string } {
-	return []struct{ code, number string }{
-		{"01", "4111111117444490"}, {"05", "4111111115444492"}, {"51", "4111111111444496"}, {"91", "4111111114444493"},
-	}
+// softCards are declined with the codes 01, 05, 51 and 91, which the service may retry.
+func softCards() []string {
+	return []string{"4111111117444490", "4111111115444492", "4111111111444496", "4111111114444493"}
 }
 
-// untilRetry is how long after a decline a service that retries by itself has done so.
-const untilRetry = 25 * time.Hour
-
-// startRetries makes payments that are declined, if the run waits for their retries.
-func (s *session) startRetries() {
-	if !s.missing(row("SoftDeclineCodes")) || !s.can(untilRetry+time.Hour) {
+// makeDeclines makes payments that are declined, if the run waits for their retries.
+func (s *session) makeDeclines() {
+	const untilRetry = 25 * time.Hour // a service that retries by itself has done so
+	if !s.can(untilRetry + time.Hour) {
 		return
 	}
-	for _, decline := range softCards() {
-		s.transact("soft"+decline.code, kindPayment, s.transaction("PAYMENT", "1.01", "creditCard", card(decline.number)))
+	for _, number := range softCards() {
+		s.transact(number, kindPayment, s.transaction("PAYMENT", "1.01", "creditCard", card(number)))
 	}
+	s.at(time.Now().Add(untilRetry+s.lagOr(day)+5*time.Second), true, func() { s.one("SoftDeclineCodes") })
 }
 
-// dailyTasks are what is due hours later: what was made then is read after a lag.
-func (s *session) dailyTasks(lag time.Duration) (tasks []task) {
-	for i := range s.samples {
-		if s.samples[i].at.IsZero() {
-			tasks = append(tasks, task{s.samples[i].due, false, func() { s.take(&s.samples[i]) }})
-		}
-	}
-	if len(s.samples) > 0 && len(tasks) == 0 && s.missing(row("CutOffHour")) {
-		tasks = append(tasks, task{s.samples[len(s.samples)-1].due.Add(lag + time.Minute), true, func() { s.ask(row("CutOffHour")) }})
-	}
-	if n, made := s.named["soft91"]; made && s.missing(row("SoftDeclineCodes")) {
-		tasks = append(tasks, task{s.Made[n].Sent.Add(untilRetry + lag), true, func() { s.ask(row("SoftDeclineCodes")) }})
-	}
-	return tasks
-}
-
-func (s *session) retries() []result {
+// retries reads which of the declined payments were retried.
+func (s *session) retries() result {
 	var declines, retried []string
-	for _, decline := range softCards() {
-		receipt := s.receipt("soft" + decline.code)
+	for _, number := range softCards() {
+		receipt := s.receipt(number)
 		if receipt == "" {
-			return []result{open("not all payments were made")}
+			return open("not all payments were made")
 		}
-		code := s.declineCode("soft" + decline.code)
+		code := s.declineCode(number)
 		a := s.page("/transactions/"+url.PathEscape(receipt)+"/retries", nil)
 		if code == "" || a.broken || !a.accepted() && a.status != http.StatusNotFound {
-			return []result{open("a declined payment or its retries cannot be read")}
+			return open("a declined payment or its retries cannot be read")
 		}
 		declines = append(declines, code)
 		if len(a.body.get("data").items) > 0 {
 			retried = append(retried, code)
 		}
 	}
-	return []result{softDeclines(declines, retried)}
+	return softDeclines(declines, retried)
 }
 
-// declineCode is the code that the answer gave, or a read if the answer had none. A number has lost
-// its leading zero.
+// declineCode is the code that the answer gave, or a read if the answer had none.
 func (s *session) declineCode(name string) string {
-	code := s.answers[s.named[name]].body.get("responseCode")
-	if code.empty() {
-		tx, _ := s.read(name)
-		code = tx.get("responseCode")
+	if code := s.answers[s.named[name]].body.get("responseCode").text; code != "" {
+		return code
 	}
-	if code.kind == "number" {
-		return fmt.Sprintf("%02s", code.text)
-	}
-	return code.text
+	tx, _ := s.read(name)
+	return tx.get("responseCode").text
 }
 
 // softDeclines names the codes that were retried. The listed values are about four codes: if the

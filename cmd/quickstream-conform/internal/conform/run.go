@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -22,29 +21,26 @@ type Report struct {
 // shortest is how long a run takes that waits for nothing.
 const shortest = 6 * time.Minute
 
-// Run asks the questions that have no answer in the journal, undoes what it has made, and returns
-// the answers. After an error the report holds what was found before.
+// Run asks the questions, undoes what it has made, and returns the answers. After an error the
+// report holds what was found before.
 func Run(ctx context.Context, cfg Config) (Report, error) {
 	s, err := newSession(ctx, cfg)
 	if err != nil {
 		return Report{}, err
 	}
-	s.greet()
-	if s.err == nil {
-		s.until = time.Now().Add(max(cfg.Wait, shortest))
-		s.run()
+	s.until = time.Now().Add(max(cfg.Wait, shortest))
+	if s.greet(); s.err == nil {
+		s.ask()
 	}
-	if s.cleaning = true; errors.Is(s.err, errUsedUp) {
+	if errors.Is(s.err, errUsedUp) {
 		s.err = nil
-		s.rest("the 300 requests of a run are used up")
 	}
-	s.until = time.Now().Add(max(time.Until(s.until), time.Minute))
 	asked := s.err
 	report := s.report()
-	s.err = nil
+	s.cleaning, s.err = true, nil
+	s.until = time.Now().Add(max(time.Until(s.until), time.Minute))
 	report.Left = s.clean()
 	report.Requests = s.asked
-	s.keep()
 	return report, errors.Join(asked, s.err)
 }
 
@@ -59,7 +55,6 @@ func Clean(ctx context.Context, cfg Config) (left []string, err error) {
 	s.greet()
 	s.until = time.Now().Add(max(cfg.Wait, time.Minute))
 	left = s.clean()
-	s.keep()
 	return left, s.err
 }
 
@@ -94,80 +89,50 @@ func (s *session) greet() {
 	}
 }
 
-// run asks everything: first what needs only an answer, then what is read later, then what needs
-// days.
-func (s *session) run() {
-	s.ask(immediate()...)
-	s.begin("LookupLag")
-	s.specimens()
-	s.startRetries()
-	if s.cfg.Webhooks != nil {
-		s.ask(row("Events"))
-	}
-	s.begin("KeyLifetime", "PayToApprovedAfter", "BankReturnAfter")
-	s.planDays()
-	s.watch()
-	s.rest("")
+// task is something to do at a time.
+type task struct {
+	due  time.Time
+	long bool // it makes many requests
+	run  func()
 }
 
-// rest says of what has no answer why; all names a reason that holds for all.
-func (s *session) rest(all string) {
-	if s.err != nil {
-		return
-	}
-	for _, o := range onsets() {
-		if w, begun := s.windows[o.name]; begun && s.Findings[o.name].Name == "" {
-			why := fmt.Sprintf("not before %s", brief(max(w.before, 0)))
-			if w.looked < len(o.ages) {
-				why += "; needs -wait " + brief(o.ages[len(o.ages)-1].Round(time.Hour))
-			}
-			s.waiting(o.name, o.how, why)
-		} else if all != "" {
-			s.waiting(o.name, o.how, all)
+// at has something done at a time, if the run lasts until then.
+func (s *session) at(due time.Time, long bool, run func()) {
+	s.tasks = append(s.tasks, task{due, long, run})
+}
+
+// work does what is due until a time, each thing when it is due.
+func (s *session) work(until time.Time) {
+	for s.err == nil && len(s.tasks) > 0 {
+		i := s.next(until)
+		t := s.tasks[i]
+		if t.due.After(until) {
+			return
 		}
-	}
-	for _, p := range table() {
-		for _, name := range p.names {
-			switch {
-			case all != "":
-				s.waiting(name, p.how, all)
-			case p.later != "":
-				s.waiting(name, p.how, p.later)
-			}
+		s.tasks = slices.Delete(s.tasks, i, i+1)
+		if s.wait(t.due) {
+			t.run()
 		}
 	}
 }
 
-// waiting says why a question has no answer, in the report only: a later run asks it again.
-func (s *session) waiting(name, how, why string) {
-	if s.Findings[name].Name == "" && !slices.ContainsFunc(s.later, func(f sandbox.FacilityFinding) bool { return f.Name == name }) {
-		s.later = append(s.later, sandbox.FacilityFinding{Name: name, Open: why, How: how, At: time.Now().UTC()})
-	}
-}
-
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "unknown"
-	}
-	return info.Main.Path + " " + info.Main.Version
-}
-
-// report is what has been found so far, in the order of the assumptions.
-func (s *session) report() Report {
-	f := sandbox.Facility{
-		Format: sandbox.FacilityFormat, Host: s.base.Hostname(), Seen: time.Now().UTC(), Tool: version(), SignatureScheme: s.Scheme,
-	}
-	for _, a := range sandbox.DefaultAssumptions().List() {
-		if finding := s.Findings[a.Name]; finding.Name != "" {
-			f.Findings = append(f.Findings, finding)
-			continue
+// next is the task to do first. What takes long lets those go that would come too late after it.
+func (s *session) next(until time.Time) int {
+	first, short := 0, -1
+	for i, t := range s.tasks {
+		if t.due.Before(s.tasks[first].due) {
+			first = i
 		}
-		for _, finding := range s.later {
-			if finding.Name == a.Name {
-				f.Findings = append(f.Findings, finding)
-			}
+		if !t.long && !t.due.After(until) && (short < 0 || t.due.Before(s.tasks[short].due)) {
+			short = i
 		}
 	}
-	return Report{Facility: f}
+	begins := s.tasks[first].due
+	if now := time.Now(); begins.Before(now) {
+		begins = now
+	}
+	if s.tasks[first].long && short >= 0 && s.tasks[short].due.Before(begins.Add(2*time.Minute)) {
+		return short
+	}
+	return first
 }

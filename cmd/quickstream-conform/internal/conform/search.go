@@ -1,77 +1,39 @@
 package conform
 
 import (
-	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
-	"time"
 )
 
 // find returns the receipt of a transaction: that of its answer or, without one, of a search. It is
 // absent if all was read and nothing may be it.
 func (s *session) find(n int) (receipt string, absent bool) {
-	if s.Made[n].Handle != "" {
-		return s.Made[n].Handle, false
-	}
-	absent = true
-	for _, reference := range []string{s.reference(n), strings.ToLower(s.reference(n))} {
-		absent = s.readAll("/transactions/for-reference-number", url.Values{"referenceNumber": {reference}}, func(page []value) bool {
-			for _, item := range page {
-				switch s.mayBe(n, item) {
-				case accepts:
-					receipt = cmp.Or(receipt, item.get("receiptNumber").text)
-				case unclear:
-					absent = absent && s.Made[n].Refused
-				default:
-				}
+	if s.Made[n].Handle == "" {
+		absent = s.byReference(s.reference(n), func(item value) bool {
+			if s.mayBe(n, item) {
+				s.Made[n].Handle = item.get("receiptNumber").text
 			}
-			return receipt != ""
-		}) && absent
-		if receipt != "" {
-			s.Made[n].Handle = receipt
-			return receipt, false
-		}
+			return s.Made[n].Handle != ""
+		})
 	}
-	return "", absent
+	return s.Made[n].Handle, absent
 }
 
-// mayBe judges whether a transaction that was found is the one that was made, and not a follow-up or
-// an older one with the same reference.
-func (s *session) mayBe(n int, item value) reply {
+// mayBe judges whether a transaction that was found is the payment that was made, and not what follows
+// it or another.
+func (s *session) mayBe(n int, item value) bool {
 	shown, priced := cents(item.get("totalAmount"))
 	surcharge, _ := cents(item.get("surchargeAmount"))
 	made, _ := cents(value{kind: "text", text: s.Made[n].Amount})
-	settled, dated := dateOf(item)
-	kind := map[string]string{kindPayment: "PAYMENT", kindPreauth: "PREAUTH"}[s.Made[n].Kind]
-	switch {
-	case item.get("transactionType").text != kind:
-		return refuses
-	case priced && made != shown-surcharge, !item.get("originalReceiptNumber").empty(), dated && settled.Before(s.Begun.AddDate(0, 0, -3)):
-		return refuses
-	case item.get("voidable").text == "true", dated:
-		return accepts
-	default:
-		return unclear
-	}
-}
-
-// dateOf is the settlement date of a transaction.
-func dateOf(tx value) (date time.Time, known bool) {
-	for _, layout := range []string{time.DateOnly, "02 Jan 2006"} {
-		if date, err := time.Parse(layout, tx.get("settlementDate").text); err == nil {
-			return date, true
-		}
-	}
-	return time.Time{}, false
+	return item.get("transactionType").text == "PAYMENT" && item.get("originalReceiptNumber").empty() && !(priced && made != shown-surcharge)
 }
 
 // finds reports whether a look-up by reference has a receipt.
 func (s *session) finds(reference, receipt string) reply {
 	found := false
-	whole := s.readAll("/transactions/for-reference-number", url.Values{"referenceNumber": {reference}}, func(page []value) bool {
-		found = found || slices.ContainsFunc(page, func(item value) bool { return item.get("receiptNumber").text == receipt })
+	whole := s.byReference(reference, func(item value) bool {
+		found = found || item.get("receiptNumber").text == receipt
 		return found
 	})
 	switch {
@@ -84,53 +46,26 @@ func (s *session) finds(reference, receipt string) reply {
 	}
 }
 
-// readAll reads a list until a page is enough, and reports whether it has seen all of it. A list with
-// several pages is read twice: if its order changes, the second reading shows what the first left out,
-// unless a repeated request had a reading in between.
-func (s *session) readAll(path string, query url.Values, enough func(page []value) bool) bool {
-	all := true
-	for range 2 {
-		l := s.pages(path, query, enough)
-		all = all && l.whole && (l.count < 2 || !l.repeated)
-		if l.stopped || l.count < 2 {
-			break
-		}
-	}
-	return all
+func (s *session) byReference(reference string, enough func(item value) bool) (whole bool) {
+	return s.readAll("/transactions/for-reference-number", url.Values{"referenceNumber": {reference}}, enough)
 }
 
-// list is what became of reading a list.
-type list struct {
-	count    int // of pages
-	stopped  bool
-	whole    bool
-	repeated bool // an answer was not usable: the service may have answered more readings than were seen
-}
-
-// pages reads a list until a page is enough. It takes only the query of a next link, and the path
-// that it knows, so that no form of the link leads elsewhere.
-func (s *session) pages(path string, query url.Values, enough func(page []value) bool) (l list) {
-	read := func() answer {
-		asked := s.asked
+// readAll reads a list until an item is enough, and reports whether it has seen all of it. The order of
+// several pages may have changed meanwhile, so they are never all of it. It takes only the query of a next
+// link, and the path that it knows, so that no form of the link leads elsewhere.
+func (s *session) readAll(path string, query url.Values, enough func(item value) bool) (whole bool) {
+	filled := 0
+	for n := range maxPages {
 		a := s.page(path, query)
-		l.repeated = l.repeated || s.asked > asked+1
-		return a
-	}
-	for l.count < maxPages {
-		a := read()
-		if l.count > 0 && a.status == http.StatusNotFound {
-			a = read() // a page may be there again
+		if n == 0 && a.status == http.StatusNotFound {
+			return true // there is no such list
 		}
-		if l.count == 0 && a.status == http.StatusNotFound {
-			l.whole = true // there is no such list
-			return l
+		items := a.body.get("data").items
+		if !a.accepted() || a.broken || slices.ContainsFunc(items, enough) {
+			return false
 		}
-		if !a.accepted() || a.broken {
-			return l
-		}
-		l.count++
-		if l.stopped = enough(a.body.get("data").items); l.stopped {
-			return l
+		if len(items) > 0 {
+			filled++
 		}
 		next := ""
 		for _, link := range a.body.get("links").items {
@@ -138,17 +73,13 @@ func (s *session) pages(path string, query url.Values, enough func(page []value)
 				next = link.get("href").text
 			}
 		}
-		if next == "" {
-			l.whole = true
-			return l
-		}
 		at, err := url.Parse(next)
-		if err != nil {
-			return l
+		if next == "" || err != nil {
+			return err == nil && filled <= 1
 		}
 		query = at.Query()
 	}
-	return l
+	return false
 }
 
 // page reads a page, and once more if it is no page: a list of errors may have the same name.

@@ -11,8 +11,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/quickstream-go/quickstream/sandbox"
 )
 
 // object is a JSON object of a request.
@@ -33,17 +31,17 @@ type session struct {
 	until    time.Time // the run waits no longer than this
 
 	business string
-	customer string           // the customer of this process
-	echo     int              // names the reference of this process
-	proven   map[string]reply // whether the service takes what other questions are about
-	answers  map[int]answer   // to what was made, by number
-	agreed   answer           // to the first agreement
-	named    map[string]int   // the numbers of what later questions are about
-	windows  map[string]window
+	echo     string         // names the reference of this process
+	answers  map[int]answer // to what was made, by number
+	named    map[string]int // the numbers of what later questions are about
+	results  map[string]result
+	seen     map[string]time.Time // when a result was found
+	scheme   string
+	tasks    []task
 	samples  []sample
-	date     span      // how far the service's clock is ahead of ours
-	readFrom time.Time // when all that is read had been made; zero: nothing is to read
-	later    []sandbox.FacilityFinding
+	ahead    time.Duration // of our clock, the service's by the latest answer
+	lag      time.Duration // until reads find what was made; negative while it is not known
+	readFrom time.Time     // when all that is read had been made
 }
 
 const (
@@ -67,7 +65,7 @@ func newSession(ctx context.Context, cfg Config) (*session, error) {
 	}
 	s := &session{
 		journal: j, ctx: ctx, cfg: cfg, base: base, business: cfg.Business,
-		proven: map[string]reply{}, answers: map[int]answer{}, named: map[string]int{}, windows: map[string]window{},
+		answers: map[int]answer{}, named: map[string]int{}, results: map[string]result{}, seen: map[string]time.Time{}, echo: random(), lag: -1,
 		client: &http.Client{
 			Transport:     cfg.HTTPClient.Transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -76,42 +74,19 @@ func newSession(ctx context.Context, cfg Config) (*session, error) {
 	return s, s.save()
 }
 
-// left is how many requests may still be sent.
+// left is how many requests may still be sent: what undoes has the last hundred for itself.
 func (s *session) left() int {
 	if s.cleaning {
 		return maxRequests - s.asked
 	}
-	return maxRequests - s.asked - s.reserved()
-}
-
-// reserved are the requests that are kept for undoing what was made. What has a handle needs no
-// search.
-func (s *session) reserved() int {
-	n := 14
-	for _, made := range s.open(kindPayment, kindPreauth) {
-		if n += 2; s.Made[made].Handle == "" {
-			n++
-		}
-	}
-	return n
-}
-
-// change changes a request before it is sent.
-type change func(*http.Request)
-
-// publishable sends the publishable key.
-func (s *session) publishable(r *http.Request) { r.SetBasicAuth(s.cfg.Keys.Publishable, "") }
-
-// keyed sends an idempotency key. The name is not canonical, so that net/http sends no request again.
-func keyed(key string) change {
-	return func(r *http.Request) { r.Header["idempotency-key"] = []string{key} }
+	return maxRequests - 100 - s.asked
 }
 
 // freshKey is an idempotency key that no other request has.
 func (s *session) freshKey() string { return s.idempotencyKey(random(), 0) }
 
-// send sends one request, at most one a second.
-func (s *session) send(method, path string, body any, changes ...change) (a answer) {
+// send sends one request, at most one a second, with an idempotency key if there is one.
+func (s *session) send(method, path string, body object, key string) (a answer) {
 	if s.err != nil {
 		return a
 	}
@@ -139,13 +114,13 @@ func (s *session) send(method, path string, body any, changes ...change) (a answ
 		return a
 	}
 	r.Close = true // on a connection that was used before, net/http may send a read twice
-	r.SetBasicAuth(s.cfg.Keys.Secret, "")
+	r.SetBasicAuth(s.cfg.SecretKey, "")
 	r.Header.Set("Accept", "application/json")
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	for _, c := range changes {
-		c(r)
+	if key != "" {
+		r.Header["idempotency-key"] = []string{key} // not canonical, so that net/http sends no request again
 	}
 	s.asked++
 	s.last = time.Now()
@@ -153,7 +128,7 @@ func (s *session) send(method, path string, body any, changes ...change) (a answ
 	s.cfg.Progress(s.asked)
 	s.err = s.ctx.Err()
 	if date, err := http.ParseTime(a.header.Get("Date")); err == nil {
-		s.date.narrow(date.Sub(a.got), date.Add(time.Second).Sub(a.sent))
+		s.ahead = date.Sub(a.got)
 	}
 	return a
 }
@@ -216,7 +191,7 @@ func (s *session) get(path string, query url.Values) (a answer) {
 		path += "?" + query.Encode()
 	}
 	for range 2 {
-		if a = s.send(http.MethodGet, path, nil); a.usable() {
+		if a = s.send(http.MethodGet, path, nil, ""); a.usable() {
 			break
 		}
 	}
@@ -229,7 +204,7 @@ func (s *session) transactionOf(receipt string) answer {
 }
 
 // make makes a thing and keeps its number before anything is sent.
-func (s *session) make(kind, method, path string, body object, changes ...change) (n int, a answer) {
+func (s *session) make(kind, path string, body object) (n int, a answer) {
 	n = len(s.Made)
 	amount, _ := body["principalAmount"].(json.Number)
 	s.Made = append(s.Made, thing{Kind: kind, Amount: amount.String(), Sent: time.Now()})
@@ -237,10 +212,7 @@ func (s *session) make(kind, method, path string, body object, changes ...change
 		body["paymentReferenceNumber"] = s.reference(n)
 	}
 	s.keep()
-	if method == http.MethodPost {
-		changes = append([]change{keyed(s.idempotencyKey("thing", n))}, changes...)
-	}
-	a = s.send(method, path, body, changes...)
+	a = s.send(http.MethodPost, path, body, s.idempotencyKey("thing", n))
 	handle := map[string]string{kindAgreement: "agreementToken", kindCustomer: "customerId"}[kind]
 	if handle == "" {
 		handle = "receiptNumber"
@@ -257,14 +229,15 @@ func (s *session) make(kind, method, path string, body object, changes ...change
 
 // transact makes a transaction until it is accepted, or refused twice. Its number is kept under a
 // name, if it has one.
-func (s *session) transact(name, kind string, body object) (reply, answer) {
-	return judge(func() answer {
-		n, a := s.make(kind, http.MethodPost, "/transactions", maps.Clone(body))
-		if name != "" && a.receipt() != "" {
-			s.named[name] = n
-		}
+func (s *session) transact(name, kind string, body object) (n int, ok bool) {
+	v, _ := judge(func() (a answer) {
+		n, a = s.make(kind, "/transactions", maps.Clone(body))
 		return a
 	})
+	if v == accepts && name != "" {
+		s.named[name] = n
+	}
+	return n, v == accepts
 }
 
 // receipt is the receipt of what has a name in this process.

@@ -16,48 +16,55 @@ func sydney(t time.Time) time.Time {
 
 // sample is a verification whose settlement date is compared with its time.
 type sample struct {
-	due, at time.Time // at is by the service's clock
-	number  int
-	date    string
+	at     time.Time // by the service's clock
+	number int
+	date   string
 }
 
-// planDays decides which samples the run can wait for.
-func (s *session) planDays() {
-	if !s.missing(row("CutOffHour")) || !s.has("verification") {
-		return
-	}
-	ahead := s.date.middle()
+// planSamples makes the samples that the run can wait for, and compares them afterwards.
+func (s *session) planSamples() {
+	ahead := s.ahead
 	now := sydney(time.Now().Add(ahead))
 	first := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	for now.After(first.Add(15*time.Hour+50*time.Minute)) || first.Weekday() == time.Saturday || first.Weekday() == time.Sunday {
 		first = first.AddDate(0, 0, 1)
 	}
 	var times []time.Time
+	var last time.Time
 	for _, hour := range []int{16, 18, 20, 22, 24} {
 		at := time.Date(first.Year(), first.Month(), first.Day(), hour, 0, 0, 0, first.Location())
 		times = append(times, at.Add(-time.Minute), at.Add(time.Minute))
 	}
 	for _, at := range times {
 		if due := at.Add(-ahead); due.After(time.Now()) && !due.After(s.until) {
-			s.samples = append(s.samples, sample{due: due})
+			s.samples = append(s.samples, sample{})
+			i := len(s.samples) - 1
+			s.at(due, false, func() { s.take(&s.samples[i]) })
+			last = due
 		}
+	}
+	if len(s.samples) > 0 {
+		s.at(last.Add(s.lagOr(day)+65*time.Second), true, func() { s.one("CutOffHour") })
 	}
 }
 
 // take makes a sample.
 func (s *session) take(p *sample) {
 	_, a := judge(func() (a answer) {
-		p.number, a = s.make(kindHarmless, "POST", "/transactions", s.verification())
+		p.number, a = s.make(kindHarmless, "/transactions", s.verification())
 		return a
 	})
-	if p.at = time.Now().Add(s.date.middle()); a.accepted() {
+	if p.at = time.Now().Add(s.ahead); a.accepted() {
 		p.date = dateText(a.body)
 	}
 }
 
+// dateText is the settlement date of a transaction, or "".
 func dateText(tx value) string {
-	if date, ok := dateOf(tx); ok {
-		return date.Format(time.DateOnly)
+	for _, layout := range []string{time.DateOnly, "02 Jan 2006"} {
+		if date, err := time.Parse(layout, tx.get("settlementDate").text); err == nil {
+			return date.Format(time.DateOnly)
+		}
 	}
 	return ""
 }

@@ -10,7 +10,7 @@ import (
 // void voids a payment. If the answer does not say that it is done, a read does: a payment that can
 // still be voided was not.
 func (s *session) void(receipt string) bool {
-	a := s.send(http.MethodPost, "/transactions/"+url.PathEscape(receipt)+"/void", nil, keyed(s.freshKey()))
+	a := s.send(http.MethodPost, "/transactions/"+url.PathEscape(receipt)+"/void", nil, s.freshKey())
 	if !a.accepted() {
 		return false
 	}
@@ -23,7 +23,7 @@ func (s *session) endAgreement(token, status string) bool {
 	if status == "ACTIVE" || status == "SUSPENDED" {
 		body = object{"updateType": "STATUS_AMENDMENT", "statusAmendment": object{"statusCode": "CANCELLED", "reasonCode": "MD17"}}
 	}
-	if a := s.send(http.MethodPatch, "/payto-agreements/"+url.PathEscape(token), body); a.accepted() && !a.broken {
+	if a := s.send(http.MethodPatch, "/payto-agreements/"+url.PathEscape(token), body, ""); a.accepted() && !a.broken {
 		return true
 	}
 	again := s.get("/payto-agreements/"+url.PathEscape(token), nil).body.get("status").text
@@ -35,12 +35,8 @@ const latest = 15 * time.Minute
 
 // wouldBeFound reports whether look-ups would find by now what was made, with the lag that was seen
 // or, if that is not known, the longest one.
-func (s *session) wouldBeFound(n int, name string, longest time.Duration) bool {
-	lag, known := s.lag(name)
-	if !known {
-		lag = longest
-	}
-	until := s.Made[n].Sent.Add(lag + timeout)
+func (s *session) wouldBeFound(n int) bool {
+	until := s.Made[n].Sent.Add(s.lagOr(day) + timeout)
 	if !s.Made[n].Refused && s.Made[n].Answered.IsZero() {
 		until = until.Add(latest)
 	}
@@ -51,7 +47,7 @@ func (s *session) wouldBeFound(n int, name string, longest time.Duration) bool {
 // It returns what is left.
 func (s *session) clean() (left []string) {
 	for pause := 10 * time.Second; ; pause = min(6*pause, 25*time.Hour) {
-		left = s.undo(kindPayment, kindPreauth)
+		left = s.undo()
 		s.keep()
 		if s.err != nil || len(left) == 0 || !s.can(pause) || !s.pause(pause) {
 			break
@@ -63,76 +59,59 @@ func (s *session) clean() (left []string) {
 	return left
 }
 
-// undo ends all agreements and undoes what it finds of some kinds. What is kept for a question is kept
-// until an age of 120 hours. It returns what is left.
-func (s *session) undo(kinds ...string) (left []string) {
+// undo ends all agreements, takes back all payments and disables the customers. It returns what is left.
+func (s *session) undo() (left []string) {
 	ended := s.endAgreements()
-	for _, n := range s.open(kinds...) {
-		receipt, absent := s.find(n)
-		switch {
-		case s.Made[n].Keep && time.Since(s.Made[n].Sent) < 120*time.Hour:
+	for _, n := range s.open(kindPayment) {
+		switch receipt, absent := s.find(n); {
 		case receipt != "":
 			s.Made[n].Undone = s.reverse(s.Made[n], receipt)
-		case absent && s.wouldBeFound(n, "LookupLag", day) && s.err == nil:
+		case absent && s.wouldBeFound(n) && s.err == nil:
 			s.Made[n].Undone = true // nothing was made
 		}
 	}
-	if left = s.remaining(); len(left) == 0 && !ended { // of a payment, without a reference
-		for _, n := range s.open(kindCustomer) {
-			left = append(left, "agreement of the customer with customerNumber "+s.reference(n))
-		}
+	if left = s.remaining(); len(left) > 0 || !ended {
+		return left
 	}
-	if s.cleaning && len(left) == 0 && len(s.open(kindCustomer)) > 0 && s.disable() {
-		for _, n := range s.open(kindCustomer) {
-			s.Made[n].Undone = true
-		}
+	for _, n := range s.open(kindCustomer) { // one without an answer has no agreement
+		id := s.Made[n].Handle
+		s.Made[n].Undone = id == "" || s.send(http.MethodPut, "/customers/"+url.PathEscape(id), object{"enabled": false}, "").accepted()
 	}
-	return left
+	return nil
 }
 
-// endAgreements ends every agreement of the customers that this run made. It reports whether it has
-// seen all of them, and none is left.
+// endAgreements ends every agreement of the customers that this run made: one whose answer was lost is in
+// their lists too. It reports whether none is left.
 func (s *session) endAgreements() bool {
-	agreements := s.open(kindAgreement)
-	if len(s.open(kindCustomer)) == 0 && len(agreements) == 0 {
-		return true
-	}
-	ids, whole := s.customers()
-	ended, failed := map[string]bool{}, false // by our reference
-	for _, id := range ids {
+	ended, whole := map[string]bool{}, true // by our reference
+	for _, n := range s.open(kindCustomer) {
+		id := s.Made[n].Handle
 		for _, status := range []string{"PENDING", "ACTIVE"} {
-			whole = s.readAll("/customers/"+url.PathEscape(id)+"/payto-agreements", url.Values{"status": {status}}, func(page []value) bool {
-				for _, item := range page {
-					done := s.endAgreement(item.get("agreementToken").text, item.get("status").text)
-					ended[strings.ToUpper(item.get("payeeReference").text)] = done
-					failed = failed || !done
-				}
+			if id == "" {
+				continue
+			}
+			whole = s.readAll("/customers/"+url.PathEscape(id)+"/payto-agreements", url.Values{"status": {status}}, func(item value) bool {
+				ended[strings.ToUpper(item.get("payeeReference").text)] = s.endAgreement(item.get("agreementToken").text, item.get("status").text)
 				return false
 			}) && whole
 		}
 	}
-	whole = whole && s.err == nil
-	for _, n := range agreements {
+	for _, n := range s.open(kindAgreement) {
 		done, found := ended[s.reference(n)]
 		// What is not found was not made, was ended before, or is hidden until later.
-		s.Made[n].Undone = done || whole && !found && s.wouldBeFound(n, "LookupLag", day)
+		s.Made[n].Undone = done || whole && s.err == nil && !found && s.wouldBeFound(n)
 	}
-	return whole && !failed
+	return len(s.open(kindAgreement)) == 0
 }
 
-// reverse voids, refunds or cancels a transaction. It returns whether nothing is left of it.
+// reverse voids or refunds a payment. It returns whether nothing is left of it.
 func (s *session) reverse(made thing, receipt string) bool {
 	a := s.transactionOf(receipt)
 	switch tx := a.body; {
-	case made.Kind == kindPreauth:
-		body := s.followUp("PREAUTH_CANCELLATION", receipt, made.Amount)
-		body["cancellationType"] = "FULL"
-		v, _ := s.transact("", kindHarmless, body)
-		return v != unclear // refused twice: it is cancelled, or was never approved
 	case tx.get("receiptNumber").empty() || tx.get("voidable").text == "true":
 		return s.void(receipt) // what reads do not show yet can be voided
 	case tx.get("refundable").text == "true":
-		_, a := s.make(kindHarmless, http.MethodPost, "/transactions", s.followUp("REFUND", receipt, made.Amount))
+		_, a := s.make(kindHarmless, "/transactions", s.followUp(receipt, made.Amount))
 		return a.accepted()
 	default:
 		return !isPending(tx) && !isStrange(tx)

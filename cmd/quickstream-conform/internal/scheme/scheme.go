@@ -9,7 +9,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"hash"
 	"iter"
 	"strings"
 )
@@ -17,27 +16,12 @@ import (
 // HMAC is one way to sign.
 type HMAC struct{ hash, message, secret, encoding string }
 
-//nolint:gochecknoglobals // immutable tables
-var (
-	hashes = map[string]func() hash.Hash{"sha256": sha256.New, "sha512": sha512.New}
-	// messages are what is signed: t is the time of the header, as text, and id the notification's.
-	messages = []string{"t.body", "t.id.body", "tbody", "t:body", "t,body", "t|body", "t\\nbody", "body", "bodyt", "body.t"}
-	// secrets are how the subscription's secret becomes the key.
-	secrets = map[string]func(string) ([]byte, error){
-		"text":          func(s string) ([]byte, error) { return []byte(s), nil },
-		"hexDecoded":    hex.DecodeString,
-		"base64Decoded": base64.StdEncoding.DecodeString,
-	}
-	encodings = map[string]func([]byte) string{
-		"hex": hex.EncodeToString, "base64": base64.StdEncoding.EncodeToString, "base64url": base64.RawURLEncoding.EncodeToString,
-	}
-)
-
-// All returns the plausible schemes, the likely ones first.
+// All returns the plausible schemes, the likely ones first. In what is signed, t is the time of the header, as
+// text, and id the notification's.
 func All() iter.Seq[HMAC] {
 	return func(yield func(HMAC) bool) {
 		for _, secret := range []string{"text", "hexDecoded", "base64Decoded"} {
-			for _, message := range messages {
+			for _, message := range []string{"t.body", "t.id.body", "tbody", "t:body", "t,body", "t|body", "t\\nbody", "body", "bodyt", "body.t"} {
 				for _, hash := range []string{"sha256", "sha512"} {
 					for _, encoding := range []string{"hex", "base64", "base64url"} {
 						if !yield(HMAC{hash, message, secret, encoding}) {
@@ -89,11 +73,20 @@ func Find(header string, body []byte, secret string) (HMAC, bool) {
 
 // Sign returns the signature of a body. It is false if the secret cannot be decoded so.
 func (s HMAC) Sign(secret, timestamp string, body []byte) (value string, ok bool) {
-	key, err := secrets[s.secret](secret)
+	key, err := []byte(secret), error(nil)
+	switch s.secret {
+	case "hexDecoded":
+		key, err = hex.DecodeString(secret)
+	case "base64Decoded":
+		key, err = base64.StdEncoding.DecodeString(secret)
+	}
 	if err != nil || len(key) == 0 {
 		return "", false
 	}
-	mac := hmac.New(hashes[s.hash], key)
+	mac := hmac.New(sha256.New, key)
+	if s.hash == "sha512" {
+		mac = hmac.New(sha512.New, key)
+	}
 	before, after, _ := strings.Cut(s.message, "body")
 	var named struct {
 		ID string `json:"id"`
@@ -103,5 +96,12 @@ func (s HMAC) Sign(secret, timestamp string, body []byte) (value string, ok bool
 	_, _ = mac.Write([]byte(joint.Replace(before))) // a hash never returns an error
 	_, _ = mac.Write(body)
 	_, _ = mac.Write([]byte(joint.Replace(after)))
-	return encodings[s.encoding](mac.Sum(nil)), true
+	switch sum := mac.Sum(nil); s.encoding {
+	case "hex":
+		return hex.EncodeToString(sum), true
+	case "base64":
+		return base64.StdEncoding.EncodeToString(sum), true
+	default:
+		return base64.RawURLEncoding.EncodeToString(sum), true
+	}
 }
