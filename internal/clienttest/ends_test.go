@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"reflect"
 	"strings"
@@ -145,5 +146,21 @@ func TestNilErrorMeansApproved(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A client that was told of its facility's retries does not say to ask the bank about them.
+func TestSaidRetries(t *testing.T) {
+	for _, c := range []struct {
+		opts []quickstream.ClientOption
+		asks bool
+	}{{nil, true}, {[]quickstream.ClientOption{quickstream.WithServiceRetries(true)}, false}} {
+		client := clientOf(t, echoing(t, func(t object) {
+			maps.Copy(t, object{"status": "Declined", "summaryCode": "1", "responseCode": "51"})
+		}), c.opts...)
+		_, err := client.Transactions.Pay(t.Context(), payment())
+		require.ErrorIs(t, err, quickstream.ErrDeclined)
+		assert.ErrorContains(t, err, "read the retries first")
+		assert.Equal(t, c.asks, strings.Contains(err.Error(), "ask the bank whether"), err.Error())
 	}
 }
