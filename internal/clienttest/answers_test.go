@@ -160,3 +160,10 @@ func TestRefusedReadIsCut(t *testing.T) {
 	assert.ErrorIs(t, err, quickstream.ErrNotFound)
 	assert.Equal(t, 1, requests)
 }
+
+// An answer without a body is no results of a payment file.
+func TestNoResults(t *testing.T) {
+	var results strings.Builder
+	_, err := clientOf(t, says(http.StatusNoContent, "")).PaymentFiles.DownloadCSV(t.Context(), &results, "F-1")
+	assert.Error(t, err)
+}
