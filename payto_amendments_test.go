@@ -236,6 +236,7 @@ func TestChangesThatWereMade(t *testing.T) {
 				{`"REF-1"`, `""`},
 				{"Power", "Power and gas", `"REF-1"`, `""`, "SHOP", "OTHER"},
 				{"Power", "Power and gas", `"REF-1"`, `""`, "payeeDetails", "x"},
+				{"Power", "Power and gas", `"REF-1"`, `""`, "paymentDetails", "x"},
 			},
 		},
 		"bilateral": {

@@ -83,3 +83,12 @@ func ExampleSecret() {
 	// [redacted] {CardholderName: CardNumber:[redacted] Expiry: CVN: WalletProvider: Cryptogram:} [redacted] [redacted]
 	// true
 }
+
+// TestFraudGuardResult: a result is written as it was read, an object or a text.
+func TestFraudGuardResult(t *testing.T) {
+	for text, want := range map[string]string{"OK": `"OK"`, `{"score":1}`: `{"score":1}`, `{"score"`: `"{\"score\""`, "1": `"1"`} {
+		written, err := json.Marshal(quickstream.FraudGuardResult(text))
+		require.NoError(t, err)
+		assert.Equal(t, want, string(written))
+	}
+}

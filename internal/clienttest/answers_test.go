@@ -167,3 +167,12 @@ func TestNoResults(t *testing.T) {
 	_, err := clientOf(t, says(http.StatusNoContent, "")).PaymentFiles.DownloadCSV(t.Context(), &results, "F-1")
 	assert.Error(t, err)
 }
+
+// An agreement that shows another customer is not one of the customer's.
+func TestAgreementOfAnotherCustomer(t *testing.T) {
+	for shown, is := range map[string]bool{`,"payerDetails":{"customerId":"C-1"}`: true, "": true, `,"payerDetails":{"customerId":"C-2"}`: false} {
+		client := clientOf(t, says(http.StatusOK, `{"data":[{"agreementToken":"A-1"`+shown+`}]}`))
+		_, err := client.PayTo.List("C-1", quickstream.ListAgreementsParams{}).ReadAll(t.Context())
+		assert.Equal(t, !is, errors.Is(err, quickstream.ErrUnreadableItem), "%s: %v", shown, err)
+	}
+}

@@ -88,6 +88,7 @@ func TestStoredCredentialIsManualByItself(t *testing.T) {
 		"token":                   {quickstream.FromSingleUseToken("S-1"), manual, none},
 		"token of a card":         {quickstream.FromSingleUseToken("S-1", card), manual, required},
 		"token of a wallet":       {quickstream.FromSingleUseToken("S-1", apple), manual, required},
+		"token of another wallet": {quickstream.FromSingleUseToken("S-1", quickstream.AccountTypeGooglePay), manual, required},
 		"token of a bank account": {quickstream.FromSingleUseToken("S-1", bank), none, none},
 		"account":                 {quickstream.FromAccount("T-1"), none, none},
 		"account of a card":       {quickstream.FromAccount("T-1", card), required, required},

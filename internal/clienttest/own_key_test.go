@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
@@ -55,6 +56,23 @@ func TestTheSameKeyIsTheSameRequest(t *testing.T) {
 	dearer.PrincipalAmount = pay.PrincipalAmount.Add(decimal.New(1, -2))
 	otherCard.Source = quickstream.FromCard(sandboxtest.Card("5105105105105100"))
 	otherToken.Source = quickstream.FromSingleUseToken("T-1")
+	from := func(source quickstream.AccountSource) quickstream.PayParams {
+		p := pay
+		p.Source, p.ECI, p.StoredCredential = source, "", nil
+		return p
+	}
+	card := func(number string, month time.Month) quickstream.PayParams {
+		p, details := pay, sandboxtest.Card(number)
+		details.Expiry.Month = month
+		p.Source = quickstream.FromCard(details)
+		return p
+	}
+	bank := func(bsb, number string) quickstream.PayParams {
+		return from(quickstream.FromBankAccount(quickstream.BankAccountDetails{AccountName: "Ann", BSB: bsb, AccountNumber: quickstream.NewSecret(number)}))
+	}
+	nz := func(bank, branch, number string) quickstream.PayParams {
+		return from(quickstream.FromNZBankAccount(quickstream.NZBankAccountDetails{AccountName: "Ann", BankCode: bank, BranchCode: branch, AccountNumber: quickstream.NewSecret(number)}))
+	}
 	topUp := quickstream.TopUpParams{OriginalReceiptNumber: "R-1", PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD}
 	collect := quickstream.CollectParams{
 		SupplierBusinessCode: pay.SupplierBusinessCode, PrincipalAmount: pay.PrincipalAmount, Currency: pay.Currency,
@@ -68,6 +86,11 @@ func TestTheSameKeyIsTheSameRequest(t *testing.T) {
 		"a payment": {"", "K1", pay}, "another key": {"", "K2", pay}, "another amount": {"", "K1", dearer}, "another card": {"", "K1", otherCard},
 		"a token": {"", "K1", otherToken}, "another environment": {"https://other.invalid/rest/v1", "K1", pay},
 		"a top-up": {"", "K1", topUp}, "a re-authorisation": {"", "K1", quickstream.ReauthoriseParams(topUp)}, "a collection": {"", "K1", collect},
+		"a card in May": {"", "K1", card("4111111111444496", time.May)}, "in June": {"", "K1", card("4111111111444496", time.June)},
+		"with other last digits": {"", "K1", card("4111111115444492", time.May)},
+		"a bank account":         {"", "K1", bank("032-002", "999994")}, "another branch": {"", "K1", bank("032-003", "999994")}, "another number": {"", "K1", bank("032-002", "123465")},
+		"a New Zealand account": {"", "K1", nz("01", "0001", "0000001")}, "another bank's": {"", "K1", nz("02", "0001", "0000001")},
+		"another branch's": {"", "K1", nz("01", "0002", "0000001")}, "another number there": {"", "K1", nz("01", "0001", "9999940")},
 	} {
 		body, named := sent(of.environment, of.key, of.params)
 		again, _ := sent(of.environment, of.key, of.params)

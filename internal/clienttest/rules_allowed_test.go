@@ -1,9 +1,12 @@
 package clienttest_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
@@ -38,5 +41,49 @@ func TestWhatWasReadMayBeOld(t *testing.T) {
 		terms, err := agreement.Terms()
 		require.NoError(t, err)
 		require.NoError(t, client.PayTo.AmendBilaterally(t.Context(), terms), status)
+	}
+}
+
+// A pre-authorisation takes a wallet's number without a cryptogram, and Do what no method of this package makes.
+func TestNoRuleOfOurs(t *testing.T) {
+	requests := 0
+	client := clientOf(t, func(*http.Request) (*http.Response, error) {
+		requests++
+		return answer(http.StatusUnprocessableEntity, errorBody), nil
+	})
+	card := approvedCard()
+	card.WalletProvider = quickstream.WalletProviderApplePay
+	_, err := client.Transactions.Preauthorise(t.Context(), quickstream.PreauthoriseParams{
+		SupplierBusinessCode: "SHOP", Source: quickstream.FromCard(card), PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
+		ECI: quickstream.ECIPhone,
+	})
+	require.NotErrorIs(t, err, quickstream.ErrNotSent)
+	err = client.Do(t.Context(), quickstream.Request{Method: http.MethodDelete, Route: "/customers/{customerId}", Path: []string{"C-1"}}, nil)
+	require.NotErrorIs(t, err, quickstream.ErrNotSent)
+	require.Equal(t, 2, requests)
+}
+
+// Data of a gateway may hold secrets, so a payment with them cannot be planned.
+func TestGatewayDataIsNotPlanned(t *testing.T) {
+	pay := payment()
+	pay.Source, pay.MPGSData = quickstream.FromSingleUseToken("S-1"), map[string]any{"transaction": "1"}
+	_, err := clientOf(t, says(http.StatusOK, "{}")).Transactions.Plan(t.Context(), pay)
+	require.Error(t, err)
+}
+
+// A stored refund is held to the rules again: its new expiry has two and four digits.
+func TestStoredExpiry(t *testing.T) {
+	client := clientOf(t, says(http.StatusOK, "{}"))
+	intent, err := client.Transactions.Plan(t.Context(), quickstream.RefundParams{
+		Original: &quickstream.Transaction{ReceiptNumber: "R-1"}, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
+		CardExpiry: quickstream.YearMonth{Year: 2031, Month: time.May},
+	})
+	require.NoError(t, err)
+	for _, replace := range [][2]string{{`"05"`, `"0a"`}, {`"2031"`, `"203a"`}} {
+		stored := intent
+		stored.Request = bytes.Replace(intent.Request, []byte(replace[0]), []byte(replace[1]), 1)
+		require.NotEqual(t, string(intent.Request), string(stored.Request))
+		_, err := client.Transactions.Submit(t.Context(), stored, func(context.Context) error { return nil })
+		require.ErrorContains(t, err, "refund.cardExpiry.valid")
 	}
 }

@@ -2,6 +2,8 @@ package clienttest_test
 
 import (
 	"bytes"
+	"context"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,4 +103,18 @@ func TestReportBreaksOff(t *testing.T) {
 			assert.Len(t, box.Requests(), c.questions, name)
 		})
 	}
+}
+
+// The wait for a report ends with its context, also in a pause.
+func TestAwaitReportEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := clientOf(t, says(http.StatusAccepted, ""))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begun := time.Now()
+		_, err := client.Transactions.AwaitReport(ctx, new(bytes.Buffer), reportDay(), quickstream.ReportWait{Interval: time.Hour})
+		assert.ErrorIs(t, err, quickstream.ErrReportNotReady)
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, time.Second, time.Since(begun))
+	})
 }
