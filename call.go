@@ -60,7 +60,6 @@ func (c *Client) begin(name Operation, opts []CallOption, ids ...string) *call {
 // beginCall begins a call of an operation that may not be in the table.
 func (c *Client) beginCall(op operation, opts []CallOption, ids []string) *call {
 	started := &call{client: c, op: op, config: c.config}
-	started.config.operation = op.name
 	for _, o := range opts {
 		if name, ok := o.(madeBy); ok {
 			started.op.name = Operation(name)

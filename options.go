@@ -50,7 +50,6 @@ type callConfig struct {
 	business    string // for requests without one
 	reference   string // for transactions without one
 	metadata    map[string]string
-	operation   Operation // of the call; "" for a client's options
 	statuses    statuses
 	retries     serviceRetries
 	currency    Currency // for requests without one
@@ -234,25 +233,6 @@ func WithMetadata(members map[string]string) CallOption {
 	added := maps.Clone(members)
 	return callOption(func(c *callConfig) error {
 		c.metadata = added
-		return nil
-	})
-}
-
-// WithOptions gives a call the options that of returns for the call's operation. So a program can pass
-// one option on to calls that it does not know.
-func WithOptions(of func(Operation) []CallOption) CallOption {
-	return callOption(func(c *callConfig) error {
-		if of == nil {
-			return errors.New("WithOptions: the function is nil")
-		}
-		for _, o := range of(c.operation) {
-			if o == nil {
-				return errors.New("WithOptions: an option is nil")
-			}
-			if err := o.applyCall(c); err != nil {
-				return err
-			}
-		}
 		return nil
 	})
 }
