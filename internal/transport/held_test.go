@@ -55,6 +55,12 @@ func TestOnlyWhatGotOutCounts(t *testing.T) {
 	_, err := conn.Write([]byte("POST"))
 	assert.Error(t, err)
 	assert.False(t, twice.shut(), "something had passed before")
+	slow := &gate{window: window{time.Now().Add(-29 * time.Second), 30 * time.Second}}
+	slow.pass()
+	slow.window.length = time.Second // which is over when the next part is written
+	_, ok := slow.pass()
+	assert.True(t, ok)
+	assert.False(t, slow.shut(), "something had passed in time")
 	for ago, out := range map[time.Duration]bool{29 * time.Second: true, 31 * time.Second: false} {
 		claimed := &gate{window: window{time.Now().Add(-ago), 30 * time.Second}}
 		conn := newHeldConn(brokenConn{takes: 1})
