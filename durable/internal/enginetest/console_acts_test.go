@@ -282,6 +282,10 @@ func TestConsoleNotWell(t *testing.T) {
 func TestConsoleNotify(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
+	o.paid("untold")
+	o.edit("notified = 0", "untold")
+	assert.NotContains(t, o.get("jo", "attention").body, "refuses the outcome", "it was not told yet")
+	o.edit("notified = changes", "untold")
 	o.refuses(assert.AnError)
 	o.pay("A", o.card(sandbox.CardAttempted))
 	o.eventually(func() bool { o.Work(o.shop.get("A")); return o.health().Refused == 1 }, "it is refused")

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -159,4 +160,59 @@ func TestConsoleHistory(t *testing.T) {
 	assert.Contains(t, page.body, "history confirmed: the only one")
 	assert.Contains(t, page.body, "restoring ended: the lists are away")
 	assert.Zero(t, o.health().Restoring)
+}
+
+// In each standing the page has a sentence. It says that the money was taken if it was, and that the order can be paid
+// again only if it can.
+func TestConsoleStandings(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	o.ends("A", "A", o.card("4111111111444496"))
+	for standing, text := range map[durable.Standing]string{
+		{State: durable.StateApproved}:                                         "The money was taken.",
+		{State: durable.StateDeclined}:                                         "said no. No money was taken",
+		{State: durable.StateDeclined, Reason: durable.ReasonRejected}:         "said no. No money was taken",
+		{State: durable.StateDeclined, Reason: durable.ReasonRefused}:          "did not accept the request. No money was taken",
+		{State: durable.StateNotSent, Reason: durable.ReasonCancelled}:         "given up before it was sent. No money was taken",
+		{State: durable.StatePending, Reason: durable.ReasonSuspended}:         "Fraud screening holds it",
+		{State: durable.StateVoided}:                                           "The customer has the money.",
+		{State: durable.StateReturned}:                                         "The bank has returned the money",
+		{State: durable.StateReturned, Reason: durable.ReasonReversed}:         "The service has reversed it.",
+		{State: durable.StateNeedsPerson, Reason: durable.ReasonNotFound}:      "no proof that no money was taken",
+		{State: durable.StateNeedsPerson, Reason: durable.ReasonDoubleCharged}: "charged twice",
+		{State: durable.StateNeedsPerson, Reason: durable.ReasonConflict}:      "and then decide",
+		{State: durable.StateNeedsPerson, Reason: durable.ReasonRestored}:      "and then decide",
+		{State: durable.StateNeedsPerson, Reason: durable.ReasonAltered}:       "and then decide",
+		{State: durable.StateNeedsPerson, Reason: durable.ReasonUnresolved}:    "and then decide",
+		{State: durable.StateNeedsPerson, Reason: durable.ReasonLookUps}:       "and then decide",
+	} {
+		o.edit("state = '"+string(standing.State)+"', reason = '"+string(standing.Reason)+"'", "A")
+		page, w := o.page("jo", "A").body, o.shop.get("A")
+		require.Equal(t, standing.Name(), w.Name())
+		assert.Contains(t, page, text, standing.Name())
+		taken := strings.Contains(page, "The money was taken.") || strings.Contains(page, "charged twice")
+		assert.Equal(t, w.Paid(), taken, standing.Name())
+		if strings.Contains(page, "No money was taken, and "+mayPayAgain) {
+			assert.True(t, w.MayPayAgain(), standing.Name())
+		}
+	}
+}
+
+// Nothing is sent from a database of another facility until a person says that the installation has moved.
+func TestConsoleFacility(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	require.NoError(t, o.db.exec(t.Context(), `UPDATE quickstream.meta SET value = replace(value, '"address":"', '"address":"https://elsewhere.example') WHERE name = 'facility'`))
+	page := o.get("jo", "installation")
+	assert.Contains(t, page.body, "Another facility.")
+	assert.False(t, o.get("reader", "installation").offers("confirm-facility"))
+	_, err := o.tryPay(durable.NewWrite{ID: "A", Order: "A"}, o.card(sandbox.CardAttempted))
+	require.NoError(t, err)
+	o.Work(o.shop.get("A"))
+	assert.Zero(t, o.charged("A"))
+	page = o.submit("jo", page, "confirm-facility", "note", "the service has another address")
+	assert.False(t, page.offers("confirm-facility"))
+	assert.Contains(t, page.body, "facility confirmed: the service has another address")
+	assert.True(t, o.Settled("A").Paid())
+	assert.Equal(t, 1, o.charged("A"))
 }
