@@ -12,7 +12,7 @@ import (
 // mayTake is how long a part of a stream or of an export may take to be written.
 const mayTake = time.Minute
 
-// export writes a list as CSV page by page, the last written first.
+// export writes a list as CSV page by page, the newest first.
 func (c *console[TTx]) export(q request, _ string) {
 	s := searchOf(q)
 	g, err := c.glance(q.Context())

@@ -185,6 +185,7 @@ func (c *console[TTx]) attention(q request, notice string) {
 		*rows, content.More, err = rowsOf(found.Writes), content.More || found.Next != "", errors.Join(err, failed)
 	}
 	content.Unknown = slices.DeleteFunc(content.Unknown, func(r row) bool { return r.Reason == durable.ReasonDoubleCharged || r.ReplacedBy != "" })
+	content.Refused = slices.DeleteFunc(content.Refused, func(r row) bool { return r.Failures == 0 }) // it was not told yet
 	for next, more := durable.Cursor(""), true; more && err == nil && len(content.Held) < mostFound; more = next != "" {
 		var waiting []durable.Notification
 		waiting, next, err = c.engine.Notifications(q.Context(), next, 1000)

@@ -122,6 +122,10 @@ func meaning(r Record, elsewhere bool) string {
 		return "It was sent, and the service could not take it then. It is looked up, and then sent again by itself. Do not take the money another way."
 	case other != "" && !takes(r):
 		return other
+	case r.State == durable.StatePending && r.Reason == durable.ReasonSuspended:
+		return "Fraud screening holds it: somebody releases or refuses it in the service's portal. Do not take the money another way."
+	case r.State == durable.StateReturned && r.Reason == durable.ReasonReversed:
+		return "The service has reversed it. The customer has the money. " + unpaid
 	}
 	return map[string]string{
 		"queued":         "It waits to be sent. Nothing has happened to the money yet.",

@@ -1,0 +1,106 @@
+package browsertest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// The two pages of the sandbox's command are good on a phone and on a desk, in the light and in the dark, and by
+// keyboard alone; the first one shows what happens at once.
+func TestSandbox(t *testing.T) {
+	p := open(t)
+	page, client := startSandbox(t)
+	p.do(chromedp.Navigate(page))
+	p.says("Nothing has come in.")
+	p.look("sandbox-empty")
+	p.says("This page is live.")
+	for i, card := range []string{sandbox.CardAttempted, noFunds, sandbox.CardAttempted} {
+		params := payment(quickstream.FromCard(sandboxtest.Card(card)))
+		params.CustomerReferenceNumber = fmt.Sprintf("ORDER-%d", 1042+i)
+		_, err := client.Transactions.Pay(t.Context(), params)
+		assert.Equal(t, card == noFunds, errors.Is(err, quickstream.ErrDeclined), card)
+	}
+	p.says("ORDER-1044")
+	p.press(`li[id^="request-"] summary`)
+	p.waitFor(`document.querySelector('li[id^="request-"] .detail pre')`)
+	p.do(chromedp.Evaluate[chromedp.Void]("document.activeElement.blur(); scrollTo(0, 0); undefined"))
+	p.picture("sandbox", 960)
+	p.do(chromedp.Navigate(page + "make"))
+	p.press("button[name=fault]") // the first: a lost answer
+	p.says("Faults that wait for a call: 1.")
+	p.press("button[name=mend]")
+	p.says("No fault waits for a call.")
+	p.press("button[name=card][value='4242424242424242']")
+	p.waitFor(`document.getElementById("state").textContent === "Done."`)
+	p.waitFor(`document.activeElement.value === "4242424242424242"`) // the page was shown again, and the focus stays
+	p.do(chromedp.Click(chromedp.CSS("form:has(#event) button")))
+	p.do(chromedp.Navigate(page))
+	p.press(`li[id^="delivery-"] summary`)
+	p.waitFor(`document.querySelector('li[id^="delivery-"] .detail pre')`)
+	p.lookInColours("sandbox")
+	p.do(chromedp.Navigate(page + "make"))
+	p.lookInColours("sandbox-make")
+	p.do(chromedp.Navigate(page + "detail?request=1"))
+	p.look("sandbox-detail")
+}
+
+// press focuses an element and presses Enter.
+func (p *tab) press(selector string) {
+	p.Helper()
+	p.waitFor("document.querySelector(" + strconv.Quote(selector) + ")")
+	p.do(chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent("\r"))
+}
+
+// lookInColours looks at the page in the light and in the dark.
+func (p *tab) lookInColours(name string) {
+	p.Helper()
+	for _, scheme := range []string{"light", "dark"} {
+		_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}, //nolint:misspell // the name is CSS's
+		})
+		require.NoError(p, err)
+		p.look(name + "-" + scheme)
+	}
+}
+
+// startSandbox builds the sandbox's command and starts it, and returns the address of its page and a client. Its events
+// are delivered.
+func startSandbox(t *testing.T) (page string, client *quickstream.Client) {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "quickstream-sandbox")
+	built, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/quickstream-go/quickstream/cmd/quickstream-sandbox").CombinedOutput()
+	require.NoError(t, err, "%s", built)
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(receiver.Close)
+	command := exec.CommandContext(t.Context(), program, "-addr", "127.0.0.1:0", "-world", "plain", "-quiet", "-webhook", receiver.URL) // until the test ends
+	out, err := command.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, command.Start())
+	t.Cleanup(func() { _ = command.Wait() })
+	variables := map[string]string{}
+	for lines := bufio.NewScanner(out); variables["SANDBOX"] == "" && lines.Scan(); {
+		name, value, _ := strings.Cut(strings.TrimPrefix(lines.Text(), "export "), "=")
+		variables[name] = value
+	}
+	keys := quickstream.Keys{Secret: quickstream.NewSecretKey(variables["QUICKSTREAM_SECRET_KEY"])}
+	client, err = quickstream.NewClient(quickstream.CustomURL(variables["QUICKSTREAM_ENVIRONMENT"]), keys)
+	require.NoError(t, err)
+	return variables["SANDBOX"] + "/", client
+}

@@ -1,0 +1,394 @@
+package enginetest
+
+import (
+	"context"
+	"database/sql"
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/console"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/webhooks"
+)
+
+// A refund is made once, however often its form is sent, and by one of two people who see the same page.
+func TestConsoleRefund(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	p := o.paid("A")
+	jo, kim := o.page("jo", p.ID), o.page("kim", p.ID)
+	first := o.submit("jo", jo, "refund", "how", "part", "amount", "4.00", "note", "a torn page")
+	require.Contains(t, first.body, "It is stored, and sent by itself.")
+	assert.Contains(t, first.body, "Refund: asked for: a torn page")
+	assert.Contains(t, first.body, `by Jo`)
+	again := o.submit("jo", jo, "refund", "how", "part", "amount", "4.00", "note", "a torn page")
+	assert.Equal(t, http.StatusOK, again.status, "a second click is the same refund")
+	other := o.submit("jo", jo, "refund", "how", "part", "amount", "5.00", "note", "a torn page")
+	assert.Equal(t, http.StatusUnprocessableEntity, other.status)
+	assert.Contains(t, other.body, "Your form was sent before")
+	second := o.submit("kim", kim, "refund", "how", "all", "note", "a torn page")
+	assert.Equal(t, http.StatusUnprocessableEntity, second.status)
+	assert.Contains(t, second.body, "Something has happened to the payment since your page was shown")
+	assert.Contains(t, second.body, "by Jo", "the second person is shown the first")
+	d := o.details(p.ID)
+	require.Len(t, d.FollowUps, 1)
+	assert.Equal(t, "8.34", d.Left.String())
+	kim = o.page("kim", p.ID)
+	assert.Contains(t, kim.body, "All that is left, $8.34")
+	assert.Contains(t, kim.body, "Being refunded")
+	assert.NotContains(t, kim.body, "Void only", "a part is refunded")
+	for name, wrong := range map[string][]string{
+		"too much": {"how", "part", "amount", "9.00", "note", "x"}, "no amount": {"how", "part", "note", "x"}, "no reason": {"how", "all"},
+		"two lines": {"how", "all", "note", "x\ny"}, "nothing chosen": {"note", "x"}, "no version": {"how", "all", "note", "x", "version", "0"},
+		"cents of cents": {"how", "part", "amount", "1.001", "note", "x"}, "below zero": {"how", "part", "amount", "-1", "note", "x"},
+		"an id of their own": {"how", "all", "note", "x", "write", "mine"},
+	} {
+		answer := o.submit("kim", o.page("kim", p.ID), "refund", wrong...)
+		assert.Equal(t, http.StatusUnprocessableEntity, answer.status, name)
+		assert.Contains(t, answer.body, "Not done.", name)
+	}
+	require.Len(t, o.details(p.ID).FollowUps, 1)
+	o.submit("kim", o.page("kim", p.ID), "refund", "how", "all", "note", "the rest")
+	assert.False(t, o.page("jo", p.ID).offers("refund"), "nothing is left")
+}
+
+// The page says what becomes of the order when all is refunded: it stays paid, and cannot be paid again.
+func TestConsoleRefundOfAll(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	p := o.paid("A")
+	o.Advance(48 * time.Hour)
+	page := o.page("jo", p.ID)
+	assert.Contains(t, page.body, "After a void the order can be paid again. After a refund it stays paid, and cannot.")
+	o.submit("jo", page, "refund", "how", "all", "note", "changed their mind")
+	refund := o.Settled(o.details(p.ID).FollowUps[0].ID)
+	assert.True(t, refund.Approved())
+	assert.Contains(t, o.page("jo", p.ID).body, "It was taken, and all of it was refunded. The customer gets the money back. The order stays paid.")
+	order, err := o.Engine().PaymentOf(t.Context(), p.Order)
+	require.NoError(t, err)
+	assert.True(t, order.Paid())
+	assert.False(t, order.MayPayAgain())
+}
+
+// All of a payment is voided on its day.
+func TestConsoleReverse(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	for _, how := range []string{"all", "void"} {
+		p := o.paid(how)
+		answer := o.submit("jo", o.page("jo", p.ID), "refund", "how", how, "note", "changed their mind")
+		require.Equal(t, http.StatusOK, answer.status)
+		o.reaches(p.ID, "voided")
+		page := o.page("jo", p.ID)
+		assert.Contains(t, page.body, "The customer has the money.")
+		assert.Contains(t, page.body, "<strong>$0.00</strong>", "net")
+		assert.False(t, page.offers("refund"))
+	}
+}
+
+// Nothing can be decided before a look-up of the last minute, and then only once, about the version that was seen.
+func TestConsoleDecide(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	p := o.lost("A")
+	page := o.page("jo", p.ID)
+	assert.Contains(t, page.body, "That is no proof that no money was taken")
+	require.False(t, page.offers("decide"))
+	assert.Contains(t, page.body, "older than a minute")
+	page = o.submit("jo", page, "look-up")
+	require.True(t, page.offers("decide"), page.body)
+	kim := o.page("kim", p.ID)
+	other := o.paid("B")
+	for name, wrong := range map[string][]string{
+		"no result": {"note", "x"}, "no receipt": {"verdict", "approved", "note", "x"}, "no reason": {"verdict", "declined"},
+		"no receipt number": {"verdict", "approved", "receipt", "?", "note", "x"}, "not there": {"verdict", "approved", "receipt", "1234567890", "note", "x"},
+	} {
+		answer := o.submit("jo", page, "decide", wrong...)
+		assert.Equal(t, http.StatusUnprocessableEntity, answer.status, name)
+		page = o.submit("jo", answer, "look-up")
+	}
+	answer := o.submit("jo", page, "decide", "verdict", "declined", "note", "support says so")
+	assert.Contains(t, answer.body, "Decided.")
+	assert.Contains(t, answer.body, "decided: declined: support says so")
+	second := o.submit("kim", kim, "decide", "verdict", "not_sent", "note", "x")
+	assert.Equal(t, http.StatusUnprocessableEntity, second.status)
+	assert.Contains(t, second.body, "Something has happened")
+	assert.Contains(t, second.body, "by Jo")
+	assert.Equal(t, "declined", o.shop.get(p.ID).Name())
+	assert.False(t, o.page("jo", other.ID).offers("decide"), "it is settled")
+	assert.False(t, o.page("jo", other.ID).offers("look-up"))
+}
+
+// A payment whose outcome is not known shows no sum that a customer could be told, and one that was found after a lost
+// answer shows no error.
+func TestConsoleUnknown(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	page := o.page("jo", o.lost("A").ID)
+	assert.Contains(t, page.body, "<dt>Taken</dt><dd>not known</dd>")
+	assert.Contains(t, page.body, "<dt>Net</dt><dd><strong>not known</strong></dd>")
+	assert.Contains(t, page.body, "What went wrong last")
+	o.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 1})
+	o.pay("B", o.card(sandbox.CardAttempted))
+	found := o.Settled("B")
+	page = o.page("jo", found.ID)
+	assert.Contains(t, page.body, "<dt>Taken</dt><dd>$12.34</dd>")
+	assert.NotContains(t, page.body, "What went wrong last")
+	o.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Status(http.StatusServiceUnavailable, sandbox.ServiceError)})
+	o.pay("C", o.card(sandbox.CardAttempted))
+	o.eventually(func() bool { w := o.shop.get("C"); o.Work(w); return w.State == durable.StateQueued && w.Sends > 0 }, "it was refused once")
+	page = o.page("jo", "C")
+	assert.Contains(t, page.body, "<dt>Taken</dt><dd>not known</dd>")
+	assert.NotContains(t, page.body, "Nothing has happened to the money yet")
+}
+
+// Of what is still looked up by itself nothing is decided after a look-up that says nothing: one that failed, or that finds
+// nothing while a transaction may be missing from look-ups.
+func TestConsoleDecideEarly(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	o.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Status(http.StatusBadGateway, sandbox.HTML), Times: 1})
+	o.pay("A", o.card(sandbox.CardAttempted))
+	p := o.reaches("A", "unknown")
+	o.Advance(6 * time.Minute)
+	page := o.submit("jo", o.page("jo", p.ID), "look-up")
+	assert.False(t, page.offers("decide"), "it may be found later")
+	assert.Contains(t, page.body, "that can take a quarter of an hour")
+	values := page.form("look-up")
+	values.Set("verdict", "not_sent")
+	answer := o.send("jo", http.MethodPost, "decide", values)
+	assert.Equal(t, http.StatusUnprocessableEntity, answer.status)
+	assert.Contains(t, answer.body, "Not done. The service shows nothing yet")
+	assert.Equal(t, "unknown", o.shop.get(p.ID).Name())
+	o.Advance(10 * time.Minute)
+	page = o.submit("jo", o.page("jo", p.ID), "look-up")
+	assert.True(t, page.offers("decide"), page.body)
+	o.inject(sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(http.StatusBadGateway, sandbox.HTML)})
+	page = o.submit("jo", o.page("jo", p.ID), "look-up")
+	assert.False(t, page.offers("decide"), "the service was not asked")
+	assert.Contains(t, page.body, "The service could not be asked")
+}
+
+// A look-up is old after a minute, also in a form that was shown before.
+func TestConsoleDecideLate(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	p := o.lost("A")
+	page := o.submit("jo", o.page("jo", p.ID), "look-up")
+	require.True(t, page.offers("decide"))
+	o.Advance(2 * time.Minute)
+	answer := o.submit("jo", page, "decide", "verdict", "declined", "note", "x")
+	assert.Equal(t, http.StatusUnprocessableEntity, answer.status)
+	assert.Equal(t, "needs_person.not_found", o.shop.get(p.ID).Name())
+	assert.False(t, answer.offers("decide"))
+}
+
+// The receipt of another payment, and of another amount, is refused.
+func TestConsoleReceipt(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	p := o.lost("A")
+	larger := o.card(sandbox.CardAttempted)
+	larger.PrincipalAmount = decimal.New(1300, -2)
+	another, more := o.paid("B"), o.ends("C", "C", larger)
+	o.Advance(time.Hour)
+	for receipt, text := range map[string]string{another.ReceiptNumber: "the receipt is that of another write", more.ReceiptNumber: "has another amount"} {
+		page := o.submit("jo", o.page("jo", p.ID), "look-up")
+		answer := o.submit("jo", page, "decide", "verdict", "approved", "receipt", receipt, "note", "x")
+		assert.Contains(t, answer.body, text)
+	}
+	assert.Equal(t, "needs_person.not_found", o.shop.get(p.ID).Name())
+}
+
+// Another payment instead of one that is not found is offered if the merchant can make one.
+func TestConsolePayAgain(t *testing.T) {
+	t.Parallel()
+	var o *office
+	o = openOffice(t, func(opts *console.Options) {
+		opts.PayAgain = func(context.Context, durable.Write) (quickstream.TransactionParams, error) {
+			return o.card(sandbox.CardAttempted), nil
+		}
+	})
+	p := o.lost("A")
+	page := o.submit("jo", o.page("jo", p.ID), "look-up")
+	answer := o.submit("jo", page, "pay-again", "note", "the customer agrees")
+	require.Contains(t, answer.body, "Another payment is stored")
+	current, err := o.Engine().PaymentOf(t.Context(), "A")
+	require.NoError(t, err)
+	require.NotEqual(t, p.ID, current.ID)
+	o.Settled(current.ID)
+	o.submit("kim", page, "pay-again", "note", "x")
+	assert.Equal(t, 1, o.charged("A"), "the form was sent before")
+	answer = o.submit("kim", page, "pay-again", "note", "x", "write", "console-another")
+	assert.Equal(t, http.StatusUnprocessableEntity, answer.status)
+	assert.False(t, o.page("jo", p.ID).offers("pay-again"))
+	assert.Contains(t, o.page("jo", p.ID).body, "Instead of it there is")
+}
+
+// Who pauses, goes on and tries again stands in the history of the installation.
+func TestConsoleInstallation(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	page := o.get("jo", "installation")
+	assert.Contains(t, page.body, "All is well.")
+	assert.Equal(t, http.StatusUnprocessableEntity, o.submit("jo", page, "pause").status, "no reason")
+	page = o.submit("jo", page, "pause", "note", "the bank asks for it")
+	assert.Contains(t, page.body, "Jo has paused the installation")
+	assert.Contains(t, page.body, "the bank asks for it")
+	assert.False(t, page.offers("pause"))
+	for _, other := range []string{"", "attention"} {
+		assert.Contains(t, o.get("reader", other).body, "Jo has paused the installation")
+	}
+	page = o.submit("kim", page, "unpause", "note", "done")
+	assert.Contains(t, page.body, "All is well.")
+	assert.Zero(t, o.health().Paused)
+	for _, absent := range []string{"confirm-history", "end-restoring", "confirm-facility"} {
+		assert.False(t, page.offers(absent))
+	}
+}
+
+// The page of the installation says that all is well only when nothing is for a person and no clock is far from another.
+func TestConsoleNotWell(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	o.refuses(assert.AnError)
+	o.pay("A", o.card(sandbox.CardAttempted))
+	o.eventually(func() bool { o.Work(o.shop.get("A")); return o.health().Refused == 1 }, "it is refused")
+	page := o.get("jo", "installation")
+	assert.NotContains(t, page.body, "All is well.")
+	assert.Contains(t, page.body, "1 for a person")
+
+	o = officeOf(serves(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ClockSkew = 3 * time.Minute })))
+	o.paid("B")
+	page = o.get("jo", "installation")
+	assert.Regexp(t, "Clocks apart.*(2|3) minutes ahead of the installation&#39;s time", page.body)
+}
+
+// What OnOutcome refuses is for a person, and is notified again from its page.
+func TestConsoleNotify(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	o.paid("untold")
+	o.edit("notified = 0", "untold")
+	assert.NotContains(t, o.get("jo", "attention").body, "refuses the outcome", "it was not told yet")
+	o.edit("notified = changes", "untold")
+	o.refuses(assert.AnError)
+	o.pay("A", o.card(sandbox.CardAttempted))
+	o.eventually(func() bool { o.Work(o.shop.get("A")); return o.health().Refused == 1 }, "it is refused")
+	assert.Contains(t, o.get("jo", "attention").body, "The shop's program refuses the outcome")
+	answer := o.submit("jo", o.page("jo", "A"), "notify", "note", "mended")
+	assert.Equal(t, http.StatusUnprocessableEntity, answer.status)
+	assert.Contains(t, answer.body, "refuses the outcome again")
+	o.refuses(nil)
+	assert.Contains(t, o.submit("jo", answer, "notify", "note", "mended").body, "has accepted the outcome")
+	assert.Contains(t, o.names("A"), "approved")
+}
+
+// What people and others have written is shown as text, and tokens are not shown.
+func TestConsoleEscapes(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	const hostile = `"><b id=hostile>'/../?&#`
+	o.people["jo"] = console.Person{Name: hostile, Read: true, Act: true}
+	p := o.paid(hostile)
+	answer := o.submit("jo", o.page("jo", p.ID), "refund", "how", "all", "note", hostile)
+	require.Equal(t, http.StatusOK, answer.status)
+	o.submit("jo", o.get("jo", "installation"), "pause", "note", hostile)
+	for _, path := range []string{"", "payment?id=" + url.QueryEscape(p.ID), "installation", "attention", "?find=" + url.QueryEscape(hostile), "?amount=" + url.QueryEscape(hostile)} {
+		page := o.get("jo", path)
+		assert.Contains(t, page.body, "b id=hostile", path)
+		assert.NotContains(t, page.body, "<b id=hostile", path)
+	}
+	found := o.get("jo", "?find="+url.QueryEscape(hostile))
+	require.Contains(t, found.orders(), hostile)
+	assert.Equal(t, http.StatusOK, o.get("jo", found.link("&#34;&gt;&lt;b id=hostile")).status, "its page is linked")
+}
+
+// The console does what it does by the public API alone.
+func TestConsoleImports(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../console/*.go")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	allowed := []string{"github.com/quickstream-go/quickstream", "github.com/quickstream-go/quickstream/durable", "github.com/quickstream-go/quickstream/resolve", "github.com/shopspring/decimal"}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(gotoken.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, spec := range parsed.Imports {
+			path := strings.Trim(spec.Path.Value, `"`)
+			assert.NotContains(t, path, "internal", file)
+			assert.NotContains(t, path, "database/sql", file)
+			if strings.Contains(path, ".") {
+				assert.Contains(t, allowed, path, file)
+			}
+		}
+		for node := range ast.Preorder(parsed) {
+			switch n := node.(type) {
+			case *ast.BasicLit:
+				assert.NotRegexp(t, `\b(SELECT|INSERT|UPDATE|DELETE)\b`, n.Value, file)
+			case *ast.SelectorExpr: // of a transaction; that of an address is another one
+				of, isSelector := n.X.(*ast.SelectorExpr)
+				address := isSelector && of.Sel.Name == "URL"
+				assert.False(t, n.Sel.Name == "Exec" || n.Sel.Name == "Query" && !address, "%s: %s", file, n.Sel.Name)
+			}
+		}
+	}
+}
+
+// A notification that is held is for a person, and is tried again from there.
+func TestConsoleHeld(t *testing.T) {
+	t.Parallel()
+	var mended atomic.Bool
+	o := officeOf(open(t, onFile(t, filepath.Join(t.TempDir(), "shop.db")), func(opts *durable.Options[*sql.Tx]) {
+		opts.OnEvent = func(context.Context, *sql.Tx, *webhooks.Notification) error {
+			if mended.Load() {
+				return nil
+			}
+			return assert.AnError
+		}
+	}))
+	o.listen()
+	o.mandate()
+	require.NoError(t, o.Sandbox.Flush(t.Context()))
+	o.eventually(func() bool { o.Orphans(); return o.health().Held > 0 }, "it is held")
+	held := o.get("jo", "attention")
+	assert.Contains(t, held.body, "Held notifications")
+	assert.Contains(t, held.body, "It has failed")
+	assert.False(t, o.get("reader", "attention").offers("retry"))
+	mended.Store(true)
+	assert.Contains(t, o.submit("jo", held, "retry").body, "It is tried again now.")
+	o.eventually(func() bool { o.Orphans(); return o.health().Held == 0 }, "it is confirmed")
+	assert.Equal(t, http.StatusOK, o.submit("jo", held, "retry").status, "it was confirmed meanwhile")
+	assert.Contains(t, o.get("jo", "attention").body, "Nothing waits for a person.")
+}
+
+// The page of a refund says nothing of money that was taken, and nobody refunds it.
+func TestConsoleFollowUp(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	p := o.paid("A")
+	o.submit("jo", o.page("jo", p.ID), "refund", "how", "all", "note", "x")
+	o.reaches(p.ID, "voided")
+	void := o.page("jo", o.details(p.ID).FollowUps[0].ID)
+	assert.NotContains(t, void.body, "<dt>Taken</dt>")
+	assert.Contains(t, void.body, "It follows <a")
+	assert.False(t, void.offers("refund"))
+	o.Settled(p.ID)
+	before := len(o.names(p.ID))
+	assert.Contains(t, o.submit("jo", o.page("jo", p.ID), "notify", "note", "its row was lost").body, "has accepted the outcome")
+	assert.Len(t, o.names(p.ID), before+1)
+}
