@@ -267,11 +267,16 @@ func (s *shop[TTx]) eventually(holds func() bool, what string) {
 
 func eventually(t testing.TB, holds func() bool, what string) {
 	t.Helper()
+	within(t, time.Minute, holds, what)
+}
+
+func within(t testing.TB, d time.Duration, holds func() bool, what string) {
+	t.Helper()
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
-	for deadline := time.Now().Add(time.Minute); !holds(); <-ticker.C {
+	for deadline := time.Now().Add(d); !holds(); <-ticker.C {
 		if time.Now().After(deadline) {
-			t.Fatal("not within a minute: " + what)
+			t.Fatalf("not within %v: %s", d, what)
 		}
 	}
 }

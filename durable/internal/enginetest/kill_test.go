@@ -106,8 +106,8 @@ func sell(address string) error {
 		}
 		id := os.Getenv(firstVariable) + "-" + strconv.Itoa(n)
 		token, err := sandboxtest.CardToken(ctx, client, sandbox.CardAttempted)
-		if err != nil {
-			return err
+		if err != nil { // no answer in time: another one costs nothing
+			continue
 		}
 		tx, err := db.BeginTx(ctx, nil)
 		if err != nil {
@@ -200,7 +200,7 @@ func testKills(t *testing.T, address string, kills, processes int) {
 	}
 	for order, times := range charged {
 		assert.Equal(t, 1, times, order)
-		eventually(t, func() bool {
+		within(t, 3*time.Minute, func() bool { // what a killed process had at work is rescued after a while
 			w, err := engine.Get(ctx, order)
 			return err == nil && w.Paid() && w.Notified
 		}, order+" is paid")
