@@ -1,7 +1,6 @@
 package clienttest_test
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,8 +47,8 @@ func active(t *testing.T, box *sandbox.Sandbox, client *quickstream.Client) (cus
 	return customer.CustomerID, agreement
 }
 
-// TestChangesArePlanned, stored, and sent once as they were planned.
-func TestChangesArePlanned(t *testing.T) {
+// TestChangesAreFoundMade: a change whose intent was stored before it was sent is found in the agreement.
+func TestChangesAreFoundMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box, client := sandboxtest.New(t)
 		_, agreement := active(t, box, client)
@@ -60,27 +59,27 @@ func TestChangesArePlanned(t *testing.T) {
 		terms, err := agreement.Terms()
 		require.NoError(t, err)
 		reason := quickstream.AgreementReason{Code: quickstream.AgreementReasonInitiatingParty}
+		type opts = []quickstream.CallOption
 		for _, change := range []struct {
 			method string
-			change quickstream.AgreementChange
+			make   func(opts) error
 			fails  bool
 		}{
-			{"PayTo.AmendUnilaterally", quickstream.AgreementChange{Operation: quickstream.OperationAmendUnilaterally, Details: details}, false},
-			{"PayTo.AmendBilaterally", quickstream.AgreementChange{Operation: quickstream.OperationAmendBilaterally, Terms: terms}, false},
-			{"PayTo.RecallAmendment", quickstream.AgreementChange{Operation: quickstream.OperationRecallAmendment, AgreementToken: token}, false},
-			{"PayTo.Recall", quickstream.AgreementChange{Operation: quickstream.OperationRecallAgreement, AgreementToken: token}, true}, // it is not pending any more
-			{"PayTo.Suspend", quickstream.AgreementChange{Operation: quickstream.OperationSuspendAgreement, AgreementToken: token, Reason: reason}, false},
-			{"PayTo.Reactivate", quickstream.AgreementChange{Operation: quickstream.OperationReactivateAgreement, AgreementToken: token}, false},
-			{"PayTo.Cancel", quickstream.AgreementChange{Operation: quickstream.OperationCancelAgreement, AgreementToken: token, Reason: reason}, false},
+			{"PayTo.AmendUnilaterally", func(o opts) error { return client.PayTo.AmendUnilaterally(t.Context(), details, o...) }, false},
+			{"PayTo.AmendBilaterally", func(o opts) error { return client.PayTo.AmendBilaterally(t.Context(), terms, o...) }, false},
+			{"PayTo.RecallAmendment", func(o opts) error { return client.PayTo.RecallAmendment(t.Context(), token, o...) }, false},
+			{"PayTo.Recall", func(o opts) error { return client.PayTo.Recall(t.Context(), token, o...) }, true}, // it is not pending any more
+			{"PayTo.Suspend", func(o opts) error { return client.PayTo.Suspend(t.Context(), token, reason, o...) }, false},
+			{"PayTo.Reactivate", func(o opts) error {
+				return client.PayTo.Reactivate(t.Context(), token, quickstream.AgreementReason{}, o...)
+			}, false},
+			{"PayTo.Cancel", func(o opts) error { return client.PayTo.Cancel(t.Context(), token, reason, o...) }, false},
 		} {
 			box.ResetRequests()
-			intent, err := client.PayTo.Plan(t.Context(), change.change)
-			require.NoError(t, err, change.method)
-			assert.Equal(t, quickstream.Operation(change.method), intent.Operation)
-			assert.Empty(t, box.Requests())
-			require.ErrorIs(t, client.PayTo.Submit(t.Context(), intent, nil), quickstream.ErrOutcomeUnknown)
-			err = client.PayTo.Submit(t.Context(), intent, func(context.Context) error { return nil })
+			var intent quickstream.Intent
+			err := change.make(opts{handed(&intent)})
 			assert.Equal(t, change.fails, err != nil, "%s: %v", change.method, err)
+			assert.Equal(t, quickstream.Operation(change.method), intent.Operation)
 			require.Len(t, box.Requests(), 1)
 			assert.JSONEq(t, string(intent.Request), string(box.Requests()[0].Body), change.method)
 			if change.fails || change.method == "PayTo.AmendBilaterally" {
@@ -91,16 +90,13 @@ func TestChangesArePlanned(t *testing.T) {
 			require.NoError(t, err)
 			assert.True(t, state.AsAsked, change.method)
 		}
-		other, err := client.PayTo.Plan(t.Context(), quickstream.AgreementChange{Operation: quickstream.OperationRecallAgreement, AgreementToken: token})
-		require.NoError(t, err)
-		other.Operation = "PayTo.Cancel"
-		require.ErrorIs(t, client.PayTo.Submit(t.Context(), other, func(context.Context) error { return nil }), quickstream.ErrOutcomeUnknown)
-		_, err = client.PayTo.ResumeChange(t.Context(), other)
+		pay := quickstream.Intent{}
+		_, err = client.PayTo.Collect(t.Context(), payToPayment(token, "1"), handed(&pay))
+		require.Error(t, err, "the agreement is cancelled")
+		_, err = client.PayTo.ResumeChange(t.Context(), pay)
 		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-		_, err = client.PayTo.Plan(t.Context(), quickstream.AgreementChange{Operation: quickstream.OperationSuspendAgreement, AgreementToken: token})
+		err = client.PayTo.Suspend(t.Context(), token, quickstream.AgreementReason{})
 		require.ErrorIs(t, err, quickstream.ErrInvalid, "a reason is required")
-		_, err = client.PayTo.Plan(t.Context(), quickstream.AgreementChange{Operation: quickstream.OperationPay})
-		require.ErrorIs(t, err, quickstream.ErrNotSent)
 	})
 }
 
