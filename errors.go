@@ -428,7 +428,6 @@ type UnknownOutcomeError struct {
 type Candidate struct {
 	Transaction *Transaction
 	Agreement   *Agreement
-	PaymentFile *PaymentFile
 	// Matches means that everything that could be compared is equal.
 	Matches bool
 	// Reasons say why it settles nothing.

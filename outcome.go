@@ -154,30 +154,6 @@ const (
 	NextStepContactSupport NextStep = "contact_support"
 )
 
-// Text says in a sentence what to do, for a person.
-func (n NextStep) Text() string {
-	switch n {
-	case NextStepNone:
-		return "nothing"
-	case NextStepPayAgain:
-		return "pay again, with corrected details or another account"
-	case NextStepCheckRetries:
-		return "read the retries first"
-	case NextStepResolve:
-		return "hold and resolve"
-	case NextStepWait:
-		return "wait"
-	case NextStepReviewInPortal:
-		return "complete or cancel it in the portal"
-	case NextStepCorrectRequest:
-		return "correct it and send a new one"
-	case NextStepContactSupport:
-		return "resolve it offline"
-	default:
-		return string(n)
-	}
-}
-
 // NextStep returns what to do about the transaction. It never says "pay again" while money may have
 // moved.
 func (t *Transaction) NextStep() NextStep {
@@ -268,7 +244,7 @@ func (t *Transaction) describe() string {
 	if t == nil {
 		return "there is no transaction"
 	}
-	text := fmt.Sprintf("the transaction is %s (response code %s); next: %s", t.Outcome(), safeName(t.ResponseCode, 4), t.NextStep().Text())
+	text := fmt.Sprintf("the transaction is %s (response code %s); next: %s", t.Outcome(), safeName(t.ResponseCode, 4), strings.ReplaceAll(string(t.NextStep()), "_", " "))
 	if t.NextStep() == NextStepCheckRetries && t.retries == retriesUnsaid {
 		text += "; ask the bank whether the service retries the declined payments of your facility, and pass the answer to WithServiceRetries"
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
-	"strings"
 
 	"github.com/shopspring/decimal"
 
@@ -126,17 +125,6 @@ func eachMember(prefix string, of reflect.Value, do func(name, format string, va
 	}
 }
 
-// refuseKnown refuses members of WithExtraField that are the parameters'.
-func (p *AuthenticateParams) refuseKnown(c *call) {
-	eachMember("", reflect.ValueOf(p).Elem(), func(name, _ string, _ reflect.Value) {
-		for _, extra := range c.config.extra {
-			if strings.EqualFold(name, extra.path[0]) {
-				c.refuse(fmt.Errorf("option WithExtraField: %q is set by the parameters", name))
-			}
-		}
-	})
-}
-
 // ThreeDSMessageCategory says what an authenticated token is for.
 type ThreeDSMessageCategory string
 
@@ -244,7 +232,6 @@ type ThreeDSAccount struct {
 // [UnknownOutcomeError] authenticate again: it charges nothing.
 func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params AuthenticateParams, opts ...CallOption) (*ThreeDSResult, error) {
 	call := s.client.begin("SingleUseTokens.Authenticate", opts, singleUseTokenID)
-	params.refuseKnown(call)
 	call.check(params.check)
 	call.body = params.wire()
 	return send[ThreeDSResult](ctx, call)
