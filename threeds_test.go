@@ -111,8 +111,8 @@ func threeDSTable() ruleTable[AuthenticateParams] {
 		},
 		broken: []string{
 			"threeDS.principalAmount.required", "threeDS.currency.aud", "threeDS.recurringExpiry.required",
-			"threeDS.recurringFrequency.required", "threeDS.purchaseInstalData.required", "threeDS.email.length",
-			"threeDS.billingAddress.required", "threeDS.giftCardCount.range", "threeDS.chAccChange.valid",
+			"threeDS.recurringFrequency.required", "threeDS.purchaseInstalData.required", "threeDS.billingAddress.required",
+			"threeDS.email.length", "threeDS.giftCardCount.range", "threeDS.chAccChange.valid",
 		},
 	}
 }
