@@ -335,33 +335,3 @@ func settled(t *testing.T, box *sandbox.Sandbox, err error, name string) {
 		assert.Zero(t, charged, "%s: charged although the caller was told otherwise", name)
 	}
 }
-
-// TestContextEnds ends the caller's context before and between attempts; during one does a
-// row of the table.
-func TestContextEnds(t *testing.T) {
-	for i := range 4 {
-		synctest.Test(t, func(t *testing.T) { // between two attempts that never left
-			box, client := sandboxtest.New(t)
-			caller := table(t, client)[i]
-			require.NoError(t, box.Inject(sandbox.Fault{Operation: caller.operation, Kind: sandbox.Unreachable(sandbox.ConnectionRefused)}))
-			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-			defer cancel()
-			start := time.Now()
-			err := caller.call(ctx, client)
-			assert.Equal(t, network, ending(err), "%s: %v", caller.name, err)
-			assert.ErrorIs(t, err, context.DeadlineExceeded, caller.name)
-			assert.Equal(t, 100*time.Millisecond, time.Since(start), "the wait ends with the context")
-		})
-		synctest.Test(t, func(t *testing.T) { // before the first attempt
-			box, client := sandboxtest.New(t)
-			caller := table(t, client)[i]
-			box.ResetRequests()
-			ctx, cancel := context.WithCancel(t.Context())
-			cancel()
-			err := caller.call(ctx, client)
-			assert.Equal(t, network, ending(err), "%s: %v", caller.name, err)
-			assert.ErrorIs(t, err, context.Canceled, caller.name)
-			assert.Empty(t, box.Requests())
-		})
-	}
-}

@@ -1,12 +1,9 @@
 package clienttest_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
@@ -69,21 +66,4 @@ func TestGatewayDataIsNotPlanned(t *testing.T) {
 	pay.Source, pay.MPGSData = quickstream.FromSingleUseToken("S-1"), map[string]any{"transaction": "1"}
 	_, err := clientOf(t, says(http.StatusOK, "{}")).Transactions.Plan(t.Context(), pay)
 	require.Error(t, err)
-}
-
-// A stored refund is held to the rules again: its new expiry has two and four digits.
-func TestStoredExpiry(t *testing.T) {
-	client := clientOf(t, says(http.StatusOK, "{}"))
-	intent, err := client.Transactions.Plan(t.Context(), quickstream.RefundParams{
-		Original: &quickstream.Transaction{ReceiptNumber: "R-1"}, PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
-		CardExpiry: quickstream.YearMonth{Year: 2031, Month: time.May},
-	})
-	require.NoError(t, err)
-	for _, replace := range [][2]string{{`"05"`, `"0a"`}, {`"2031"`, `"203a"`}} {
-		stored := intent
-		stored.Request = bytes.Replace(intent.Request, []byte(replace[0]), []byte(replace[1]), 1)
-		require.NotEqual(t, string(intent.Request), string(stored.Request))
-		_, err := client.Transactions.Submit(t.Context(), stored, func(context.Context) error { return nil })
-		require.ErrorContains(t, err, "refund.cardExpiry.valid")
-	}
 }
