@@ -140,3 +140,21 @@ func TestNextStep(t *testing.T) {
 		assert.Equal(t, quickstream.NextStepContactSupport, direct.NextStep(), "direct entry, code %s", code)
 	}
 }
+
+// TestUnsaidRetries: an error names the question for the bank where the answer to it decides.
+func TestUnsaidRetries(t *testing.T) {
+	for code, asks := range map[string]bool{"51": true, "54": false} {
+		declined := &quickstream.DeclinedError{Transaction: &quickstream.Transaction{Status: "Declined", SummaryCode: "1", ResponseCode: code}}
+		assert.Equal(t, asks, strings.Contains(declined.Error(), "ask the bank whether"), declined.Error())
+	}
+}
+
+// Each next step is a sentence for a person.
+func TestNextStepTexts(t *testing.T) {
+	for _, step := range []quickstream.NextStep{
+		quickstream.NextStepNone, quickstream.NextStepPayAgain, quickstream.NextStepCheckRetries, quickstream.NextStepResolve, quickstream.NextStepWait,
+		quickstream.NextStepReviewInPortal, quickstream.NextStepCorrectRequest, quickstream.NextStepContactSupport,
+	} {
+		assert.NotContains(t, step.Text(), "_")
+	}
+}
