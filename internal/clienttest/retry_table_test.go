@@ -335,3 +335,22 @@ func settled(t *testing.T, box *sandbox.Sandbox, err error, name string) {
 		assert.Zero(t, charged, "%s: charged although the caller was told otherwise", name)
 	}
 }
+
+// TestContextEndsInAPause: what never left is not unknown, and the wait ends with the context. That the
+// context ends during an attempt is a row of the table.
+func TestContextEndsInAPause(t *testing.T) {
+	for i := range 4 {
+		synctest.Test(t, func(t *testing.T) {
+			box, client := sandboxtest.New(t)
+			caller := table(t, client)[i]
+			require.NoError(t, box.Inject(sandbox.Fault{Operation: caller.operation, Kind: sandbox.Unreachable(sandbox.ConnectionRefused)}))
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			start := time.Now()
+			err := caller.call(ctx, client)
+			assert.Equal(t, network, ending(err), "%s: %v", caller.name, err)
+			assert.ErrorIs(t, err, context.DeadlineExceeded, caller.name)
+			assert.Equal(t, 100*time.Millisecond, time.Since(start))
+		})
+	}
+}
