@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/csvreport"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
@@ -60,15 +60,7 @@ func TestReportIsAwaited(t *testing.T) {
 		assert.Len(t, box.Requests(), 3, "the report takes 90 seconds")
 		assert.InDelta(t, 2*time.Minute, time.Since(start), float64(time.Second))
 		assert.Equal(t, [][2]int64{{1, 0}, {2, 0}, {3, n}}, progress)
-
-		report, err := csvreport.NewReader(&to)
-		require.NoError(t, err)
-		records := 0
-		for _, err := range report.Rows() {
-			require.NoError(t, err)
-			records++
-		}
-		assert.Equal(t, 3, records)
+		assert.Equal(t, 3, strings.Count(to.String(), "\n"), "three payments below the header")
 	})
 }
 
