@@ -1,10 +1,8 @@
 package quickstream
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
-
-	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // AccountsService has the operations on accounts that are registered for customers.
@@ -35,7 +33,6 @@ type accountRegisterJSON struct {
 	ThreeDS2         *bool              `json:"threeDS2,omitempty"`
 }
 
-// check holds a registration to its rules, whether it was just made or stored.
 func (b accountRegisterJSON) check(f *findings) {
 	sources := count(b.SingleUseTokenID != "", b.ReceiptNumber != "", b.CreditCard != nil, b.BankAccount != nil, b.NZBankAccount != nil)
 	f.require(sources == 1, "account.source.required", "(account)",
@@ -52,8 +49,45 @@ func (b accountRegisterJSON) check(f *findings) {
 // [AccountsService.List]. Add unpublished members with [WithExtraField]. A used or expired token
 // matches [ErrInvalid] or [ErrNotFound].
 func (s *AccountsService) Register(ctx context.Context, customerID string, params RegisterAccountParams, opts ...CallOption) (*Account, error) {
-	call := s.register(customerID, params, opts)
-	return sendRegistration(ctx, call, customerID)
+	call := s.client.begin("Accounts.Register", opts, customerID)
+	body := accountRegisterJSON{
+		params.SingleUseTokenID, params.ReceiptNumber, params.Card.wire(), params.BankAccount.wire(), params.NZBankAccount.wire(), params.ThreeDS2,
+	}
+	call.check(func(f *findings) {
+		f.require(params.Card == nil || params.Card.Cryptogram.IsZero(), "account.cryptogram.none", "(cryptogram)", "is for payments only")
+		body.check(f)
+	})
+	call.body = body
+	account := new(Account)
+	err := call.do(ctx, func(_ int, answer []byte) error {
+		if len(answer) == 0 {
+			return nil
+		}
+		return cmp.Or(decode(answer, account), body.fits(account, customerID))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return account, nil
+}
+
+// fits refuses an account that is another customer's, of another kind or another card's. The number of a
+// wallet's card may be shown as the card's own.
+func (b accountRegisterJSON) fits(account *Account, customerID string) error {
+	kind, number := AccountType(""), ""
+	switch {
+	case b.CreditCard != nil && b.CreditCard.WalletProvider == "":
+		kind, number = AccountTypeCreditCard, b.CreditCard.CardNumber
+	case b.BankAccount != nil:
+		kind = AccountTypeDirectDebit
+	case b.NZBankAccount != nil:
+		kind = AccountTypeDirectDebitNZ
+	}
+	if account.CustomerID != "" && !sameText(account.CustomerID, customerID) ||
+		!isOf(kind, number, account.AccountType, account.CardNumber, account.MaskedCardNumber4Digits) {
+		return errNotAsked
+	}
+	return nil
 }
 
 // RegisterWithoutCustomer registers the account of a single-use token for no customer, for payments
@@ -69,115 +103,6 @@ func (s *AccountsService) RegisterWithoutCustomer(ctx context.Context, singleUse
 		SingleUseTokenID string `json:"singleUseTokenId"`
 	}{singleUseTokenID}
 	return send[Account](ctx, call)
-}
-
-// sendRegistration sends the registration of an account. Its answer is not specified: it may be
-// empty, or have the account in one of its members.
-func sendRegistration(ctx context.Context, call *call, customerID string) (*Account, error) {
-	var account *Account
-	sent := call.body.(accountRegisterJSON)
-	err := call.do(ctx, func(_ int, body []byte) (err error) {
-		if account = new(Account); len(body) == 0 {
-			return nil
-		}
-		if account, err = sent.accountIn(body, customerID); err != nil || account.AccountToken != "" {
-			return err
-		}
-		if problem := wire.ParseErrorBody(body); problem.TraceCode+problem.CustomerMessage+problem.DeveloperMessage != "" || problem.Fields != nil {
-			return errNotAsked
-		}
-		var members map[string]json.RawMessage
-		if err := json.Unmarshal(body, &members); err != nil {
-			return err
-		}
-		for _, member := range members {
-			if !wire.IsObject(member) {
-				continue
-			}
-			inner, err := sent.accountIn(member, customerID)
-			if err != nil {
-				return err
-			}
-			switch inner.AccountToken {
-			case "", account.AccountToken:
-				continue
-			}
-			if account.AccountToken != "" {
-				return errNotAsked // it has two, and does not say which is registered
-			}
-			account = inner
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return account, nil
-}
-
-// accountIn reads an account, which must not be another customer's, of another kind or another
-// card's. The number of a wallet's card may be shown as the card's own.
-func (b accountRegisterJSON) accountIn(body []byte, customerID string) (*Account, error) {
-	account := new(Account)
-	if err := decode(body, account); err != nil {
-		return nil, err
-	}
-	kind, number := AccountType(""), ""
-	switch {
-	case b.CreditCard != nil && b.CreditCard.WalletProvider == "":
-		kind, number = AccountTypeCreditCard, b.CreditCard.CardNumber
-	case b.BankAccount != nil:
-		kind = AccountTypeDirectDebit
-	case b.NZBankAccount != nil:
-		kind = AccountTypeDirectDebitNZ
-	}
-	if account.CustomerID != "" && !sameText(account.CustomerID, customerID) ||
-		!isOf(kind, number, account.AccountType, account.CardNumber, account.MaskedCardNumber4Digits) {
-		return nil, errNotAsked
-	}
-	return account, nil
-}
-
-func (s *AccountsService) register(customerID string, params RegisterAccountParams, opts []CallOption) *call {
-	call := s.client.begin(OperationRegisterAccount, opts, customerID)
-	body := accountRegisterJSON{
-		params.SingleUseTokenID, params.ReceiptNumber, params.Card.wire(), params.BankAccount.wire(), params.NZBankAccount.wire(), params.ThreeDS2,
-	}
-	call.check(func(f *findings) {
-		f.require(params.Card == nil || params.Card.Cryptogram.IsZero(), "account.cryptogram.none", "(cryptogram)", "is for payments only")
-		body.check(f)
-	})
-	call.registration(customerID, body)
-	return call
-}
-
-// registration gives a call its body, and its intent.
-func (c *call) registration(customerID string, body accountRegisterJSON) {
-	stored, complete := body.withoutSecrets()
-	c.body, c.stored, c.intent = body, stored, &Intent{Target: customerID, Complete: complete}
-}
-
-func (b accountRegisterJSON) withoutSecrets() (stored accountRegisterJSON, complete bool) {
-	stored = accountRegisterJSON{SingleUseTokenID: b.SingleUseTokenID, ReceiptNumber: b.ReceiptNumber, ThreeDS2: b.ThreeDS2}
-	return stored, stored == b
-}
-
-// Plan plans a Register from a token or a receipt, for Submit. It sends nothing.
-func (s *AccountsService) Plan(ctx context.Context, customerID string, params RegisterAccountParams, opts ...CallOption) (Intent, error) {
-	return s.register(customerID, params, opts).plan(ctx)
-}
-
-// Submit sends a planned registration once: see [TransactionsService.Submit].
-//
-// POST /customers/{customerId}/accounts. Errors as for Register.
-func (s *AccountsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Account, error) {
-	body, unread := requested[accountRegisterJSON](intent)
-	call := s.client.begin(OperationRegisterAccount, opts, intent.Target)
-	call.registration(intent.Target, body)
-	call.refuse(unread)
-	ctx = call.submits(ctx, intent, claim, OperationRegisterAccount)
-	call.check(body.check)
-	return sendRegistration(ctx, call, intent.Target)
 }
 
 // List returns the enabled accounts of a customer, newest first. One that shows another customer

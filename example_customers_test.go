@@ -193,43 +193,6 @@ func ExampleAccountsService_Get() {
 	// Output: Ann Example 12/99
 }
 
-// Plan a registration, store it, and let one worker send it later.
-func ExampleAccountsService_Plan() {
-	box, client := exampleSandbox()
-	defer box.Close()
-	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
-
-	intent, err := client.Accounts.Plan(context.Background(), customerID, quickstream.RegisterAccountParams{
-		SingleUseTokenID: tokenFromBrowser(client, visaCard),
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(intent.Operation, intent.Complete)
-	// Output: Accounts.Register true
-}
-
-// The claim lets one worker register the account.
-func ExampleAccountsService_Submit() {
-	box, client := exampleSandbox()
-	defer box.Close()
-	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
-	intent := must(client.Accounts.Plan(context.Background(), customerID, quickstream.RegisterAccountParams{
-		SingleUseTokenID: tokenFromBrowser(client, visaCard),
-	}))
-
-	account, err := client.Accounts.Submit(context.Background(), intent, func(context.Context) error {
-		return nil // move its row from "planned" to "sending", or fail
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(account.CardNumber)
-	// Output: 424242...242
-}
-
 // scheduled returns a recurring payment from the service's portal, and its customer.
 func scheduled(box *sandbox.Sandbox, client *quickstream.Client) (paymentScheduleID, customerID string) {
 	customerID = registeredCustomer(client, "C-1001", "Ann Example").CustomerID

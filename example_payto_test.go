@@ -82,9 +82,6 @@ func ExamplePayToService_Create() {
 		fmt.Println(err)
 		return
 	}
-	for _, member := range agreement.Differences() {
-		fmt.Println("not as requested:", member)
-	}
 	fmt.Println(agreement.Status, agreement.RespondByTime) // store the AgreementToken
 	// Output: PENDING 2026-07-02T10:00:00+1000
 }
@@ -283,51 +280,6 @@ func ExamplePayToService_ResumeChange() {
 	}
 	fmt.Println("as asked:", state.AsAsked, state.Agreement.Status)
 	// Output: as asked: true CANCELLED
-}
-
-// Plan a change, store it, and let one worker send it later.
-func ExamplePayToService_Plan() {
-	box, client := exampleSandbox()
-	defer box.Close()
-
-	for _, change := range []quickstream.AgreementChange{
-		{Operation: quickstream.OperationRecallAgreement, AgreementToken: "AGREEMENT-1"},
-		{
-			Operation: quickstream.OperationSuspendAgreement, AgreementToken: "AGREEMENT-1",
-			Reason: quickstream.AgreementReason{Code: quickstream.AgreementReasonInitiatingParty},
-		},
-		{Operation: quickstream.OperationRecallAmendment, AgreementToken: "AGREEMENT-1"},
-	} {
-		intent, err := client.PayTo.Plan(context.Background(), change)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(intent.Operation)
-	}
-	// Output:
-	// PayTo.Recall
-	// PayTo.Suspend
-	// PayTo.RecallAmendment
-}
-
-// The claim lets one worker make the change.
-func ExamplePayToService_Submit() {
-	ctx := context.Background()
-	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
-	defer box.Close()
-	token := activeAgreement(box, client).AgreementToken
-	intent := must(client.PayTo.Plan(ctx, quickstream.AgreementChange{
-		Operation: quickstream.OperationCancelAgreement, AgreementToken: token,
-		Reason: quickstream.AgreementReason{Code: quickstream.AgreementReasonContractCancelled},
-	}))
-	claim := func(context.Context) error { return nil } // move its row, or fail
-	if err := client.PayTo.Submit(ctx, intent, claim); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(readAgreement(client, token).Status)
-	// Output: CANCELLED
 }
 
 // Change texts immediately, in a copy of the current ones. Texts that are emptied are removed.

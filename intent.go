@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"reflect"
 	"slices"
 	"time"
@@ -26,8 +25,8 @@ const IntentVersion = 1
 // Intent describes a write so that it can be found after a lost answer or a crash. Store it as JSON
 // before sending, in [WithBeforeSend]; an [UnknownOutcomeError] has it too.
 //
-// Transactions, voids, agreements and their amendments, registrations and uploads have one. Tokens,
-// 3D Secure and customers can be repeated without harm, or found by customer number. It contains
+// Transactions, voids, agreements and their amendments, and uploads have one. Tokens, 3D Secure, customers
+// and registrations can be repeated without harm, or found in a list. It contains
 // handles such as tokens and receipts, but no keys, card numbers, account numbers or PayIDs, nor
 // hashes of them.
 type Intent struct {
@@ -36,8 +35,8 @@ type Intent struct {
 	Operation Operation `json:"operation"`
 	// Environment is the host that it is sent to. A client of another one refuses it.
 	Environment string `json:"environment,omitempty"`
-	// Target is the receipt of a void, the agreement of an amendment, the customer of a
-	// registration; "" otherwise.
+	// Target is the receipt of a void, the agreement of an amendment, the customer of an agreement; ""
+	// otherwise.
 	Target string `json:"target,omitempty"`
 	// Reference is the payment reference of a transaction, the payee reference of an agreement, the
 	// name of a payment file.
@@ -235,7 +234,7 @@ func (c *call) plan(ctx context.Context) (Intent, error) {
 	}
 	c.intent.OwnKey = false // a claim lets one process send it
 	c.intent.Carrier, c.intent.IdempotencyKey, c.intent.NotBefore = carrier, c.config.key, c.config.now()
-	if c.config.key == "" && c.op.method == http.MethodPost {
+	if c.config.key == "" {
 		c.intent.IdempotencyKey = transport.NewKey()
 	}
 	return *c.intent, nil
@@ -297,7 +296,7 @@ func (c *call) submits(ctx context.Context, intent Intent, claim Claim, operatio
 	case err != nil:
 	case intent.Operation != operation:
 		err = errIntentForeign
-	case c.op.method == http.MethodPost && !isKey(intent.IdempotencyKey), c.op.method != http.MethodPost && intent.IdempotencyKey != "":
+	case !isKey(intent.IdempotencyKey):
 		err = errIntentKey
 	case claim == nil:
 		err = errClaimRequired

@@ -33,16 +33,12 @@ const (
 	OperationAmendUnilaterally      Operation = "PayTo.AmendUnilaterally"
 	OperationAmendBilaterally       Operation = "PayTo.AmendBilaterally"
 	OperationRecallAmendment        Operation = "PayTo.RecallAmendment"
-	OperationRegisterAccount        Operation = "Accounts.Register"
 	OperationUploadPaymentFile      Operation = "PaymentFiles.Upload"
 )
 
 // IsTransaction reports whether it sends a transaction or a void, which
 // [TransactionsService.Resume] looks up.
 func (o Operation) IsTransaction() bool { return o == OperationVoid || o.row().transaction != "" }
-
-// IsAgreementChange reports whether it changes a PayTo agreement: see [PayToService.ResumeChange].
-func (o Operation) IsAgreementChange() bool { return o.row().findOut == resumeChange }
 
 // operation is a row of the table.
 type operation struct {
@@ -119,7 +115,6 @@ var operations = [...]operation{
 	{name: OperationAmendBilaterally, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
 	{name: OperationRecallAmendment, method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
 	{name: OperationCollect, method: http.MethodPost, route: "/transactions", class: transport.Keyed, transaction: TransactionTypePayment, findOut: resumeTransaction},
-	{name: "PayTo.Submit", method: http.MethodPatch, route: "/payto-agreements/{agreementToken}", class: transport.Change, findOut: resumeChange},
 	{name: "PayTo.Get", method: http.MethodGet, route: "/payto-agreements/{agreementToken}"},
 	{name: "PayTo.List", method: http.MethodGet, route: "/customers/{customerId}/payto-agreements"},
 	{name: "PayTo.Resume", method: http.MethodGet, route: "/customers/{customerId}/payto-agreements"},
@@ -131,9 +126,8 @@ var operations = [...]operation{
 	{name: "Customers.Get", method: http.MethodGet, route: "/customers/{customerId}"},
 	{name: "Customers.List", method: http.MethodGet, route: "/customers"},
 	{name: "Customers.GetByNumber", method: http.MethodGet, route: "/customers"},
-	{name: OperationRegisterAccount, method: http.MethodPost, route: "/customers/{customerId}/accounts", class: transport.Post, findOut: listAccounts},
+	{name: "Accounts.Register", method: http.MethodPost, route: "/customers/{customerId}/accounts", class: transport.Post, findOut: listAccounts},
 	{name: "Accounts.RegisterWithoutCustomer", method: http.MethodPost, route: "/accounts", class: transport.Post, findOut: newAccount},
-	{name: "Accounts.Submit", method: http.MethodPost, route: "/customers/{customerId}/accounts", class: transport.Post, findOut: listAccounts},
 	{name: "Accounts.List", method: http.MethodGet, route: "/customers/{customerId}/accounts"},
 	{name: "Accounts.Get", method: http.MethodGet, route: "/accounts/{accountToken}"},
 	{name: OperationUploadPaymentFile, method: http.MethodPost, route: "/payment-files", class: transport.Post, findOut: resumeUpload},

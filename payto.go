@@ -176,15 +176,8 @@ type Agreement struct {
 	PayeeDetails    *AgreementPayee          `json:"payeeDetails,omitempty"`
 	Links           []Link                   `json:"links,omitempty"`
 
-	differences []string
 	envelope
 }
-
-// Differences names the members that are not as requested and do not decide, such as
-// "paymentDetails.startDate": all but the customer, amounts and agreement type, and optional terms
-// that the service has filled in or left out. Only Create, Resume and ResumeChange set it; it is not
-// stored.
-func (a *Agreement) Differences() []string { return a.differences }
 
 // UnmarshalJSON reads an agreement.
 func (a *Agreement) UnmarshalJSON(data []byte) error { return decode(data, a) }
@@ -266,10 +259,8 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Cre
 		if err := read(answer, agreement); err != nil {
 			return err
 		}
-		found := body.compare(agreement, customerID)
-		agreement.differences = found.differences
-		if len(found.facts) > 0 {
-			seen = append(seen, Candidate{Agreement: agreement, Reasons: reasonsFor(found.facts)})
+		if facts := body.compare(agreement, customerID).facts; len(facts) > 0 {
+			seen = append(seen, Candidate{Agreement: agreement, Reasons: reasonsFor(facts)})
 			return errNotAsked
 		}
 		seen = append(seen, Candidate{Agreement: agreement, Matches: true, Reasons: []string{"the call failed after this answer"}})
@@ -317,7 +308,7 @@ func (s *PayToService) all(customerID string, params ListAgreementsParams, opts 
 
 // Resume looks up the agreement of a Create whose answer was lost: the customer's only agreement with
 // the payee reference of the intent that shows no other value of what was requested. Names, and terms
-// that it shows and were not requested, or the other way round, do not count: see Differences.
+// that it shows and were not requested, or the other way round, do not count.
 // Agreements do not say when they were made, so no other one that differs only in these may have the
 // reference. Any other result is an [UnknownOutcomeError]; nothing found means "not found yet".
 //
@@ -340,7 +331,6 @@ func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOp
 	var matches, others []Candidate
 	for _, agreement := range agreements {
 		found := wanted.compare(agreement, intent.Target)
-		agreement.differences = found.differences
 		reasons := reasonsFor(append(found.facts, found.others...))
 		switch {
 		case len(reasons) == 0 && agreement.PayeeReference != "":

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"reflect"
 
@@ -118,24 +117,14 @@ type AgreementReason struct {
 	Description string `json:"reasonDescription,omitempty"`
 }
 
-// AgreementChange is a change of an agreement, for Plan.
-type AgreementChange struct {
-	// Operation names the method that makes the change, such as [OperationSuspendAgreement]. Required.
-	// Of the other members only its parameters count.
-	Operation      Operation
-	AgreementToken string
-	Reason         AgreementReason
-	Details        *UnilateralDetails
-	Terms          *BilateralTerms
-}
-
 // Recall withdraws an agreement that the payer has not answered.
 //
 // PATCH /payto-agreements/{agreementToken} (RECALL_PAYTO_AGREEMENT). An agreement that is not
 // pending matches [ErrInvalid], an unknown one [ErrNotFound]. After an [UnknownOutcomeError] use
 // ResumeChange.
 func (s *PayToService) Recall(ctx context.Context, agreementToken string, opts ...CallOption) error {
-	return s.change(ctx, AgreementChange{Operation: OperationRecallAgreement, AgreementToken: agreementToken}, opts)
+	body := patchJSON{UpdateType: "RECALL_PAYTO_AGREEMENT", Recall: &statusCodeJSON{AgreementStatusCancelled}}
+	return s.change(ctx, OperationRecallAgreement, agreementToken, body, opts)
 }
 
 // Suspend stops payments on an active agreement until Reactivate.
@@ -144,21 +133,21 @@ func (s *PayToService) Recall(ctx context.Context, agreementToken string, opts .
 // nor suspended matches [ErrInvalid], an unknown one [ErrNotFound]. After an [UnknownOutcomeError]
 // use ResumeChange.
 func (s *PayToService) Suspend(ctx context.Context, agreementToken string, reason AgreementReason, opts ...CallOption) error {
-	return s.change(ctx, AgreementChange{Operation: OperationSuspendAgreement, AgreementToken: agreementToken, Reason: reason}, opts)
+	return s.changeStatus(ctx, OperationSuspendAgreement, agreementToken, AgreementStatusSuspended, reason, opts)
 }
 
 // Reactivate allows payments on a suspended agreement again. The reason is optional.
 //
 // PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT). Errors as for Suspend.
 func (s *PayToService) Reactivate(ctx context.Context, agreementToken string, reason AgreementReason, opts ...CallOption) error {
-	return s.change(ctx, AgreementChange{Operation: OperationReactivateAgreement, AgreementToken: agreementToken, Reason: reason}, opts)
+	return s.changeStatus(ctx, OperationReactivateAgreement, agreementToken, AgreementStatusActive, reason, opts)
 }
 
 // Cancel ends an active or suspended agreement for good. Use Recall before the payer has answered.
 //
 // PATCH /payto-agreements/{agreementToken} (STATUS_AMENDMENT). Errors as for Suspend.
 func (s *PayToService) Cancel(ctx context.Context, agreementToken string, reason AgreementReason, opts ...CallOption) error {
-	return s.change(ctx, AgreementChange{Operation: OperationCancelAgreement, AgreementToken: agreementToken, Reason: reason}, opts)
+	return s.changeStatus(ctx, OperationCancelAgreement, agreementToken, AgreementStatusCancelled, reason, opts)
 }
 
 // AmendUnilaterally changes an agreement at once. Details is an edited copy from
@@ -167,7 +156,12 @@ func (s *PayToService) Cancel(ctx context.Context, agreementToken string, reason
 //
 // PATCH /payto-agreements/{agreementToken} (UNILATERAL_AMENDMENT). Errors as for Suspend.
 func (s *PayToService) AmendUnilaterally(ctx context.Context, details *UnilateralDetails, opts ...CallOption) error {
-	return s.change(ctx, AgreementChange{Operation: OperationAmendUnilaterally, Details: details}, opts)
+	if details == nil || details.agreement == nil {
+		details = &UnilateralDetails{agreement: &Agreement{PayeeDetails: new(AgreementPayee)}} // which has no token
+	}
+	of := details.agreement
+	amendment := &unilateralAmendmentJSON{details.Description, details.PayeeReference, of.PayeeDetails.SupplierBusinessCode}
+	return s.change(ctx, OperationAmendUnilaterally, of.AgreementToken, patchJSON{UpdateType: "UNILATERAL_AMENDMENT", UnilateralAmendment: amendment}, opts)
 }
 
 // AmendBilaterally asks the payer to agree to new terms, an edited copy from [Agreement.Terms];
@@ -177,7 +171,14 @@ func (s *PayToService) AmendUnilaterally(ctx context.Context, details *Unilatera
 //
 // PATCH /payto-agreements/{agreementToken} (BILATERAL_AMENDMENT). Errors as for Suspend.
 func (s *PayToService) AmendBilaterally(ctx context.Context, terms *BilateralTerms, opts ...CallOption) error {
-	return s.change(ctx, AgreementChange{Operation: OperationAmendBilaterally, Terms: terms}, opts)
+	if terms == nil || terms.agreement == nil {
+		terms = &BilateralTerms{agreement: new(Agreement)} // which has no token
+	}
+	of := terms.agreement
+	amendment := &bilateralAmendmentJSON{terms.RespondByTimeMinutes, AgreementPaymentDetails{
+		EndDate: terms.EndDate, AutomaticRenewal: terms.AutomaticRenewal, AdditionalInformation: terms.AdditionalInformation,
+	}, terms.wire(), of.Raw()}
+	return s.change(ctx, OperationAmendBilaterally, of.AgreementToken, patchJSON{UpdateType: "BILATERAL_AMENDMENT", BilateralAmendment: amendment}, opts)
 }
 
 // RecallAmendment withdraws a bilateral amendment that the payer has not answered.
@@ -185,39 +186,14 @@ func (s *PayToService) AmendBilaterally(ctx context.Context, terms *BilateralTer
 // PATCH /payto-agreements/{agreementToken} (RECALL_BILATERAL_AMENDMENT). Errors as for Suspend. No
 // pending amendment matches [ErrInvalid].
 func (s *PayToService) RecallAmendment(ctx context.Context, agreementToken string, opts ...CallOption) error {
-	return s.change(ctx, AgreementChange{Operation: OperationRecallAmendment, AgreementToken: agreementToken}, opts)
-}
-
-// Plan plans a change of an agreement, for Submit. It sends nothing.
-func (s *PayToService) Plan(ctx context.Context, change AgreementChange, opts ...CallOption) (Intent, error) {
-	call, _ := s.begin(change, opts)
-	return call.plan(ctx)
-}
-
-// Submit sends a planned change once: see [TransactionsService.Submit].
-//
-// PATCH /payto-agreements/{agreementToken}. Before the claim the error is an [UnknownOutcomeError],
-// and then as for the intent's method.
-func (s *PayToService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) error {
-	body, err := intent.change()
-	name := intent.Operation
-	if err != nil {
-		name = "PayTo.Submit"
-	}
-	call := s.client.begin(name, opts, intent.Target)
-	call.refuse(err)
-	call.changes(intent.Target, intent.Request)
-	ctx = call.submits(ctx, intent, claim, intent.Operation)
-	call.check(body.check)
-	return call.sendChange(ctx, body.status())
+	return s.change(ctx, OperationRecallAmendment, agreementToken, patchJSON{UpdateType: updateRecallAmendment}, opts)
 }
 
 // AgreementState says whether an agreement is as a change requested. It does not say whose call
 // made it so.
 type AgreementState struct {
 	// AsAsked is true if the agreement is now as requested; for a bilateral amendment only after
-	// the payer has agreed. If a text of the request is shown in another form it is false, and
-	// [Agreement.Differences] names it.
+	// the payer has agreed. If a text of the request is shown in another form it is false.
 	AsAsked bool
 	// Agreement is the current agreement. HasPendingBilateralAmendment means that an amendment
 	// waits for the payer.
@@ -231,7 +207,10 @@ type AgreementState struct {
 func (s *PayToService) ResumeChange(ctx context.Context, intent Intent, opts ...CallOption) (*AgreementState, error) {
 	const name Operation = "PayTo.ResumeChange"
 	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
-	wanted, unread := intent.change()
+	wanted, unread := requested[patchJSON](intent)
+	if unread == nil && intent.Operation.row().findOut != resumeChange {
+		unread = errIntentForeign
+	}
 	if err = cmp.Or(err, intent.known(), intent.from(s.client), unread); err != nil {
 		return nil, s.client.refusedLookUp(ctx, name, intent, err)
 	}
@@ -310,40 +289,6 @@ func (p patchJSON) withoutSecrets() (patchJSON, bool) { return p, true }
 
 const updateRecallAmendment = "RECALL_BILATERAL_AMENDMENT"
 
-// body returns the body of a change and its agreement; details and terms may have none. The body of
-// another operation has no updateType.
-func (c AgreementChange) body() (agreementToken string, body patchJSON) {
-	status := func(to AgreementStatus) patchJSON {
-		return patchJSON{UpdateType: "STATUS_AMENDMENT", StatusAmendment: &statusAmendmentJSON{to, c.Reason}}
-	}
-	switch c.Operation {
-	case OperationRecallAgreement:
-		return c.AgreementToken, patchJSON{UpdateType: "RECALL_PAYTO_AGREEMENT", Recall: &statusCodeJSON{AgreementStatusCancelled}}
-	case OperationSuspendAgreement:
-		return c.AgreementToken, status(AgreementStatusSuspended)
-	case OperationReactivateAgreement:
-		return c.AgreementToken, status(AgreementStatusActive)
-	case OperationCancelAgreement:
-		return c.AgreementToken, status(AgreementStatusCancelled)
-	case OperationRecallAmendment:
-		return c.AgreementToken, patchJSON{UpdateType: updateRecallAmendment}
-	case OperationAmendUnilaterally:
-		d := cmp.Or(c.Details, new(UnilateralDetails))
-		of := cmp.Or(d.agreement, &Agreement{PayeeDetails: new(AgreementPayee)})
-		amendment := &unilateralAmendmentJSON{d.Description, d.PayeeReference, of.PayeeDetails.SupplierBusinessCode}
-		return of.AgreementToken, patchJSON{UpdateType: "UNILATERAL_AMENDMENT", UnilateralAmendment: amendment}
-	case OperationAmendBilaterally:
-		t := cmp.Or(c.Terms, new(BilateralTerms))
-		of := cmp.Or(t.agreement, new(Agreement))
-		amendment := &bilateralAmendmentJSON{t.RespondByTimeMinutes, AgreementPaymentDetails{
-			EndDate: t.EndDate, AutomaticRenewal: t.AutomaticRenewal, AdditionalInformation: t.AdditionalInformation,
-		}, t.wire(), of.Raw()}
-		return of.AgreementToken, patchJSON{UpdateType: "BILATERAL_AMENDMENT", BilateralAmendment: amendment}
-	default:
-		return "", patchJSON{}
-	}
-}
-
 // status returns the status that a change asks for; "" for an amendment of something else.
 func (p patchJSON) status() AgreementStatus {
 	switch {
@@ -356,39 +301,17 @@ func (p patchJSON) status() AgreementStatus {
 	}
 }
 
-// change reads the stored change, which has to be that of the intent's method.
-func (i Intent) change() (patchJSON, error) {
-	body, err := requested[patchJSON](i)
-	if err != nil {
-		return body, err
-	}
-	_, made := AgreementChange{Operation: i.Operation}.body() // has the same parts
-	if made.UpdateType == "" || body.UpdateType != made.UpdateType || body.status() != made.status() ||
-		(body.Recall == nil) != (made.Recall == nil) || (body.StatusAmendment == nil) != (made.StatusAmendment == nil) ||
-		(body.UnilateralAmendment == nil) != (made.UnilateralAmendment == nil) ||
-		(body.BilateralAmendment == nil) != (made.BilateralAmendment == nil) {
-		return body, errIntentForeign
-	}
-	return body, nil
+func (s *PayToService) changeStatus(ctx context.Context, operation Operation, agreementToken string, to AgreementStatus, reason AgreementReason, opts []CallOption) error {
+	body := patchJSON{UpdateType: "STATUS_AMENDMENT", StatusAmendment: &statusAmendmentJSON{to, reason}}
+	return s.change(ctx, operation, agreementToken, body, opts)
 }
 
-func (s *PayToService) change(ctx context.Context, change AgreementChange, opts []CallOption) error {
-	call, to := s.begin(change, opts)
-	return call.sendChange(ctx, to)
-}
-
-// begin checks a change of an agreement, and returns the status that it asks for.
-func (s *PayToService) begin(change AgreementChange, opts []CallOption) (*call, AgreementStatus) {
-	agreementToken, body := change.body()
-	if body.UpdateType == "" {
-		call := s.client.begin("PayTo.Submit", madeBy("PayTo.Plan").with(opts))
-		call.ended = fmt.Errorf("quickstream: PayTo.Plan: %w: the operation is none that changes an agreement", ErrNotSent)
-		return call, body.status()
-	}
-	call := s.client.begin(change.Operation, opts, agreementToken)
+// change checks and sends a change of an agreement. Its intent keeps the JSON as it is sent, because it
+// can hold unknown members.
+func (s *PayToService) change(ctx context.Context, operation Operation, agreementToken string, body patchJSON, opts []CallOption) error {
+	call := s.client.begin(operation, opts, agreementToken)
 	if agreementToken == "" && (body.UnilateralAmendment != nil || body.BilateralAmendment != nil) {
-		call.ended = missingAgreement(change.Operation)
-		return call, body.status()
+		call.ended = missingAgreement(operation)
 	}
 	call.check(body.check)
 	request, err := wire.Encode(body)
@@ -396,15 +319,9 @@ func (s *PayToService) begin(change AgreementChange, opts []CallOption) (*call, 
 		_, err = requested[patchJSON](Intent{Request: request}) // the agreement's unknown members can have one twice
 	}
 	call.refuse(err)
-	call.changes(agreementToken, request)
-	return call, body.status()
-}
-
-// changes sets the JSON of the change. An intent keeps it as it is, because it can hold unknown
-// members.
-func (c *call) changes(agreementToken string, request json.RawMessage) {
-	c.reference, c.body = agreementToken, request
-	c.intent = &Intent{Target: agreementToken, Reference: agreementToken, Request: request, Complete: true}
+	call.reference, call.body = agreementToken, json.RawMessage(request)
+	call.intent = &Intent{Target: agreementToken, Reference: agreementToken, Request: request}
+	return call.sendChange(ctx, body.status())
 }
 
 var errNotChanged = errors.New("the answer does not say that the agreement was changed")

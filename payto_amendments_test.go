@@ -1,8 +1,10 @@
 package quickstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -11,8 +13,6 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // statusChange is a change of an agreement's status.
@@ -167,16 +167,6 @@ const currentAgreement = `{
 	"payeeDetails": {"supplierBusinessCode": "SHOP"}
 }`
 
-// storedPatch reads a change again from what was sent.
-func storedPatch(t *testing.T, sent any) patchJSON {
-	t.Helper()
-	body, err := wire.Marshal(sent)
-	require.NoError(t, err)
-	var patch patchJSON
-	require.NoError(t, wire.Decode(body, &patch))
-	return patch
-}
-
 func agreementFrom(t *testing.T, body string, replace ...string) *Agreement {
 	t.Helper()
 	var a Agreement
@@ -193,9 +183,15 @@ func TestChangesThatWereMade(t *testing.T) {
 	terms, err := before.Terms()
 	require.NoError(t, err)
 	terms.RespondByTimeMinutes, terms.MaximumPaymentAmount, terms.PointInTime = new(int64(60)), new(decimal.New(200, 0)), nil
-	planned := func(change AgreementChange) patchJSON {
-		_, body := change.body()
-		return body
+	client, err := NewClient(TestAU, Keys{Secret: NewSecretKey("key")})
+	require.NoError(t, err)
+	stored := func(change func(...CallOption) error) (patch patchJSON) {
+		err := change(WithBeforeSend(func(_ context.Context, intent Intent) (err error) {
+			patch, err = requested[patchJSON](intent)
+			return cmp.Or(err, errors.New("nothing is sent"))
+		}))
+		require.ErrorContains(t, err, "nothing is sent")
+		return patch
 	}
 	for name, c := range map[string]struct {
 		sent patchJSON
@@ -203,20 +199,22 @@ func TestChangesThatWereMade(t *testing.T) {
 		not  [][]string
 	}{
 		"recall": {
-			planned(AgreementChange{Operation: OperationRecallAgreement}),
+			stored(func(o ...CallOption) error { return client.PayTo.Recall(t.Context(), "A-1", o...) }),
 			[]string{"SUSPENDED", "CANCELLED"},
 			[][]string{{"SUSPENDED", "PENDING"}},
 		},
 		"status": {
-			planned(AgreementChange{Operation: OperationReactivateAgreement}),
+			stored(func(o ...CallOption) error {
+				return client.PayTo.Reactivate(t.Context(), "A-1", AgreementReason{}, o...)
+			}),
 			[]string{"SUSPENDED", "ACTIVE"},
 			[][]string{nil},
 		},
 		"recall of an amendment": {
-			planned(AgreementChange{Operation: OperationRecallAmendment}), nil, [][]string{{`Amendment": false`, `Amendment": true`}},
+			stored(func(o ...CallOption) error { return client.PayTo.RecallAmendment(t.Context(), "A-1", o...) }), nil, [][]string{{`Amendment": false`, `Amendment": true`}},
 		},
 		"unilateral": {
-			planned(AgreementChange{Operation: OperationAmendUnilaterally, Details: details}),
+			stored(func(o ...CallOption) error { return client.PayTo.AmendUnilaterally(t.Context(), details, o...) }),
 			[]string{"Power", "Power and gas", `"REF-1"`, "null"},
 			[][]string{
 				nil,
@@ -228,7 +226,7 @@ func TestChangesThatWereMade(t *testing.T) {
 			},
 		},
 		"bilateral": {
-			planned(AgreementChange{Operation: OperationAmendBilaterally, Terms: terms}),
+			stored(func(o ...CallOption) error { return client.PayTo.AmendBilaterally(t.Context(), terms, o...) }),
 			[]string{"100.50", `"200.000"`, `"pointInTime": 15`, `"pointInTime": null`, "2027-07-01", "2027-07-01T00:00:00", "newMember", "other"},
 			[][]string{
 				nil,
@@ -243,10 +241,9 @@ func TestChangesThatWereMade(t *testing.T) {
 			},
 		},
 	} {
-		patch := storedPatch(t, c.sent)
-		assert.True(t, patch.isMadeIn(agreementFrom(t, currentAgreement, c.made...)), name)
+		assert.True(t, c.sent.isMadeIn(agreementFrom(t, currentAgreement, c.made...)), name)
 		for _, other := range c.not {
-			assert.False(t, patch.isMadeIn(agreementFrom(t, currentAgreement, other...)), "%s: %q", name, other)
+			assert.False(t, c.sent.isMadeIn(agreementFrom(t, currentAgreement, other...)), "%s: %q", name, other)
 		}
 	}
 	assert.False(t, patchJSON{UpdateType: "STATUS_AMENDMENT"}.isMadeIn(before), "it asks for nothing")

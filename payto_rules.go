@@ -228,7 +228,7 @@ func (c AgreementReasonCode) fits(to AgreementStatus) bool {
 	}
 }
 
-// check holds a change to its rules, whether it was just made or stored.
+// check holds a change to its rules.
 func (p patchJSON) check(f *findings) {
 	if p.StatusAmendment != nil {
 		f.within("statusAmendment", p.StatusAmendment.check)
@@ -268,30 +268,20 @@ func (p *payToDataJSON) check(f *findings) {
 
 // comparison names the members in which an agreement is not as it was requested.
 type comparison struct {
-	facts       []string // customer, amounts or type have another value: it is another agreement
-	others      []string // other members have: in a list, it is another agreement
-	differences []string // all but facts, with those that one of both lacks
+	facts  []string // customer, amounts or type have another value: it is another agreement
+	others []string // other members have: in a list, it is another agreement
+	exact  bool     // no member differs, nor is shown or sent alone
 }
 
 func (c *comparison) fact(member, shown, sent string) {
-	if isAnother(shown, sent) {
+	if c.exact = c.exact && shown == sent; isAnother(shown, sent) {
 		c.facts = append(c.facts, member)
-		return
 	}
-	c.name(member, shown, sent)
 }
 
 func (c *comparison) member(member, shown, sent string) {
-	if isAnother(shown, sent) {
+	if c.exact = c.exact && shown == sent; isAnother(shown, sent) {
 		c.others = append(c.others, member)
-	}
-	c.name(member, shown, sent)
-}
-
-// name compares what the bank may know better.
-func (c *comparison) name(member, shown, sent string) {
-	if shown != sent {
-		c.differences = append(c.differences, member)
 	}
 }
 
@@ -315,9 +305,6 @@ func (b agreementJSON) compare(a *Agreement, customerID string) (c comparison) {
 		c.fact("payerDetails.customerId", p.CustomerID, customerID)
 		c.member("payerDetails.payerId", p.ID, sent.PayerID)
 		c.member("payerDetails.paymentReference", p.Reference, sent.PayerReference)
-		c.name("payerDetails.payerName", p.Name, sent.PayerName)
-		c.name("payerDetails.ultimatePayerName", p.UltimateName, cmp.Or(sent.UltimatePayerName, sent.PayerName))
-		c.name("payerDetails.payerType", string(p.Type), string(sent.PayerType))
 	}
 	return c
 }
@@ -363,7 +350,7 @@ func number(n *int64) string {
 // isMadeIn reports whether an agreement is as the change requested, without unknown members. A
 // bilateral amendment counts once the payer has agreed.
 func (p patchJSON) isMadeIn(a *Agreement) bool {
-	var found comparison
+	found := comparison{exact: true}
 	switch d := a.PaymentDetails; {
 	case p.status() != "":
 		return sameText(string(a.Status), string(p.status()))
@@ -381,8 +368,7 @@ func (p patchJSON) isMadeIn(a *Agreement) bool {
 		}
 		return p.UpdateType == updateRecallAmendment && !a.HasPendingBilateralAmendment && json.Unmarshal(a.Raw(), &shown) == nil && shown.Pending != nil
 	}
-	a.differences = append(found.facts, found.differences...)
-	return len(a.differences) == 0
+	return found.exact
 }
 
 func reasonsFor(members []string) []string {

@@ -280,7 +280,6 @@ func (s *TransactionsService) post(ctx context.Context, call *call, body transac
 		if err := read(status, answer); err != nil {
 			return err
 		}
-		_, call.answer.differences = body.compare(call.answer)
 		return unsettledBy(call.answer)
 	})
 	if err != nil {

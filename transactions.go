@@ -132,9 +132,8 @@ type Transaction struct {
 
 	meaning     Outcome // of a status that this package does not know
 	retries     serviceRetries
-	environment string  // of the client that read it
-	intent      *Intent // of the call that was answered with it
-	differences []string
+	environment string      // of the client that read it
+	intent      *Intent     // of the call that was answered with it
 	candidates  []Candidate // what the Resume that returned it found beside it
 
 	envelope
@@ -169,15 +168,6 @@ func (t *Transaction) Candidates() []Candidate {
 		return nil
 	}
 	return t.candidates
-}
-
-// Differences names the members that the answer to a call shows in another form than they were sent,
-// such as "paymentReferenceNumber" for a shortened one. Nil for a transaction that was read.
-func (t *Transaction) Differences() []string {
-	if t == nil {
-		return nil
-	}
-	return t.differences
 }
 
 // UnmarshalJSON reads a transaction. Identifiers, references, types, status, codes, amounts and

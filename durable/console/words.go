@@ -60,7 +60,7 @@ func what(r Record) string {
 		quickstream.OperationPay: "Payment", quickstream.OperationCollect: "PayTo payment", quickstream.OperationRefund: "Refund", quickstream.OperationVoid: "Void",
 		quickstream.OperationPreauthorise: "Pre-authorisation", quickstream.OperationCapture: "Capture", durable.OperationReverse: "Refund of all",
 		quickstream.OperationCancelPreauthorisation: "Cancellation", quickstream.OperationTopUp: "Top-up", quickstream.OperationVerifyAccount: "Card check",
-		quickstream.OperationRegisterAccount: "Stored account", quickstream.OperationCreateAgreement: "PayTo agreement", quickstream.OperationUploadPaymentFile: "Payment file",
+		quickstream.OperationCreateAgreement: "PayTo agreement", quickstream.OperationUploadPaymentFile: "Payment file",
 	}
 	if r.Operation == durable.OperationReverse && r.Approved() && r.ReceiptNumber == "" {
 		return "Void"

@@ -1,7 +1,6 @@
 package clienttest_test
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"testing"
@@ -12,26 +11,25 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// TestAnswersInAnotherForm: what differs beside the facts is named, if our id agrees, or no id is shown
-// and the reference or the end-to-end identifier as sent does. Otherwise the outcome is unknown.
+// TestAnswersInAnotherForm: what is no fact may differ if our id agrees, or no id is shown and the
+// reference or the end-to-end identifier as sent does. Otherwise the outcome is unknown.
 func TestAnswersInAnotherForm(t *testing.T) {
 	const payment, customer, business, endToEnd = "paymentReferenceNumber", "customerReferenceNumber", "supplierBusinessCode", "payToData.endToEndId"
 	data := func(pairs ...any) object {
 		return changedBy(object{"agreementToken": "A-1", "endToEndId": "E-1"}, pairs...)
 	}
 	for name, c := range map[string]struct {
-		change      []any // of an answer that shows our id and all that was sent
-		differences []string
-		unknown     bool
+		change  []any // of an answer that shows our id and all that was sent
+		unknown bool
 	}{
 		"as sent":                   {},
-		"shortened reference":       {change: []any{payment, "REF"}, differences: []string{payment}},
-		"another customer":          {change: []any{customer, "ORD"}, differences: []string{customer}},
-		"a business by name":        {change: []any{business, "The Shop Pty Ltd"}, differences: []string{business}},
-		"another end-to-end id":     {change: []any{"payToData", data("endToEndId", "E-9")}, differences: []string{endToEnd}},
-		"all of them":               {change: []any{payment, "REF", customer, "ORD", business, "The Shop", "payToData", data("endToEndId", "E-9")}, differences: []string{payment, customer, business, endToEnd}},
-		"no id, by its reference":   {change: []any{"metadata", nil, business, "The Shop", "payToData", data("endToEndId", "E-9")}, differences: []string{business, endToEnd}},
-		"no id, by the end-to-end":  {change: []any{"metadata", nil, payment, "REF", business, "The Shop"}, differences: []string{payment, business}},
+		"shortened reference":       {change: []any{payment, "REF"}},
+		"another customer":          {change: []any{customer, "ORD"}},
+		"a business by name":        {change: []any{business, "The Shop Pty Ltd"}},
+		"another end-to-end id":     {change: []any{"payToData", data("endToEndId", "E-9")}},
+		"all of them":               {change: []any{payment, "REF", customer, "ORD", business, "The Shop", "payToData", data("endToEndId", "E-9")}},
+		"no id, by its reference":   {change: []any{"metadata", nil, business, "The Shop", "payToData", data("endToEndId", "E-9")}},
+		"no id, by the end-to-end":  {change: []any{"metadata", nil, payment, "REF", business, "The Shop"}},
 		"no id, nothing that names": {change: []any{"metadata", nil, payment, nil, "payToData", data("endToEndId", nil)}},
 
 		"no id, shortened":            {change: []any{"metadata", nil, payment, "REF", "payToData", data("endToEndId", "E-9")}, unknown: true},
@@ -50,20 +48,13 @@ func TestAnswersInAnotherForm(t *testing.T) {
 			maps.Copy(t, object{customer: "ORDER-1", business: "SHOP", "payToData": data()})
 			maps.Copy(t, changedBy(t, c.change...))
 		}))
-		made, err := client.PayTo.Collect(t.Context(), params)
+		_, err := client.PayTo.Collect(t.Context(), params)
 		if c.unknown {
-			assert.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, name)
+			require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, name)
 			continue
 		}
 		require.NoError(t, err, name)
-		assert.ElementsMatch(t, c.differences, made.Differences(), name)
-		stored, err := json.Marshal(made)
-		require.NoError(t, err)
-		var read quickstream.Transaction
-		require.NoError(t, json.Unmarshal(stored, &read))
-		assert.Nil(t, read.Differences(), "they are not stored")
 	}
-	assert.Nil(t, (*quickstream.Transaction)(nil).Differences())
 }
 
 // A payment from a bank account whose answer shows a PayTo payment, and nothing that names ours, is unknown.

@@ -1,7 +1,6 @@
 package clienttest_test
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"testing"
@@ -31,21 +30,15 @@ func agreementParams(reference string) quickstream.CreateAgreementParams {
 	}
 }
 
-// TestChangesThatContradict: a stored change is sent and looked up as what was planned, by whoever has
-// claimed it. All plans are sent in TestPlansAreReadBack.
-func TestChangesThatContradict(t *testing.T) {
-	client := clientOf(t, func(r *http.Request) (*http.Response, error) { t.Errorf("%s was sent", r.Method); return nil, io.EOF })
-	intent, err := client.PayTo.Plan(t.Context(), quickstream.AgreementChange{Operation: quickstream.OperationRecallAgreement, AgreementToken: "A-1"})
-	require.NoError(t, err)
-	require.ErrorIs(t, client.PayTo.Submit(t.Context(), intent, nil), quickstream.ErrOutcomeUnknown)
-	intent.Operation = quickstream.OperationCancelAgreement
-	require.ErrorIs(t, client.PayTo.Submit(t.Context(), intent, func(context.Context) error { return nil }), quickstream.ErrOutcomeUnknown)
-	_, err = client.PayTo.ResumeChange(t.Context(), intent)
+// TestResumeOfNoChange: the intent of a payment is no change of its agreement, and is looked up by no
+// request. What was changed is compared in TestChangesThatWereMade, and driven to its end by the walk.
+func TestResumeOfNoChange(t *testing.T) {
+	var pay quickstream.Intent
+	_, err := clientOf(t, gone).PayTo.Collect(t.Context(), payToPayment("A-1", "1"), handed(&pay))
 	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-	_, err = client.PayTo.Plan(t.Context(), quickstream.AgreementChange{Operation: quickstream.OperationSuspendAgreement, AgreementToken: "A-1"})
-	require.ErrorIs(t, err, quickstream.ErrInvalid, "a reason is required")
-	_, err = client.PayTo.Plan(t.Context(), quickstream.AgreementChange{Operation: quickstream.OperationPay})
-	require.ErrorIs(t, err, quickstream.ErrNotSent)
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) { t.Errorf("%s was sent", r.Method); return nil, io.EOF })
+	_, err = client.PayTo.ResumeChange(t.Context(), pay)
+	require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
 }
 
 func payToPayment(agreementToken, amount string) quickstream.CollectParams {

@@ -16,13 +16,6 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// oddAgreement has members that nobody knows, and one that cannot be read. An amendment sends them.
-const oddAgreement = `{"agreementToken":"A-1","status":"ACTIVE","payeeReference":"P-1",
-	"paymentDetails":{"description":"Power","automaticRenewal":true,"additionalInformation":"Meter 1","tariff":{"Code":1,"code":1.50},"STARTDATE":"x"},
-	"paymentTerms":{"frequency":"ADHO","agreementType":"VARI","numberOfPaymentsPermitted":12,"pointInTime":"often","graceDays":[3],
-		"maximumPaymentAmount":{"currency":"AUD","amount":100.5}},
-	"payeeDetails":{"supplierBusinessCode":"SHOP"}}`
-
 // plannable are valid parameters of every transaction, without a secret.
 func plannable() []quickstream.TransactionParams {
 	amount, token := decimal.RequireFromString("10.50"), quickstream.FromSingleUseToken("S-1")
@@ -59,38 +52,12 @@ func allPlans(t *testing.T, client *quickstream.Client) map[string]quickstream.I
 		keep(client.Transactions.Plan(t.Context(), params))
 	}
 	keep(client.Transactions.PlanVoid(t.Context(), "R-1"))
-	keep(client.Accounts.Plan(t.Context(), "C-1", quickstream.RegisterAccountParams{SingleUseTokenID: "S-1", ThreeDS2: new(true)}))
-	agreement := new(quickstream.Agreement)
-	require.NoError(t, json.Unmarshal([]byte(oddAgreement), agreement))
-	details, err := agreement.Details()
-	require.NoError(t, err)
-	terms, err := agreement.Terms()
-	require.NoError(t, err)
-	terms.RespondByTimeMinutes = new(int64(60))
-	reason := quickstream.AgreementReason{Code: quickstream.AgreementReasonNoAnswer, Description: textsThatDiffer}
-	for _, change := range []quickstream.AgreementChange{
-		{Operation: quickstream.OperationAmendUnilaterally, Details: details},
-		{Operation: quickstream.OperationAmendBilaterally, Terms: terms},
-		{Operation: quickstream.OperationRecallAgreement, AgreementToken: "A-1"},
-		{Operation: quickstream.OperationRecallAmendment, AgreementToken: "A-1"},
-		{Operation: quickstream.OperationSuspendAgreement, AgreementToken: "A-1", Reason: reason},
-		{Operation: quickstream.OperationReactivateAgreement, AgreementToken: "A-1"},
-		{Operation: quickstream.OperationCancelAgreement, AgreementToken: "A-1", Reason: reason},
-	} {
-		keep(client.PayTo.Plan(t.Context(), change))
-	}
 	return found
 }
 
-// submit sends a stored intent by the service that has planned it.
+// submit sends a stored intent.
 func submit(t *testing.T, client *quickstream.Client, intent quickstream.Intent, claim quickstream.Claim, opts ...quickstream.CallOption) error {
 	t.Helper()
-	switch {
-	case intent.Operation == quickstream.OperationRegisterAccount:
-		return second(client.Accounts.Submit(t.Context(), intent, claim, opts...))
-	case strings.HasPrefix(string(intent.Operation), "PayTo.") && !intent.Operation.IsTransaction():
-		return client.PayTo.Submit(t.Context(), intent, claim, opts...)
-	}
 	return second(client.Transactions.Submit(t.Context(), intent, claim, opts...))
 }
 
@@ -109,7 +76,7 @@ func databaseForm(t *testing.T, stored []byte) []byte {
 func TestPlansAreReadBack(t *testing.T) {
 	client, sent := keeping(t)
 	all := allPlans(t, client)
-	assert.Len(t, all, 19)
+	assert.Len(t, all, 11)
 	for operation, intent := range all {
 		assert.True(t, intent.Complete, operation)
 		assert.False(t, intent.OwnReference, operation)
@@ -177,14 +144,6 @@ func TestStoredRequestsAreReadStrictly(t *testing.T) {
 		"trailing data":            {"Transactions.Capture", `"transactionType":"CAPTURE"`, `"transactionType":"CAPTURE"}{"a":1`},
 		"cut off":                  {"Transactions.Capture", `}`, ``},
 		"list":                     {"Transactions.Capture", `{`, `[{`},
-		"registration of card":     {"Accounts.Register", `"singleUseTokenId":"S-1"`, `"creditCard":{"cardNumber":"` + card + `","expiryDateMonth":"12","expiryDateYear":"2035"}`},
-		"registration, unknown":    {"Accounts.Register", `"threeDS2"`, `"other":1,"threeDS2"`},
-		"status twice":             {"PayTo.Suspend", `"statusCode":"SUSPENDED"`, `"statusCode":"CANCELLED","statusCode":"SUSPENDED"`},
-		"unilateral, unknown":      {"PayTo.AmendUnilaterally", `"description"`, `"newMember":1,"description"`},
-		"bilateral, unknown":       {"PayTo.AmendBilaterally", `"respondByTimeMinutes"`, `"newMember":1,"respondByTimeMinutes"`},
-		"terms, twice":             {"PayTo.AmendBilaterally", `"graceDays":[3]`, `"graceDays":[3],"graceDays":[4]`},
-		"terms, capitals":          {"PayTo.AmendBilaterally", `"graceDays":[3]`, `"graceDays":[3],"MaximumPaymentAmount":"9.00"`},
-		"terms, null":              {"PayTo.AmendBilaterally", `"graceDays":[3]`, `"graceDays":[3],"paymentAmount":null`},
 	} {
 		intent := all[c.of]
 		require.Contains(t, string(intent.Request), c.old, name)
@@ -204,10 +163,8 @@ func TestStoredKeysAndOptions(t *testing.T) {
 		refusedUnread(t, name, intent, "4242", quickstream.WithIdempotencyKey("another-4242"))
 		refusedUnread(t, name, intent, "4242", quickstream.WithIdempotencyKey(intent.IdempotencyKey))
 		refusedUnread(t, name, intent, "4242", quickstream.WithExtraField("newMember", "4242"))
-		posted := intent.IdempotencyKey != ""
-		assert.Equal(t, name == "PayTo.Collect" || !strings.HasPrefix(name, "PayTo."), posted, name)
 		for key, fine := range map[string]bool{
-			"": !posted, "k": posted, strings.Repeat("k", 255): posted, strings.Repeat("k", 256): false, "a b": false, "a\r\nb: c": false, "4242\u00e9": false,
+			"": false, "k": true, strings.Repeat("k", 255): true, strings.Repeat("k", 256): false, "a b": false, "a\r\nb: c": false, "4242\u00e9": false,
 		} {
 			if intent.IdempotencyKey = key; !fine {
 				refusedUnread(t, name+" "+key, intent, "4242")

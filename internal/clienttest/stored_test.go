@@ -39,7 +39,6 @@ func TestStoredForms(t *testing.T) {
 	}, key))
 	checkStored(t, "intent-pay.json", pay)
 	checkStored(t, "intent-void.json", planned(client.Transactions.PlanVoid(t.Context(), "R-1<&>", key)))
-	checkStored(t, "intent-status.json", planned(client.PayTo.Plan(t.Context(), quickstream.AgreementChange{Operation: quickstream.OperationRecallAgreement, AgreementToken: "AGREEMENT-1"})))
 
 	resolving := resolve.Begin(pay, at)
 	resolving = resolve.DefaultPolicy(resolve.ServiceRetriesFor(5*24*time.Hour)).Next(resolving, resolve.Observation{Result: resolve.LookupNone}, at.Add(time.Minute))
@@ -77,7 +76,7 @@ func checkStored[T any](t *testing.T, name string, value T) {
 	}
 	kept, err := os.ReadFile(file)
 	require.NoError(t, err)
-	assert.Equal(t, string(kept), string(written)+"\n", "%s: UPDATE_STORED=1 writes it anew, and what merchants have stored stays in the old form", name)
+	assert.Equal(t, string(kept), string(written)+"\n", "%s: UPDATE_STORED=1 writes it again, and what merchants have stored stays in the old form", name)
 
 	var read T
 	require.NoError(t, json.Unmarshal(kept, &read), name)

@@ -45,12 +45,8 @@ type choice[T any] struct {
 // composed are the methods that make their requests through others, or none.
 var composed = map[string]string{
 	"Do":                       "none: it is for what has no method",
-	"Accounts.Submit":          "Accounts.Register",
 	"PayTo.Resume":             "PayTo.List",
 	"PayTo.ResumeChange":       "PayTo.Get",
-	"PayTo.Submit":             "the method that made the intent",
-	"PayTo.Plan":               "nothing",
-	"Accounts.Plan":            "nothing",
 	"PaymentFiles.Resume":      "PaymentFiles.List",
 	"Customers.GetByNumber":    "Customers.List",
 	"PaymentFiles.Wait":        "PaymentFiles.Get",
