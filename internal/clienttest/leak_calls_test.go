@@ -58,7 +58,7 @@ func secretIn(text string) string {
 // echo is an error body that repeats all that was sent, the identifier of the path as the trace code too.
 func echo(r *http.Request) string {
 	key, _, _ := r.BasicAuth()
-	trace := "TRACE-1"
+	trace := "TRACE-" + key
 	if strings.Contains(r.URL.Path, callHandle) {
 		trace = callHandle
 	}
