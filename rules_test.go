@@ -5,21 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io"
-	"io/fs"
 	"maps"
 	"net/http"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
-
-	"github.com/stretchr/testify/require"
 )
 
 // ruleCase holds two requests, as changes of a valid one, nil being no change.
@@ -296,24 +289,6 @@ func letters(n int) string { return strings.Repeat("é", n) }
 
 // ascii is a text of n characters of one byte.
 func ascii(n int) string { return strings.Repeat("x", n) }
-
-// parsePackage parses the files of the package, with or without its tests.
-func parsePackage(t *testing.T, fset *token.FileSet, tests bool) []*ast.File {
-	t.Helper()
-	names, err := fs.Glob(os.DirFS("."), "*.go")
-	require.NoError(t, err)
-	var files []*ast.File
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") && !tests {
-			continue
-		}
-		file, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
-		require.NoError(t, err)
-		files = append(files, file)
-	}
-	require.NotEmpty(t, files)
-	return files
-}
 
 func paymentFileUploadTable() ruleTable[UploadPaymentFileParams] {
 	type params = UploadPaymentFileParams
