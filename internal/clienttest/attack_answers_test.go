@@ -95,18 +95,10 @@ func TestAttack43Receipts(t *testing.T) {
 	}
 }
 
-// TestAttackListsForEver: the next page is the page itself, or two pages lead to each other for
-// ever. Each is read once. Where the address changes every time the loop ends with its
-// context, and Page.Shifted tells that the items are old ones.
+// TestAttackListsForEver: pages lead to each other for ever, under an address that changes every time.
+// The loop ends with its context, and Page.Shifted tells that the items are old ones. That no address is
+// read twice is seen where pages are read ahead.
 func TestAttackListsForEver(t *testing.T) {
-	for _, back := range []int{0, 1, 2} {
-		asked := 0
-		loop := pageOf(fmt.Sprintf("%s/customers?page=%d", baseURL, back), "3")
-		client := clientOf(t, pages(&asked, pageOf(baseURL+"/customers?page=1", "1"), pageOf(baseURL+"/customers?page=2", "2"), loop))
-		_, err := read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}))
-		assert.Equal(t, decoding, ending(err), "%v", err)
-		assert.LessOrEqual(t, asked, 6)
-	}
 	asked, shifted := 0, 0
 	ctx, cancel := context.WithCancel(t.Context())
 	client := clientOf(t, func(*http.Request) (*http.Response, error) {
