@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
@@ -12,23 +11,6 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
-
-func agreementParams(reference string) quickstream.CreateAgreementParams {
-	return quickstream.CreateAgreementParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, PayeeReference: reference,
-		Payment: quickstream.AgreementPaymentDetails{
-			Purpose: quickstream.AgreementPurposeUtility, Description: "Broadband",
-			StartDate: quickstream.DateOf(time.Now().Add(14 * time.Hour)), AutomaticRenewal: true,
-		},
-		Terms: quickstream.AgreementTermsParams{
-			Frequency: quickstream.AgreementFrequencyMonthly, Type: quickstream.AgreementTypeVariable,
-			MaximumPaymentAmount: new(decimal.RequireFromString("150")),
-		},
-		Payer: quickstream.AgreementPayerParams{
-			Type: quickstream.PayerTypePerson, ID: "P-1", Name: "Ann Example", BSB: "650000", AccountNumber: quickstream.NewSecret("111111"),
-		},
-	}
-}
 
 // TestResumeOfNoChange: the intent of a payment is no change of its agreement, and is looked up by no
 // request. What was changed is compared in TestChangesThatWereMade, and driven to its end by the walk.
