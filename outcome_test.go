@@ -148,13 +148,3 @@ func TestUnsaidRetries(t *testing.T) {
 		assert.Equal(t, asks, strings.Contains(declined.Error(), "ask the bank whether"), declined.Error())
 	}
 }
-
-// Each next step is a sentence for a person.
-func TestNextStepTexts(t *testing.T) {
-	for _, step := range []quickstream.NextStep{
-		quickstream.NextStepNone, quickstream.NextStepPayAgain, quickstream.NextStepCheckRetries, quickstream.NextStepResolve, quickstream.NextStepWait,
-		quickstream.NextStepReviewInPortal, quickstream.NextStepCorrectRequest, quickstream.NextStepContactSupport,
-	} {
-		assert.NotContains(t, step.Text(), "_")
-	}
-}

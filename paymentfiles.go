@@ -74,33 +74,19 @@ func (s *PaymentFilesService) Get(ctx context.Context, paymentFileID string, opt
 	return get[PaymentFile](ctx, s.client, "PaymentFiles.Get", opts, paymentFileID)
 }
 
-// PaymentFileWait configures [PaymentFilesService.Wait].
-type PaymentFileWait struct {
-	// Interval is the pause between requests; a minute, as the service asks, if zero.
-	Interval time.Duration
-	// Progress is called with every answer. Optional.
-	Progress func(*PaymentFile)
-}
-
-// Wait reads a payment file until its status is final, which can take days.
-// [PaymentFileStatusError] is not an error. If the context ends, the error matches the context's.
-// Any other error ends the waiting. [WithTimeout] limits each request.
+// Wait reads a payment file at an interval, such as the minute that the service asks for, until its status is
+// final, which can take days. [PaymentFileStatusError] is not an error. If the context ends, the error
+// matches the context's. Any other error ends the waiting. [WithTimeout] limits each request.
 //
-// GET /payment-files/{id}, every minute. Errors as for Get.
-func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, wait PaymentFileWait, opts ...CallOption) (*PaymentFile, error) {
+// GET /payment-files/{id}. Errors as for Get.
+func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, every time.Duration, opts ...CallOption) (*PaymentFile, error) {
 	opts = madeBy("PaymentFiles.Wait").with(opts)
 	for {
 		file, err := s.Get(ctx, paymentFileID, opts...)
-		if err != nil {
-			return nil, err
+		if err != nil || file.Status.Final() {
+			return file, err
 		}
-		if wait.Progress != nil {
-			wait.Progress(file)
-		}
-		if file.Status.Final() {
-			return file, nil
-		}
-		if err := pause(ctx, wait.Interval); err != nil {
+		if err := pause(ctx, every); err != nil {
 			return nil, fmt.Errorf("quickstream: PaymentFiles.Wait: the status is not final: %w", err)
 		}
 	}
@@ -215,9 +201,9 @@ func (p UploadPaymentFileParams) check(f *findings) {
 //
 // POST /payment-files. Nothing is sent again after the first byte was read. A file name in use
 // matches [ErrInvalid]. A lost answer, a success before the whole file was sent, and Content that
-// fails or does not have Size bytes, is an [UnknownOutcomeError]: use Resume or the service's
-// portal. Upload under a new name only if the status is [PaymentFileStatusError] and no batch was
-// processed.
+// fails or does not have Size bytes, is an [UnknownOutcomeError]: look in List, which does not say which
+// upload made a file, or in the service's portal. Upload under a new name only if the status is
+// [PaymentFileStatusError] and no batch was processed.
 func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFileParams, opts ...CallOption) (*PaymentFile, error) {
 	call := s.client.begin(OperationUploadPaymentFile, opts)
 	call.check(params.check)
@@ -229,32 +215,6 @@ func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFi
 	call.config.addHeader("Prevent-Csrf", "true") // in canonical form
 	return send[PaymentFile](ctx, call)
 }
-
-// Resume reads the payment files. The contract does not say which upload made a file, so the result
-// is always an [UnknownOutcomeError] whose Candidates are the files, at most 20.
-//
-// GET /payment-files.
-func (s *PaymentFilesService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*PaymentFile, error) {
-	const name Operation = "PaymentFiles.Resume"
-	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
-	if err = cmp.Or(err, intent.of(OperationUploadPaymentFile)); err != nil {
-		return nil, s.client.refusedLookUp(ctx, name, intent, err)
-	}
-	var candidates []Candidate
-	for file, err := range s.List(opts...).All(ctx) {
-		if err != nil {
-			return nil, intent.open(name.info(), err, nil)
-		}
-		if len(candidates) == mostUploads {
-			break
-		}
-		candidates = append(candidates, Candidate{PaymentFile: file, Reasons: []string{"the service does not say which upload made it"}})
-	}
-	return nil, intent.open(name.info(), nil, candidates)
-}
-
-// mostUploads is how many files Resume returns as candidates.
-const mostUploads = 20
 
 // form returns the file inside a multipart form. Only the text around the file is in memory.
 func (p UploadPaymentFileParams) form() (*transport.Upload, error) {

@@ -96,10 +96,9 @@ func TestAttack43Receipts(t *testing.T) {
 }
 
 // TestAttackListsForEver: pages lead to each other for ever, under an address that changes every time.
-// The loop ends with its context, and Page.Shifted tells that the items are old ones. That no address is
-// read twice is seen where pages are read ahead.
+// The loop ends with its context. That no address is read twice is seen where pages are read ahead.
 func TestAttackListsForEver(t *testing.T) {
-	asked, shifted := 0, 0
+	asked := 0
 	ctx, cancel := context.WithCancel(t.Context())
 	client := clientOf(t, func(*http.Request) (*http.Response, error) {
 		if asked++; asked == 50 {
@@ -108,11 +107,9 @@ func TestAttackListsForEver(t *testing.T) {
 		return answer(200, pageOf(fmt.Sprintf("?page=%d&n=%d", asked%2, asked), fmt.Sprint(asked%2))), nil
 	})
 	var last error
-	for page, err := range client.Customers.List(quickstream.ListCustomersParams{}).Pages(ctx) {
-		if last = err; err == nil && page.Shifted {
-			shifted++
-		}
+	for _, err := range client.Customers.List(quickstream.ListCustomersParams{}).Pages(ctx) {
+		last = err
 	}
 	require.ErrorIs(t, last, context.Canceled)
-	assert.Equal(t, []int{50, 48}, []int{asked, shifted})
+	assert.Equal(t, 50, asked)
 }

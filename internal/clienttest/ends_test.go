@@ -156,7 +156,7 @@ func TestSaidRetries(t *testing.T) {
 		}), c.opts...)
 		_, err := client.Transactions.Pay(t.Context(), payment())
 		require.ErrorIs(t, err, quickstream.ErrDeclined)
-		assert.ErrorContains(t, err, "read the retries first")
+		assert.ErrorContains(t, err, "check retries")
 		assert.Equal(t, c.asks, strings.Contains(err.Error(), "ask the bank whether"), err.Error())
 	}
 }

@@ -289,7 +289,6 @@ func TestUnreadableItems(t *testing.T) {
 		for page, err := range list.Pages(t.Context()) {
 			require.NoError(t, err)
 			assert.Len(t, page.Unreadable, 1)
-			assert.False(t, page.Shifted)
 		}
 		first, err := list.First(t.Context())
 		require.NoError(t, err)
@@ -310,32 +309,6 @@ func TestUnreadableItems(t *testing.T) {
 		}
 		assert.Equal(t, want, items == 1 && errs == n && errors.Is(last, quickstream.ErrUnreadableItem), n)
 		assert.Equal(t, !want, items == 0 && errs == 1 && ending(last) == decoding && !errors.Is(last, quickstream.ErrUnreadableItem), n)
-	}
-}
-
-// TestListsThatShift: an item of an earlier page shows that the list has moved.
-func TestListsThatShift(t *testing.T) {
-	for _, c := range []struct {
-		pages []string
-		want  []bool
-	}{
-		{[]string{pageOf("{next}", "1", "2"), pageOf("{next}", "3"), pageOf("", "4")}, []bool{false, false, false}},
-		{[]string{pageOf("{next}", "1", "2"), pageOf("{next}", "2", "3"), pageOf("", "4")}, []bool{false, true, false}},
-		{[]string{pageOf("{next}", "1", "2"), pageOf("{next}", "3"), pageOf("", "4", "1")}, []bool{false, false, true}},
-		{[]string{pageOf("{next}", "1", "1"), pageOf("", "2")}, []bool{true, false}},
-	} {
-		asked, got, ids := 0, []bool{}, 0
-		list := clientOf(t, pages(&asked, c.pages...)).Customers.List(quickstream.ListCustomersParams{})
-		for _, list := range []quickstream.List[quickstream.Customer]{list, list.Prefetch()} {
-			got = got[:0]
-			for page, err := range list.Pages(t.Context()) {
-				require.NoError(t, err)
-				got = append(got, page.Shifted)
-				ids += len(page.Data)
-			}
-			assert.Equal(t, c.want, got)
-		}
-		assert.GreaterOrEqual(t, ids, 6, "what is there twice is yielded twice")
 	}
 }
 

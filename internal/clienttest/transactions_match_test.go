@@ -162,21 +162,3 @@ func TestAmendmentsThatAreNotNamed(t *testing.T) {
 		assert.Equal(t, asAsked, state.AsAsked, body)
 	}
 }
-
-// TestCustomerNumbersFold: the number in another case is the customer's, unless there are
-// two.
-func TestCustomerNumbersFold(t *testing.T) {
-	for body, id := range map[string]string{
-		`{"data":[{"customerId":"1","customerNumber":"n-1"}]}`:                                            "1",
-		`{"data":[{"customerId":"1","customerNumber":"n-1"},{"customerId":"2","customerNumber":"N-1"}]}`:  "2",
-		`{"data":[{"customerId":"1","customerNumber":"n-1"},{"customerId":"2","customerNumber":"N-1 "}]}`: "",
-	} {
-		customer, err := clientOf(t, says(http.StatusOK, body)).Customers.GetByNumber(t.Context(), "N-1")
-		if id == "" {
-			require.ErrorIs(t, err, quickstream.ErrNotFound)
-			continue
-		}
-		require.NoError(t, err, body)
-		assert.Equal(t, id, customer.CustomerID)
-	}
-}

@@ -47,7 +47,6 @@ var composed = map[string]string{
 	"Do":                       "none: it is for what has no method",
 	"PayTo.Resume":             "PayTo.List",
 	"PayTo.ResumeChange":       "PayTo.Get",
-	"PaymentFiles.Resume":      "PaymentFiles.List",
 	"Customers.GetByNumber":    "Customers.List",
 	"PaymentFiles.Wait":        "PaymentFiles.Get",
 	"Transactions.AwaitReport": "Transactions.DownloadReport",
@@ -85,7 +84,7 @@ func clientCalls(t testing.TB) []clientCall {
 		}
 		calls = append(calls, clientCall{method, operation, "", func(r *run) (any, error) { return r.plain(op, method) }})
 	}
-	return append(calls, followUpCalls()...)
+	return calls
 }
 
 // plain calls a method with what its parameters' types say, and the operation's parameters

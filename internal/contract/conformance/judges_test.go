@@ -445,7 +445,7 @@ func (p *judged) file(batch bool) string {
 	if err != nil {
 		p.Fatal(err)
 	}
-	if file, err = client.PaymentFiles.Wait(p.Context(), file.PaymentFileID, quickstream.PaymentFileWait{}); err != nil || !batch {
+	if file, err = client.PaymentFiles.Wait(p.Context(), file.PaymentFileID, time.Minute); err != nil || !batch {
 		return file.PaymentFileID
 	}
 	first, err := client.PaymentFiles.Batches(file.PaymentFileID).First(p.Context())

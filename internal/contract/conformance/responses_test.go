@@ -177,7 +177,7 @@ func lost(m model, excused map[string]bool, report func(string)) {
 	}
 	unset(reflect.ValueOf(m), "", func(field string) {
 		switch field {
-		case ".Next", ".Unreadable", ".Shifted": // no members, but what the client found out about a page
+		case ".Next", ".Unreadable": // no members, but what the client found out about a page
 		default:
 			differ(fmt.Sprintf("%T%s", m, field), "in the model and not documented")
 		}
