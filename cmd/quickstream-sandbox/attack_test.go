@@ -6,11 +6,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -157,7 +157,7 @@ func TestAttackRow10Shops(t *testing.T) {
 	const shop = "http://127.0.0.1:8080"
 	box := sandbox.New(sandbox.WithShop(shop))
 	t.Cleanup(box.Close)
-	handler, err := newHandler(&control{box: box, clock: liveclock.New(), log: slog.New(slog.DiscardHandler)}, guard{})
+	handler, err := newHandler(&control{box: box, clock: sandbox.NewRunningClock(time.Now()), log: slog.New(slog.DiscardHandler)}, guard{})
 	require.NoError(t, err)
 	code := func(method, path string, h http.Header) (int, string) {
 		r := newRequest(method, path, "")

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -20,7 +19,7 @@ const controlPath = "/_sandbox"
 // control is what can be done to a running sandbox from outside, as JSON.
 type control struct {
 	box   *sandbox.Sandbox
-	clock *liveclock.Clock
+	clock *sandbox.Clock
 	log   *slog.Logger
 }
 
@@ -120,7 +119,7 @@ func (c *control) move(ctx context.Context, text string) error {
 		return errors.New("time does not run backwards")
 	}
 	c.flush(ctx)
-	c.clock.Jump(d)
+	c.clock.Advance(d)
 	c.flush(ctx)
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -21,13 +20,13 @@ import (
 type bench struct {
 	t       *testing.T
 	box     *sandbox.Sandbox
-	clock   *liveclock.Clock
+	clock   *sandbox.Clock
 	handler http.Handler
 }
 
 func newBench(t *testing.T) *bench {
-	clock := liveclock.New()
-	box := sandbox.New(sandbox.WithClock(clock.Clock), sandbox.WithAnswers())
+	clock := sandbox.NewRunningClock(time.Now())
+	box := sandbox.New(sandbox.WithClock(clock), sandbox.WithAnswers())
 	t.Cleanup(box.Close)
 	handler, err := newHandler(&control{box: box, clock: clock, log: slog.New(slog.DiscardHandler)}, guard{})
 	require.NoError(t, err)

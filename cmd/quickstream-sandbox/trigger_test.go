@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
@@ -19,8 +18,8 @@ import (
 // Every kind of event can be raised, for an agreement made for it, in many worlds.
 func TestTriggers(t *testing.T) {
 	for world := range worlds.Generate(1, 30) {
-		clock := liveclock.New()
-		box := sandbox.New(sandbox.WithClock(clock.Clock), world.Option())
+		clock := sandbox.NewRunningClock(time.Now())
+		box := sandbox.New(sandbox.WithClock(clock), world.Option())
 		c := &control{box: box, clock: clock}
 		require.NoError(t, box.Subscribe(sandbox.Subscription{
 			Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), Secret: "s", Scheme: signature.AssumedHMAC{},

@@ -12,11 +12,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
 )
 
 // mandate asks for every term.
 func mandate() quickstream.CreateAgreementParams {
-	params := agreementParams("AG-1")
+	params := quickstream.CreateAgreementParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, PayeeReference: "AG-1",
+		Payer: quickstream.AgreementPayerParams{
+			Type: quickstream.PayerTypePerson, ID: "P-1", Name: "Ann Example", BSB: "650000", AccountNumber: quickstream.NewSecret("111111"),
+		},
+	}
 	params.Payment = quickstream.AgreementPaymentDetails{
 		Purpose: quickstream.AgreementPurposeUtility, Description: "Power  and gas", AdditionalInformation: "Meter  1",
 		StartDate: quickstream.NewDate(2098, 1, 1), EndDate: quickstream.NewDate(2099, 12, 31),

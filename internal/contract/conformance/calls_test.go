@@ -121,7 +121,6 @@ func (r *run) plain(op *Operation, method string) (any, error) {
 		default:
 			params := reflect.New(kind).Elem()
 			r.set(params, place{path: kind.Name()})
-			r.note(params)
 			args = append(args, params)
 		}
 	}
