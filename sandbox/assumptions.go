@@ -60,8 +60,6 @@ type Assumptions struct {
 	KeyMismatch string
 	// TokenQuota is how many single-use tokens may be created in a minute; 0 is no limit.
 	TokenQuota int
-	// BSBForm is the form of BSBs that is accepted: either, dash (nnn-nnn) or digits (six).
-	BSBForm string
 	// CutOffHour is the hour, in Sydney, at which the next settlement date begins.
 	CutOffHour int
 	// SettlementDays are the days on which transactions settle: every, weekdays or business
@@ -150,7 +148,6 @@ var assumptionTable = []assumptionRow{
 	{"Requests", "KeyLifetime", func(a *Assumptions) any { return &a.KeyLifetime }, []string{"24h", "5m", "2m", "0s"}, "5m", "vendor's public pages: resend with the same key after a network error; for how long is not stated", "does not send a payment again later than that"},
 	{"Requests", "KeyMismatch", func(a *Assumptions) any { return &a.KeyMismatch }, []string{"422", "409", "replay"}, "replay", "nothing", "uses a new key for a changed cart"},
 	{"Requests", "TokenQuota", func(a *Assumptions) any { return &a.TokenQuota }, []string{"0", "100"}, "100", "429 exists, no figure", "handles 429"},
-	{"Requests", "BSBForm", func(a *Assumptions) any { return &a.BSBForm }, []string{"either", "dash", "digits"}, "either", "public test BSBs have a hyphen, PayTo takes six digits", "gives BSBs in that form"},
 	{"Settlement", "CutOffHour", func(a *Assumptions) any { return &a.CutOffHour }, []string{"18", "16", "22"}, "18", "vendor's public pages: 18:00 Sydney for cards", "voids before it and refunds after it"},
 	{"Settlement", "SettlementDays", func(a *Assumptions) any { return &a.SettlementDays }, []string{"every", "weekdays", "business"}, "business", "the published sample settles on a holiday", "expects the money and its report on those days"},
 	{"Settlement", "RefundBeforeCutOff", func(a *Assumptions) any { return &a.RefundBeforeCutOff }, []string{"false", "true"}, "false", "vendor's public pages: a card payment can be voided until cut-off and refunded after", "without it, void on the same day"},
@@ -283,70 +280,36 @@ func durationText(d time.Duration) string {
 	return text
 }
 
-// Facility is what was observed of a facility of the real service: the content of facility.json,
-// which quickstream-conform writes. It holds no key, no identifier and no personal data.
+// ReadFacility reads a facility.json, which quickstream-conform writes: what was observed of a facility of
+// the real service. It returns the change of [WithAssumptions] for what was found. What stays open, and
+// forms that the sandbox does not have, keep their defaults; another value that it cannot have is an error.
 //
-// It sets the world of a sandbox. It is never a reason to change a client: one observation must
+// A facility sets the world of a sandbox. It is never a reason to change a client: one observation must
 // not widen a window or drop a check.
-type Facility struct {
-	Format int       `json:"format"` // FacilityFormat
-	Host   string    `json:"host"`
-	Seen   time.Time `json:"seen"`
-	// Tool is the version of the program that wrote it.
-	Tool     string            `json:"tool"`
-	Findings []FacilityFinding `json:"findings"`
-	// SignatureScheme is how notifications are signed, as quickstream-conform names it; "none
-	// fits" if no plausible scheme does; empty if that was not asked.
-	SignatureScheme string `json:"signatureScheme,omitempty"`
-}
-
-// FacilityFormat is the format of the file that this version reads.
-const FacilityFormat = 1
-
-// FacilityFinding is what was found about one assumption. Exactly one of Value, Other and Open is
-// set, and only a Value sets the assumption of a sandbox.
-type FacilityFinding struct {
-	// Name is the name of the assumption, a field of [Assumptions].
-	Name string `json:"name"`
-	// Value is the value that the facility has, as [Assumptions.Set] takes it. A duration was seen
-	// once, and may be longer at another time.
-	Value string `json:"value,omitempty"`
-	// Other describes what the facility does, if no value of the assumption is that.
-	Other string `json:"other,omitempty"`
-	// Open is why nothing is known: a flag or more time is needed, or something else hides it.
-	Open string `json:"open,omitempty"`
-	// How is what was done to find out, and At is when.
-	How string    `json:"how"`
-	At  time.Time `json:"at"`
-}
-
-// ReadFacility reads a facility.json. A value that the sandbox cannot have is an error.
-func ReadFacility(r io.Reader) (Facility, error) {
-	var f Facility
-	if err := json.NewDecoder(r).Decode(&f); err != nil {
-		return Facility{}, fmt.Errorf("sandbox: facility: %w", err)
+func ReadFacility(r io.Reader) (func(*Assumptions), error) {
+	var f struct {
+		Format   int
+		Findings []struct{ Name, Value string }
 	}
-	if f.Format != FacilityFormat {
-		return Facility{}, errors.New("sandbox: facility: another format; use the version that wrote it")
+	if err := json.NewDecoder(r).Decode(&f); err != nil {
+		return nil, fmt.Errorf("sandbox: facility: %w", err)
+	}
+	if f.Format != 1 {
+		return nil, errors.New("sandbox: facility: another format; use the version that wrote it")
 	}
 	tried := DefaultAssumptions()
-	return f, f.apply(&tried)
-}
-
-func (f Facility) apply(a *Assumptions) error {
 	for _, finding := range f.Findings {
-		if finding.Value == "" {
-			continue
-		}
-		if err := a.Set(finding.Name, finding.Value); err != nil {
-			return fmt.Errorf("facility: %w", err)
+		if finding.Value != "" {
+			if err := tried.Set(finding.Name, finding.Value); err != nil {
+				return nil, fmt.Errorf("facility: %w", err)
+			}
 		}
 	}
-	return nil
-}
-
-// WithFacility sets the assumptions to what was observed. Those that stay open, and forms
-// that the sandbox does not have, keep their defaults.
-func WithFacility(f Facility) Option {
-	return WithAssumptions(func(a *Assumptions) { _ = f.apply(a) }) // ReadFacility has tried it
+	return func(a *Assumptions) {
+		for _, finding := range f.Findings {
+			if finding.Value != "" {
+				_ = a.Set(finding.Name, finding.Value) // it was tried
+			}
+		}
+	}, nil
 }

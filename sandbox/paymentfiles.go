@@ -356,7 +356,7 @@ func (b *Sandbox) readLine(record []string) (tx *transaction, message string) {
 	case "C":
 		src.card = b.readCard(f, false)
 	case "B":
-		src.bank = b.readBankAccount(f.need)
+		src.bank = readBankAccount(f.need)
 	case "A":
 		src = b.accountSource(f)
 	default:

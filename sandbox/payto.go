@@ -239,11 +239,11 @@ func (b *Sandbox) addPayTo(tx *transaction, body object) {
 
 // The PayIDs of payers who act by themselves. With payIdType EMAL, [ConfirmingPayID] confirms
 // an agreement immediately. The contract says that there is such a PayID and does not name it:
-// this one is the sandbox's own. [InvalidPayID] is not registered. It is a public test
+// this one is the sandbox's own. The other is not registered. It is a public test
 // address of the service's PayID resource; whether agreements know it is unconfirmed.
 const (
 	ConfirmingPayID = "confirms@example.com"
-	InvalidPayID    = "invalidpayid@example.com"
+	invalidPayID    = "invalidpayid@example.com"
 )
 
 // fate is what the payer or the payer's bank does without [Sandbox.Payer].
@@ -296,7 +296,7 @@ var (
 func payIDExists(kind, id string) bool {
 	switch kind {
 	case payIDEmail:
-		return emailPattern.MatchString(id) && !strings.EqualFold(id, InvalidPayID) && !strings.HasPrefix(id, "test_error")
+		return emailPattern.MatchString(id) && !strings.EqualFold(id, invalidPayID) && !strings.HasPrefix(id, "test_error")
 	case payIDPhone:
 		return payIDPhonePattern.MatchString(id)
 	case payIDABN:

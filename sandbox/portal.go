@@ -22,10 +22,6 @@ const (
 	CompleteTransaction PortalAction = "complete-transaction"
 	// CancelTransaction declines a transaction that fraud screening has suspended.
 	CancelTransaction PortalAction = "cancel-transaction"
-	// EnableAccount lets a disabled account, by account token, be used again.
-	EnableAccount PortalAction = "enable-account"
-	// DisableAccount keeps an account from being used and listed.
-	DisableAccount PortalAction = "disable-account"
 	// MakeAccountDefault makes an account the one that is used if a payment names only the
 	// customer.
 	MakeAccountDefault PortalAction = "make-account-default"
@@ -42,8 +38,13 @@ func (b *Sandbox) Portal(id string, action PortalAction) error {
 	switch action {
 	case CompleteTransaction, CancelTransaction:
 		return b.release(id, action == CompleteTransaction)
-	case EnableAccount, DisableAccount, MakeAccountDefault:
-		return b.changeAccount(id, action)
+	case MakeAccountDefault:
+		a := b.accounts.byID[id]
+		if a == nil {
+			return errors.New("sandbox: no such account")
+		}
+		b.makeDefault(a)
+		return nil
 	default:
 		return fmt.Errorf("sandbox: no portal action %q", action)
 	}
@@ -62,22 +63,6 @@ func (b *Sandbox) release(receipt string, complete bool) error {
 	now := b.clock.Now()
 	tx.settlement = b.settlementDate(now)
 	b.settle(tx, b.accountOutcome(tx.source, now))
-	return nil
-}
-
-func (b *Sandbox) changeAccount(token string, action PortalAction) error {
-	a := b.accounts.byID[token]
-	if a == nil {
-		return errors.New("sandbox: no such account")
-	}
-	switch action {
-	case EnableAccount:
-		a.enabled = true
-	case DisableAccount:
-		a.enabled = false
-	default:
-		b.makeDefault(a)
-	}
 	return nil
 }
 
@@ -229,7 +214,7 @@ func (b *Sandbox) run(sc *schedule) {
 	if sc.AccountToken != "" {
 		account = b.accounts.byID[sc.AccountToken]
 	}
-	if account == nil || !account.enabled || cust.disabled {
+	if account == nil || cust.disabled {
 		return
 	}
 	tx := &transaction{

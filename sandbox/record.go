@@ -163,7 +163,7 @@ var (
 //nolint:gochecknoglobals // an immutable table
 var openNumbers = []string{
 	"999994", "123465", "111119", "111111", "111110", "111112", "111114", "111116", "111118", "222223", "111113", "111115",
-	ConfirmingPayID, InvalidPayID,
+	ConfirmingPayID, invalidPayID,
 }
 
 func isOpen(value string) bool {

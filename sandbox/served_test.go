@@ -114,7 +114,7 @@ func TestSubscriptions(t *testing.T) {
 		c.pass(48 * time.Hour)
 		assert.NotContains(t, posted[2:], "mine", "nor posted again")
 		assert.Contains(t, posted[2:], "")
-		assert.Equal(t, DeliveryAbandoned, c.box.Deliveries()[2].State)
+		assert.Equal(t, "abandoned", c.box.Deliveries()[2].State)
 	})
 }
 

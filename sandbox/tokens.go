@@ -121,10 +121,10 @@ func (b *Sandbox) createToken(c *call) answer {
 		tok.source.card = b.readCard(f, false)
 		f.forbid(foreign, slices.Concat(bankMembers, nzMembers)...)
 	case typeDirectDebit:
-		tok.source.bank = b.readBankAccount(f.need)
+		tok.source.bank = readBankAccount(f.need)
 		f.forbid(foreign, slices.Concat(cardMembers, nzMembers)...)
 	case typeDirectDebitNZ:
-		tok.source.nz = b.readNZBankAccount(f, f.need)
+		tok.source.nz = readNZBankAccount(f, f.need)
 		f.forbid(foreign, slices.Concat(cardMembers, bankMembers)...)
 	default:
 		f.ignore(slices.Concat(cardMembers, bankMembers, nzMembers)...)

@@ -50,7 +50,6 @@ type settings struct {
 	expose, quiet            bool
 	seed                     uint64
 	world                    world
-	facility                 sandbox.Facility
 }
 
 func newFlags() (*flag.FlagSet, *settings) {
