@@ -29,8 +29,8 @@ type Assumptions struct {
 	// PageSize is the number of items on a page of a list.
 	PageSize int
 	// Paging is how the pages of a list change while it is read: stable; shifting (a page repeats
-	// the end of the page before); unstable (two items change places between pages); lastEmpty (an
-	// empty page at the end); or gone (the second page answers 404 every other time).
+	// the end of the page before); unstable (two items change places between pages); or gone
+	// (the second page answers 404 every other time).
 	Paging string
 	// ClockSkew is how far the service's clock is ahead.
 	ClockSkew time.Duration
@@ -62,8 +62,7 @@ type Assumptions struct {
 	TokenQuota int
 	// CutOffHour is the hour, in Sydney, at which the next settlement date begins.
 	CutOffHour int
-	// SettlementDays are the days on which transactions settle: every, weekdays or business
-	// (without national holidays).
+	// SettlementDays are the days on which transactions settle: every or weekdays.
 	SettlementDays string
 	// RefundBeforeCutOff makes payments refundable while they can still be voided.
 	RefundBeforeCutOff bool
@@ -137,7 +136,7 @@ var assumptionTable = []assumptionRow{
 	{"Look-ups", "FollowUpReferences", func(a *Assumptions) any { return &a.FollowUpReferences }, []string{"own", "original", "none"}, "own", "nothing", "finds them in the lists of the original"},
 	{"Look-ups", "NothingFound", func(a *Assumptions) any { return &a.NothingFound }, []string{"404", "empty"}, "404", "404 is listed without its cause", "takes both for the same"},
 	{"Look-ups", "PageSize", func(a *Assumptions) any { return &a.PageSize }, []string{"20", "1", "3", "1000"}, "3", "lists have next and prev links; sizes are not stated", "reads all pages"},
-	{"Look-ups", "Paging", func(a *Assumptions) any { return &a.Paging }, []string{"stable", "shifting", "unstable", "lastEmpty", "gone"}, "shifting", "nothing", "removes repeated items, and does not take a part of a list for the whole"},
+	{"Look-ups", "Paging", func(a *Assumptions) any { return &a.Paging }, []string{"stable", "shifting", "unstable", "gone"}, "shifting", "nothing", "removes repeated items, and does not take a part of a list for the whole"},
 	{"Answers", "ClockSkew", func(a *Assumptions) any { return &a.ClockSkew }, []string{"0s", "31s", "-31s", "5m", "-5m", "1h", "-1h"}, "0s", "nothing", "does not compare the service's times with its own to the second"},
 	{"Answers", "EchoedReferences", func(a *Assumptions) any { return &a.EchoedReferences }, []string{"sent", "upper", "none"}, "upper", "references are case insensitive; their form in answers is not stated", "compares references in any case, and finds its order by the receipt"},
 	{"Answers", "Metadata", func(a *Assumptions) any { return &a.Metadata }, []string{"echoed", "dropped", "inherited"}, "inherited", "string key/value pairs supplied on the request", "sends its own reference with each write"},
@@ -149,7 +148,7 @@ var assumptionTable = []assumptionRow{
 	{"Requests", "KeyMismatch", func(a *Assumptions) any { return &a.KeyMismatch }, []string{"422", "409", "replay"}, "replay", "nothing", "uses a new key for a changed cart"},
 	{"Requests", "TokenQuota", func(a *Assumptions) any { return &a.TokenQuota }, []string{"0", "100"}, "100", "429 exists, no figure", "handles 429"},
 	{"Settlement", "CutOffHour", func(a *Assumptions) any { return &a.CutOffHour }, []string{"18", "16", "22"}, "18", "vendor's public pages: 18:00 Sydney for cards", "voids before it and refunds after it"},
-	{"Settlement", "SettlementDays", func(a *Assumptions) any { return &a.SettlementDays }, []string{"every", "weekdays", "business"}, "business", "the published sample settles on a holiday", "expects the money and its report on those days"},
+	{"Settlement", "SettlementDays", func(a *Assumptions) any { return &a.SettlementDays }, []string{"every", "weekdays"}, "weekdays", "the published sample settles on a holiday", "expects the money and its report on those days"},
 	{"Settlement", "RefundBeforeCutOff", func(a *Assumptions) any { return &a.RefundBeforeCutOff }, []string{"false", "true"}, "false", "vendor's public pages: a card payment can be voided until cut-off and refunded after", "without it, void on the same day"},
 	{"Settlement", "SoftDeclineCodes", func(a *Assumptions) any { return &a.SoftDeclineCodes }, []string{"01", "none", "01,05,51,91"}, "01", "vendor's public pages mark codes as soft declines; 01 is one", "look whether the service has retried before a second payment"},
 	{"Settlement", "RetrySchedule", func(a *Assumptions) any { return &a.RetrySchedule }, []string{"none", "24h,48h", "2h,6h"}, "24h,48h", "soft declines are retried manually or on a schedule; no figures", "a declined order may be paid without a request"},

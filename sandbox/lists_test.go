@@ -60,8 +60,6 @@ func TestOrderAndPages(t *testing.T) {
 		"Paging=unstable PageSize=10":      {{"GFEDCBA"}, {"GFEDCBA"}},
 		"Paging=shifting":                  {{"GFE", "EDC", "BA"}, {"GFE", "EDC", "BA"}},
 		"Paging=shifting PageSize=1":       {{"G", "G", "F", "E", "D", "C", "B", "A"}, {"G", "G", "F", "E", "D", "C", "B", "A"}},
-		"Paging=lastEmpty PageSize=1":      {{"G", "F", "E", "D", "C", "B", "A", ""}, {"G", "F", "E", "D", "C", "B", "A", ""}},
-		"Paging=lastEmpty":                 {{"GFE", "DCB", "A"}, {"GFE", "DCB", "A"}},
 		"Paging=gone":                      {{"GFE", "404"}, {"GFE", "DCB", "A"}},
 		"Paging=gone PageSize=10":          {{"GFEDCBA"}, {"GFEDCBA"}},
 		"ReferenceSearch=exact PageSize=2": {{"GF", "ED", "CB", "A"}, {"GF", "ED", "CB", "A"}},

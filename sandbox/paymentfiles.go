@@ -169,7 +169,7 @@ func (b *Sandbox) fileReport(payments func(*paymentFile) []*transaction) func(*c
 		case listed == nil:
 			return c.notFound("report of a file in this format")
 		}
-		return answer{status: http.StatusOK, raw: b.asCSV(f.format, listed)}.with("Content-Type", plainText+";charset=UTF-8")
+		return answer{status: http.StatusOK, raw: b.asCSV(listed)}.with("Content-Type", plainText+";charset=UTF-8")
 	})
 }
 
@@ -201,12 +201,7 @@ func (c *call) batchBody(t *batch) object {
 
 // payLine makes one payment of a file and adds it to its batch. The caller holds mu.
 func (b *Sandbox) payLine(f *paymentFile, tx *transaction) {
-	outcome := b.accountOutcome(tx.source, tx.created)
-	if tx.source.payTo != nil {
-		b.payByAgreement(b.background(), tx, &payToDetails{}, outcome)
-	} else {
-		b.commit(tx, outcome)
-	}
+	b.commit(tx, b.accountOutcome(tx.source, tx.created))
 	at := slices.IndexFunc(f.batches, func(t *batch) bool {
 		return t.kind == tx.source.accountType() && t.shop == tx.shop && t.currency == tx.currency
 	})
@@ -247,30 +242,17 @@ func (f *paymentFile) rejects() []*transaction {
 	return slices.DeleteFunc(f.payments(), (*transaction).counts)
 }
 
-// asCSV has the columns of the vendor's public response reports: for CSV2 the public ones, for other
-// formats all of the older report. Flat files and rejects, whose layouts are not public, have them too.
-func (b *Sandbox) asCSV(format string, payments []*transaction) []byte {
-	headings := "Transaction Number,Date,Receipt Number,Merchant ID,Account Number,Customer Number,Amount,Response Code,Response Description"
-	row := func(i int, tx *transaction) []string {
-		return []string{
-			fmt.Sprint(i + 1), dateIn(tx.settlement, "02 Jan 2006"), tx.receipt, merchantID(tx), b.maskedSource(tx),
-			tx.customerReference, tx.total().String(), tx.code, describe(tx),
-		}
-	}
-	if format == "CSV2" {
-		headings = "Supplier Business Code,Transaction Type,Currency,Amount,Customer Reference Number,Payment Reference Number,Receipt Number,Settlement Date"
-		row = func(_ int, tx *transaction) []string {
-			return []string{
-				tx.shop.code, tx.kind, tx.currency, tx.total().String(), tx.customerReference, tx.paymentReference,
-				tx.receipt, dateIn(tx.settlement, "02-01-2006"),
-			}
-		}
-	}
-	out := []byte(headings)
-	for i, tx := range payments {
+// asCSV has the columns of the vendor's public response report of CSV2 files. Those of the other formats
+// are not all public, and have them too.
+func (b *Sandbox) asCSV(payments []*transaction) []byte {
+	out := []byte("Supplier Business Code,Transaction Type,Currency,Amount,Customer Reference Number,Payment Reference Number,Receipt Number,Settlement Date")
+	for _, tx := range payments {
 		out = append(out, "\r\n"...)
-		for j, text := range row(i, tx) {
-			out = appendField(out, j, text)
+		for i, text := range []string{
+			tx.shop.code, tx.kind, tx.currency, tx.total().String(), tx.customerReference, tx.paymentReference,
+			tx.receipt, dateIn(tx.settlement, "02-01-2006"),
+		} {
+			out = appendField(out, i, text)
 		}
 	}
 	return out
@@ -287,7 +269,6 @@ const fileSource = "FILE" // unconfirmed: RESTAPI is the only public source code
 //	C,<common members>,<card number>,<expiry MM>,<expiry YYYY>,<cardholder name>
 //	B,<common members>,<bsb>,<account number>,<account name>
 //	A,<common members>,<account token>
-//	P,<common members>,<agreement token>
 //	T,<number of payments>,<total amount>
 //
 // The common members are business code, currency, amount with two decimals,
@@ -298,7 +279,6 @@ var lineMembers = map[string][]string{
 	"C": {"cardNumber", "expiryDateMonth", "expiryDateYear", "cardholderName"},
 	"B": {"bsb", "accountNumber", "accountName"},
 	"A": {sourceAccount},
-	"P": {"agreementToken"},
 }
 
 //nolint:gochecknoglobals // an immutable table
@@ -357,14 +337,8 @@ func (b *Sandbox) readLine(record []string) (tx *transaction, message string) {
 		src.card = b.readCard(f, false)
 	case "B":
 		src.bank = readBankAccount(f.need)
-	case "A":
-		src = b.accountSource(f)
 	default:
-		src.payTo = &payToDetails{}
-		if src.instrument.payTo = b.agreement(f.text("agreementToken")); src.instrument.payTo == nil {
-			f.refuse("agreementToken", "", "is not an agreement")
-		}
-		b.checkPayTo(f, tx, src)
+		src = b.accountSource(f)
 	}
 	if !c.valid() {
 		return nil, c.findings[0].name + " " + c.findings[0].messages[0]

@@ -217,11 +217,8 @@ func pageLinks[T any](c *call, items []T, id func(T) string, from, to, size int)
 	if c.box.assume.Paging == "shifting" && c.query.Get(pageParameter) != "" {
 		added = 1
 	}
-	switch {
-	case to < len(items):
+	if to < len(items) {
 		links = append(links, get("next", c.pageLink(id(items[to]), to+added)))
-	case c.box.assume.Paging == "lastEmpty" && to == from+size:
-		links = append(links, get("next", c.pageLink("", to)))
 	}
 	if first := max(from-size, 0); from > 0 && first < len(items) {
 		links = append(links, get("prev", c.pageLink(id(items[first]), first+added)))
@@ -284,8 +281,6 @@ func (c *call) openCursor(cursor string, length int, find func(first string) int
 		return min(max(place-1, 0), length), true // an item was added at the front
 	case c.box.assume.Paging == "unstable":
 		return min(place, length), true
-	case parts[2] == "":
-		return length, true
 	}
 	from = find(parts[2])
 	return max(from, 0), from >= 0

@@ -121,7 +121,7 @@ func (b *Sandbox) admit(w http.ResponseWriter, r *http.Request, body []byte) *ex
 		x.settle(c.unrouted(allowed))
 		return x
 	}
-	if x.fault = b.serverFaults.next(b.dice, *x.entry); x.fault != nil {
+	if x.fault = b.faults.next(false, b.dice, *x.entry); x.fault != nil {
 		x.entry.Fault = x.fault.name
 	}
 	return x

@@ -108,7 +108,14 @@ func (b *Sandbox) recentTransactions(c *call) answer {
 
 // settlementDate returns the settlement date of a transaction made at t.
 func (b *Sandbox) settlementDate(t time.Time) string {
-	return calendar.Settlement{CutOffHour: b.assume.CutOffHour, Days: b.assume.SettlementDays}.Date(t.Add(b.assume.ClockSkew))
+	day := calendar.Sydney(t.Add(b.assume.ClockSkew))
+	if day.Hour() >= b.assume.CutOffHour {
+		day = day.AddDate(0, 0, 1)
+	}
+	for b.assume.SettlementDays == "weekdays" && (day.Weekday() == time.Saturday || day.Weekday() == time.Sunday) {
+		day = day.AddDate(0, 0, 1)
+	}
+	return day.Format(time.DateOnly)
 }
 
 // The merchant's own accounts are the same for all businesses.

@@ -110,8 +110,8 @@ func (c *control) outcomeEndpoints() []endpoint {
 		{"GET /faults", "how often each kind has struck", "$SANDBOX/faults", read(c.box.FaultCounts)},
 		{"DELETE /faults", "ends them", "-X DELETE $SANDBOX/faults", read(func() map[string]int { c.box.ClearFaults(); return c.box.FaultCounts() })},
 		{
-			"POST /schedules", "sets up a recurring payment, as people do in the portal. amount: in cents. frequency: MONTHLY. More: accountToken, supplierBusinessCode, currency, first (a time), payments (how many)",
-			`-d '{"customerId":"'$CUSTOMER'","amount":1050,"frequency":"MONTHLY"}' $SANDBOX/schedules`, c.schedule,
+			"POST /schedules", "sets up a recurring payment, as people do in the portal. amount: in cents, each month from now. More: accountToken, supplierBusinessCode, payments (how many)",
+			`-d '{"customerId":"'$CUSTOMER'","amount":1050}' $SANDBOX/schedules`, c.schedule,
 		},
 		{"GET /payment-files/{id}/faults", "what is wrong with the lines of a payment file", "$SANDBOX/payment-files/1/faults", c.fileFaults},
 	}
