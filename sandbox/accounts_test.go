@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -102,17 +101,5 @@ func TestLatestKey(t *testing.T) {
 		require.NotEqual(t, second, third)
 		c.sleep(90 * 24 * time.Hour)
 		c.must(401, c.do("GET", "/", third, nil))
-	})
-}
-
-func TestCrossOriginCalls(t *testing.T) {
-	const page = "http://127.0.0.1:3000"
-	ask := func(c *caller, origin, method, path string) response {
-		return c.do("OPTIONS", path, "", nil, "Origin", origin, "Access-Control-Request-Method", method)
-	}
-	bubble(t, func(c *caller) { // by default, not at all
-		assert.Equal(t, http.StatusMethodNotAllowed, ask(c, page, "POST", "/single-use-tokens").status)
-		out := c.do("POST", "/single-use-tokens", c.keys.Publishable, cardToken(goodCard), "Origin", page)
-		assert.Empty(t, out.header.Get("Access-Control-Allow-Origin"))
 	})
 }

@@ -77,6 +77,18 @@ func TestAgreementTransitions(t *testing.T) {
 			func(c *caller, token string) error { return c.box.Payer(token, ExpireAgreement) },
 			[6]agreementStatus{agreementCancelled, refused, agreementCancelled, refused, refused, refused},
 		},
+		"payer suspends": {
+			func(c *caller, token string) error { return c.box.Payer(token, SuspendAgreement) },
+			[6]agreementStatus{refused, refused, refused, agreementSuspended, refused, refused},
+		},
+		"payer reactivates": {
+			func(c *caller, token string) error { return c.box.Payer(token, ReactivateAgreement) },
+			[6]agreementStatus{refused, refused, refused, refused, agreementActive, refused},
+		},
+		"payer cancels": {
+			func(c *caller, token string) error { return c.box.Payer(token, CancelAgreement) },
+			[6]agreementStatus{refused, refused, refused, agreementCancelled, agreementCancelled, refused},
+		},
 		"recall": {
 			patch(recallRequest()),
 			[6]agreementStatus{refused, refused, agreementCancelled, refused, refused, refused},
@@ -211,30 +223,6 @@ func TestConfirmingPayID(t *testing.T) {
 		other := c.must(http.StatusCreated, c.postAgreement(changed(c.agreementRequest(), "payerDetails", payIDPayer("ORGN", ConfirmingPayID))))
 		c.pass(time.Hour)
 		assert.Equal(t, "PENDING", c.agreementState(other["agreementToken"].(string)))
-	})
-}
-
-func TestPayerTurnsAnAgreement(t *testing.T) {
-	bubble(t, func(c *caller) {
-		hook := c.subscribe()
-		token := c.activeAgreement(c.agreementRequest())
-		require.Equal(t, http.StatusNoContent, c.patch(token, bilateralRequest()).status)
-		payer := func(action PayerAction) error { return c.box.Payer(token, action) }
-		require.ErrorContains(t, payer(ReactivateAgreement), "the agreement is ACTIVE and not SUSPENDED")
-		require.NoError(t, payer(SuspendAgreement))
-		assert.Equal(t, "SUSPENDED", c.agreementState(token))
-		require.ErrorContains(t, payer(SuspendAgreement), "the agreement is SUSPENDED and not ACTIVE")
-		c.must(http.StatusUnprocessableEntity, c.post("/transactions", payToPayment(token)))
-
-		require.NoError(t, payer(ReactivateAgreement))
-		c.must(http.StatusCreated, c.post("/transactions", payToPayment(token)))
-		require.NoError(t, payer(SuspendAgreement))
-		require.NoError(t, payer(CancelAgreement))
-		require.ErrorContains(t, payer(CancelAgreement), "the agreement is CANCELLED and not ACTIVE or SUSPENDED")
-		require.Error(t, payer(AcceptAmendment), "it ends with the agreement")
-
-		const later = "payto.agreement.added_later"
-		assert.ElementsMatch(t, []string{"payto.agreement.confirmed", later, later, later, later}, hook.events())
 	})
 }
 

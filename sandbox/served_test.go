@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -116,32 +115,6 @@ func TestSubscriptions(t *testing.T) {
 		assert.Contains(t, posted[2:], "")
 		assert.Equal(t, "abandoned", c.box.Deliveries()[2].State)
 	})
-}
-
-// A receiver with the secret agrees with what an attempt says about its signature.
-func TestSignaturesOfAttempts(t *testing.T) {
-	for form, fault := range map[string]DeliveryFault{"plain": {}, "several": {Tampered: true}, "swapped": {Shift: -time.Hour}, "blanks": {Shift: time.Hour}} {
-		bubble(t, func(c *caller) {
-			var found error
-			v, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{"s"})
-			require.NoError(t, err)
-			require.NoError(t, c.box.Subscribe(Subscription{Secret: "s", Scheme: signature.AssumedHMAC{}, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				var body bytes.Buffer
-				_, _ = body.ReadFrom(r.Body)
-				found = v.Verify(r.Header.Values(signature.Header), body.Bytes())
-			})}))
-			c.box.NextDelivery(fault)
-			c.activeAgreement(c.agreementRequest())
-			c.pass(time.Second)
-			said := c.box.Deliveries()[0].Attempts[0].SignatureError
-			if found == nil {
-				assert.Empty(t, said)
-				assert.Equal(t, DeliveryFault{}, fault)
-			} else {
-				assert.Equal(t, found.Error(), said)
-			}
-		}, assuming(func(a *Assumptions) { a.SignatureHeader = form }))
-	}
 }
 
 const shopOrigin = "http://127.0.0.1:8080"
