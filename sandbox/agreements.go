@@ -82,17 +82,9 @@ func (b *Sandbox) createAgreement(c *call, cust *customer) answer {
 	return reply(http.StatusCreated, body)
 }
 
-// agreement finds an agreement in its current state. Time limits that have passed apply even
-// if their timers are late. The caller holds mu.
-func (b *Sandbox) agreement(token string) *agreement {
-	a := b.agreements.byID[token]
-	if a != nil {
-		b.catchUp(a)
-	}
-	return a
+func (b *Sandbox) namedAgreement(c *call) *agreement {
+	return b.agreements.byID[c.params["agreementToken"]]
 }
-
-func (b *Sandbox) namedAgreement(c *call) *agreement { return b.agreement(c.params["agreementToken"]) }
 
 func (b *Sandbox) visibleAgreement(c *call) *agreement {
 	if a := b.namedAgreement(c); a != nil && b.agreementVisible(a, c.now) {
@@ -111,7 +103,6 @@ func (b *Sandbox) listAgreements(c *call, cust *customer) answer {
 	code, status := c.query.Get("supplierBusinessCode"), c.query.Get("status")
 	var found []*agreement
 	for _, a := range slices.Backward(b.agreements.where(func(a *agreement) bool { return a.customer == cust })) {
-		b.catchUp(a)
 		if b.agreementVisible(a, c.now) && (code == "" || a.shop.code == code) && (status == "" || string(a.status) == status) {
 			found = append(found, a)
 		}
@@ -141,7 +132,6 @@ func (b *Sandbox) Agreements() []AgreementEntry {
 	defer b.mu.Unlock()
 	out := make([]AgreementEntry, 0, len(b.agreements.ordered))
 	for _, a := range b.agreements.ordered {
-		b.catchUp(a)
 		e := AgreementEntry{
 			Token: a.token, CustomerID: a.customer.id, SupplierBusinessCode: a.shop.code, PayeeReference: a.reference,
 			Status: string(a.status), Created: a.created, RespondBy: a.respondBy, PendingAmendment: a.amendment != nil,
@@ -211,7 +201,11 @@ func (b *Sandbox) open(a *agreement) {
 	a.token = b.newHandle()
 	a.status = agreementPending
 	b.agreements.add(a.token, a)
-	b.after(a.respondBy.Sub(b.clock.Now()), func() { b.catchUp(a) })
+	b.after(a.respondBy.Sub(b.clock.Now()), func() {
+		if a.unanswered() {
+			b.expire(a)
+		}
+	})
 	switch a.fate {
 	case fateNotEligible:
 		a.status = agreementCreated
@@ -228,7 +222,7 @@ func (b *Sandbox) open(a *agreement) {
 }
 
 func (b *Sandbox) sendToPayer(a *agreement) {
-	if b.catchUp(a); a.status != agreementCreated {
+	if a.status != agreementCreated {
 		return
 	}
 	a.status = agreementPending
@@ -255,7 +249,7 @@ func (b *Sandbox) awaitPayer(a *agreement) {
 		return
 	}
 	b.after(payerAnswersAfter, func() {
-		if b.catchUp(a); a.status == agreementPending {
+		if a.status == agreementPending {
 			act(a)
 		}
 	})
@@ -266,17 +260,6 @@ func (b *Sandbox) awaitPayer(a *agreement) {
 func (b *Sandbox) confirmImmediately(a *agreement) {
 	if a.fate == fateConfirms && a.status == agreementPending {
 		b.confirm(a)
-	}
-}
-
-// catchUp applies the time limits that have passed.
-func (b *Sandbox) catchUp(a *agreement) {
-	now := b.clock.Now()
-	if a.unanswered() && !now.Before(a.respondBy) {
-		b.expire(a)
-	}
-	if a.amendment != nil && !now.Before(a.amendment.respondBy) {
-		b.dropAmendment(a)
 	}
 }
 
@@ -293,7 +276,7 @@ func (b *Sandbox) expire(a *agreement)  { b.move(a, agreementCancelled, eventAgr
 func (b *Sandbox) recall(a *agreement)  { b.move(a, agreementCancelled, eventAgreementRecalled) }
 
 func (b *Sandbox) reject(a *agreement) {
-	if b.catchUp(a); a.status != agreementCreated {
+	if a.status != agreementCreated {
 		return
 	}
 	a.rejection = "The account is not eligible for PayTo."
@@ -325,10 +308,14 @@ type amendment struct {
 // propose asks the payer to accept an amendment.
 func (b *Sandbox) propose(a *agreement, m *amendment) {
 	a.amendment = m
-	b.after(m.respondBy.Sub(b.clock.Now()), func() { b.catchUp(a) })
+	b.after(m.respondBy.Sub(b.clock.Now()), func() {
+		if a.amendment == m {
+			b.dropAmendment(a)
+		}
+	})
 	if b.assume.AutoConfirm {
 		b.after(payerAnswersAfter, func() {
-			if b.catchUp(a); a.amendment == m {
+			if a.amendment == m {
 				b.acceptAmendment(a)
 			}
 		})

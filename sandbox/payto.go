@@ -51,7 +51,7 @@ func (b *Sandbox) payToSource(f *fields) *source {
 		inner.refuse("agreementToken", "", "exactly one of agreementToken, payToAgreement must be given")
 	case byToken:
 		token := inner.need("agreementToken")
-		out.instrument.payTo = b.agreement(token)
+		out.instrument.payTo = b.agreements.byID[token]
 		if out.instrument.payTo == nil && token != "" {
 			inner.refuse("agreementToken", token, "is not an agreement")
 		}
@@ -326,7 +326,7 @@ const (
 func (b *Sandbox) Payer(agreementToken string, action PayerAction) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.agreement(agreementToken)
+	a := b.agreements.byID[agreementToken]
 	switch {
 	case b.closed:
 		return errClosed

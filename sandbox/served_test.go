@@ -143,7 +143,7 @@ func TestShopScript(t *testing.T) {
 		assert.Empty(t, c.box.Requests(), "it is no call of the service")
 	}, WithShop(shopOrigin))
 	bubble(t, func(c *caller) {
-		for _, path := range []string{"/rest/v1/quickstream-api-1.0.min.js", "/_shop/challenge", PayerPage} {
+		for _, path := range []string{"/rest/v1/quickstream-api-1.0.min.js", "/_shop/challenge"} {
 			assert.Equal(t, http.StatusNotFound, c.browse("GET", path, nil).Code, path)
 		}
 	})
@@ -196,29 +196,6 @@ func TestShopChallenge(t *testing.T) {
 	}, WithShop(shopOrigin, "http://localhost:8080"))
 }
 
-// The payer's page does what the banking app does, and cannot be put into a frame.
-func TestShopPayer(t *testing.T) {
-	bubble(t, func(c *caller) {
-		first, second := c.newAgreement(c.agreementRequest()), c.newAgreement(c.agreementRequest())
-		act := func(token, action string) int {
-			return c.browse("POST", PayerPage+"?agreementToken="+token, url.Values{"agreementToken": {token}, "action": {action}}).Code
-		}
-		w := c.browse("GET", PayerPage, nil)
-		assert.Equal(t, 2, strings.Count(w.Body.String(), "Confirm</button>"))
-		assert.Contains(t, w.Header().Get("Content-Security-Policy"), "frame-ancestors 'none'")
-		assert.Contains(t, w.Body.String(), "<strong>at least $5.00 a month, at most $100.00 a month</strong> to Sandbox Trading Company for Electricity")
-		assert.Equal(t, 1, strings.Count(c.browse("GET", PayerPage+"?agreementToken="+first, nil).Body.String(), "Confirm</button>"))
-		assert.Equal(t, http.StatusSeeOther, act(first, "confirm"))
-		assert.Equal(t, http.StatusSeeOther, act(second, "decline"))
-		assert.Equal(t, []string{"ACTIVE", "CANCELLED"}, []string{c.agreementState(first), c.agreementState(second)})
-		for _, step := range []struct{ action, want string }{{"suspend", "SUSPENDED"}, {"reactivate", "ACTIVE"}, {"cancel", "CANCELLED"}, {"confirm", "CANCELLED"}} {
-			assert.Equal(t, http.StatusSeeOther, act(first, step.action))
-			assert.Equal(t, step.want, c.agreementState(first))
-		}
-		assert.Equal(t, http.StatusUnprocessableEntity, act(first, "steal"))
-	}, WithShop(shopOrigin))
-}
-
 // A server with a guard finds out which requests of other sites are the shop's.
 func TestForShop(t *testing.T) {
 	bubble(t, func(c *caller) {
@@ -241,8 +218,7 @@ func TestForShop(t *testing.T) {
 			{"POST", "/rest/v1/single-use-tokens", http.Header{}, false},
 			{"POST", "/rest/v1/transactions", http.Header{"Origin": {shopOrigin}}, false},
 			{"GET", "/_shop/challenge", frame, true},
-			{"GET", "/_shop/payer", frame, true},
-			{"POST", "/_shop/payer", frame, false},
+			{"POST", "/_shop/challenge", frame, false},
 			{"GET", "/_shop/challenge", with("Referer", "http://127.0.0.1:8080.evil.example/"), false},
 			{"GET", "/_shop/challenge", with("Referer", shopOrigin+"@evil.example/"), false},
 			{"GET", "/_shop/challenge", with("Referer"), false},
