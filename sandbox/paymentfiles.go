@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -77,32 +76,29 @@ func (b *Sandbox) uploadFile(c *call) answer {
 
 // readUpload reads the two parts of the form.
 func (c *call) readUpload(boundary string) (*paymentFile, error) {
-	f := &paymentFile{}
-	parts := make(map[string]bool)
-	for form := multipart.NewReader(bytes.NewReader(c.body), boundary); ; {
-		part, err := form.NextPart()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		content, err := io.ReadAll(part)
-		if err != nil {
-			return nil, err
-		}
-		name := part.FormName()
-		switch {
-		case parts[name]:
-			c.refuse(name, "", "is given twice")
-		case name == "file":
-			f.name, f.content = part.FileName(), content
-		case name == "format":
-			f.format = string(content)
-		default:
+	form, err := multipart.NewReader(bytes.NewReader(c.body), boundary).ReadForm(maxRequestBody)
+	if err != nil {
+		return nil, err
+	}
+	f := &paymentFile{format: strings.Join(form.Value["format"], " and ")} // two are none of those below
+	for name := range form.Value {
+		if name != "format" {
 			c.refuse(name, "", "is not a part of this form")
 		}
-		parts[name] = true
+	}
+	for name, files := range form.File {
+		if name != "file" || len(files) > 1 {
+			c.refuse(name, "", "is not the one file of this form")
+			continue
+		}
+		content, err := files[0].Open()
+		if err != nil {
+			return nil, err
+		}
+		f.name = files[0].Filename
+		if f.content, err = io.ReadAll(content); err != nil {
+			return nil, err
+		}
 	}
 	if f.name == "" {
 		c.refuse("file", "", "must be a file with a name")
@@ -169,7 +165,7 @@ func (b *Sandbox) fileReport(payments func(*paymentFile) []*transaction) func(*c
 		case listed == nil:
 			return c.notFound("report of a file in this format")
 		}
-		return answer{status: http.StatusOK, raw: b.asCSV(listed)}.with("Content-Type", plainText+";charset=UTF-8")
+		return answer{status: http.StatusOK, raw: responseReport(listed)}.with("Content-Type", plainText+";charset=UTF-8")
 	})
 }
 
@@ -242,20 +238,20 @@ func (f *paymentFile) rejects() []*transaction {
 	return slices.DeleteFunc(f.payments(), (*transaction).counts)
 }
 
-// asCSV has the columns of the vendor's public response report of CSV2 files. Those of the other formats
-// are not all public, and have them too.
-func (b *Sandbox) asCSV(payments []*transaction) []byte {
-	out := []byte("Supplier Business Code,Transaction Type,Currency,Amount,Customer Reference Number,Payment Reference Number,Receipt Number,Settlement Date")
+// responseReport has the columns of the vendor's public response report of CSV2 files. Those of the other
+// formats are not all public, and have them too.
+func responseReport(payments []*transaction) []byte {
+	records := [][]string{{
+		"Supplier Business Code", "Transaction Type", "Currency", "Amount", "Customer Reference Number", "Payment Reference Number",
+		"Receipt Number", "Settlement Date",
+	}}
 	for _, tx := range payments {
-		out = append(out, "\r\n"...)
-		for i, text := range []string{
+		records = append(records, []string{
 			tx.shop.code, tx.kind, tx.currency, tx.total().String(), tx.customerReference, tx.paymentReference,
 			tx.receipt, dateIn(tx.settlement, "02-01-2006"),
-		} {
-			out = appendField(out, i, text)
-		}
+		})
 	}
-	return out
+	return asCSV(records)
 }
 
 func merchantID(tx *transaction) string { return "SANDBOX" + tx.currency }

@@ -202,5 +202,5 @@ func TestRecordsHideAccountsAndPayIDs(t *testing.T) {
 	c.get("/nowhere?accountNumber=999994&payId=" + payerPayID)
 	requests := c.box.Requests()
 	assert.Equal(t, []string{"xxx", "650-000"}, []string{requests[0].Query.Get("accountNumber"), requests[0].Query.Get("bsb")})
-	assert.Equal(t, []string{"999994", "xxx"}, []string{requests[1].Query.Get("accountNumber"), requests[1].Query.Get("payId")})
+	assert.Equal(t, []string{"xxx", "xxx"}, []string{requests[1].Query.Get("accountNumber"), requests[1].Query.Get("payId")})
 }

@@ -79,8 +79,9 @@ func (rec *recorder) answered(e *Request, raw []byte) {
 
 // record is what is kept of a call with a kind of key.
 func (c *call) record(kind string) *Request {
+	query, _ := maskedQuery(c.query)
 	e := &Request{
-		Method: c.method, Path: c.url.EscapedPath(), Query: maskQuery(c.query),
+		Method: c.method, Path: c.url.EscapedPath(), Query: query,
 		Header: c.header.Clone(), Body: recorded(c.body), Key: kind,
 		IdempotencyKey: c.idempotencyKey, Time: c.now,
 	}
@@ -93,17 +94,14 @@ func (c *call) record(kind string) *Request {
 	return e
 }
 
-// makeRoom deletes the oldest tenth, or more, if the records become too large.
+// makeRoom deletes the oldest if the records become too large.
 func (rec *recorder) makeRoom(weight int) {
-	if rec.bytes += weight; len(rec.list) < maxRecorded && rec.bytes <= maxRecordedBytes {
-		return
+	rec.bytes += weight
+	for len(rec.list) > 0 && (len(rec.list) >= maxRecorded || rec.bytes > maxRecordedBytes) {
+		rec.bytes -= rec.list[0].weight()
+		rec.list[0] = nil
+		rec.list = rec.list[1:]
 	}
-	drop := 0
-	for drop < len(rec.list) && (drop < len(rec.list)/10 || rec.bytes > maxRecordedBytes) {
-		rec.bytes -= rec.list[drop].weight()
-		drop++
-	}
-	rec.list = slices.Delete(rec.list, 0, drop)
 }
 
 // weight returns about how much memory a request takes.
@@ -249,15 +247,13 @@ func luhn(number string) bool {
 	return sum%10 == 0
 }
 
-// maskQuery returns a copy of a query with account numbers blanked out.
-func maskQuery(q url.Values) url.Values {
-	out := cloneQuery(q)
-	for name, values := range out {
-		for i, value := range values {
-			if isSensitive(name) && !slices.Contains(openNumbers, value) {
-				values[i] = "xxx"
-			}
+// maskedQuery returns a copy of a query with account numbers blanked out, and whether there are any.
+func maskedQuery(q url.Values) (masked url.Values, hidden bool) {
+	masked = cloneQuery(q)
+	for name := range masked {
+		if isSensitive(name) {
+			masked[name], hidden = []string{"xxx"}, true
 		}
 	}
-	return out
+	return masked, hidden
 }

@@ -146,8 +146,8 @@ func (x *exchange) claim() {
 		x.settle(refusal)
 		return
 	}
-	if a, use := x.box.replays.claim(x.call); use != keyIsFree {
-		x.entry.Replayed = use == keyReplays
+	if a, settled, replayed := x.box.replays.claim(x.call); settled {
+		x.entry.Replayed = replayed
 		x.settle(a)
 		return
 	}
@@ -353,10 +353,6 @@ func (s *Subscription) check(header string, body []byte) string {
 
 // log writes a line about a request that has been dealt with.
 func (x *exchange) log() {
-	logger := x.box.served.logger
-	if logger == nil {
-		return
-	}
 	x.box.mu.Lock()
 	e := *x.entry
 	var refused []string
@@ -364,36 +360,31 @@ func (x *exchange) log() {
 		refused = append(refused, f.name+" "+strings.Join(f.messages, ", "))
 	}
 	x.box.mu.Unlock()
-	attrs := []any{"call", cmp.Or(e.Operation, e.Method+" (no such path)"), "status", cmp.Or(strings.TrimPrefix(strconv.Itoa(e.Status), "0"), "no answer"), "key", e.Key}
-	if e.Committed {
-		attrs = append(attrs, "committed", true)
+	text := longDigits.ReplaceAllString(strings.Join(refused, "; "), "...")
+	status := "no answer"
+	if e.Status != 0 {
+		status = strconv.Itoa(e.Status)
 	}
-	if e.Replayed {
-		attrs = append(attrs, "replayed", true)
-	}
-	if e.Fault != "" {
-		attrs = append(attrs, "fault", e.Fault)
-	}
-	if len(refused) > 0 {
-		text := longDigits.ReplaceAllString(strings.Join(refused, "; "), "...")
-		attrs = append(attrs, "refused", text[:min(len(text), 500)])
-	}
-	logger.Info("request", attrs...)
+	x.box.logLine("request", "call", cmp.Or(e.Operation, e.Method+" (no such path)"), "status", status, "key", e.Key,
+		"committed", e.Committed, "replayed", e.Replayed, "fault", e.Fault, "refused", text[:min(len(text), 500)])
 }
 
-// logAttempt writes a line about an attempt to deliver. The caller holds mu.
+// logAttempt writes a line about an attempt to deliver.
 func (b *Sandbox) logAttempt(d *delivery, made Attempt) {
+	b.logLine("delivery", "event", d.event, "id", d.id, "attempt", len(d.attempts), "status", made.Status, "failed", made.Error,
+		"signature", made.SignatureError)
+}
+
+// logLine writes a line with the values, given as pairs, that say something.
+func (b *Sandbox) logLine(message string, pairs ...any) {
 	if b.served.logger == nil {
 		return
 	}
-	attrs := []any{"event", d.event, "id", d.id, "attempt", len(d.attempts)}
-	if made.Error == "" {
-		attrs = append(attrs, "status", made.Status)
-	} else {
-		attrs = append(attrs, "failed", made.Error)
+	var said []any
+	for pair := range slices.Chunk(pairs, 2) {
+		if v := pair[1]; v != "" && v != 0 && v != false {
+			said = append(said, pair...)
+		}
 	}
-	if made.SignatureError != "" {
-		attrs = append(attrs, "signature", made.SignatureError)
-	}
-	b.served.logger.Info("delivery", attrs...)
+	b.served.logger.Info(message, said...)
 }

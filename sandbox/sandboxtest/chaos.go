@@ -194,7 +194,7 @@ const mostFailures = 10
 // judge compares the merchant's results with the ledger.
 func (c *chaos) judge(t testing.TB, asked int) {
 	t.Helper()
-	ledger := byOrder(c.box.Ledger())
+	ledger := c.box.Ledger()
 	missing := c.withoutPayment(ledger)
 	if len(missing) == c.opts.Orders {
 		t.Errorf("chaos (seed %d): nothing was paid for any order; is the order the CustomerReferenceNumber? The merchant's last word on %s: %s",
@@ -207,7 +207,7 @@ func (c *chaos) judge(t testing.TB, asked int) {
 	}
 	var failures, paid, unpaid, unknown int
 	for i, word := range c.words {
-		entries := ledger[order(i)]
+		entries := ledger.Order(order(i))
 		charged := entries.Charged(order(i))
 		switch {
 		case word == nil:
@@ -233,9 +233,9 @@ func (c *chaos) judge(t testing.TB, asked int) {
 }
 
 // withoutPayment returns the orders that are not in the ledger.
-func (c *chaos) withoutPayment(ledger map[string]sandbox.Ledger) (missing []int) {
+func (c *chaos) withoutPayment(ledger sandbox.Ledger) (missing []int) {
 	for i := range c.words {
-		if len(ledger[order(i)]) == 0 {
+		if len(ledger.Order(order(i))) == 0 {
 			missing = append(missing, i)
 		}
 	}
@@ -257,21 +257,6 @@ func (c *chaos) fault(word error, charged int) string {
 	default:
 		return ""
 	}
-}
-
-// byOrder groups the ledger by order, with the transactions that refer to its entries.
-func byOrder(all sandbox.Ledger) map[string]sandbox.Ledger {
-	orders := make(map[string]sandbox.Ledger)
-	of := make(map[string]string, len(all)) // by receipt
-	for _, e := range all {
-		name := strings.ToUpper(e.CustomerReferenceNumber)
-		if original := of[e.OriginalReceipt]; original != "" {
-			name = original
-		}
-		of[e.Receipt] = name
-		orders[name] = append(orders[name], e)
-	}
-	return orders
 }
 
 // requests returns the requests that name an order, one of its references or of its receipts.
