@@ -118,7 +118,6 @@ type AgreementEntry struct {
 	PayeeReference       string    `json:"payeeReference"`
 	Status               string    `json:"status"`
 	Created              time.Time `json:"created"`
-	RespondBy            time.Time `json:"respondBy"`
 	// PendingAmendment means that the payer has not answered a bilateral amendment.
 	PendingAmendment bool `json:"pendingAmendment"`
 	// Payments are the receipt numbers of the agreement's payments.
@@ -134,7 +133,7 @@ func (b *Sandbox) Agreements() []AgreementEntry {
 	for _, a := range b.agreements.ordered {
 		e := AgreementEntry{
 			Token: a.token, CustomerID: a.customer.id, SupplierBusinessCode: a.shop.code, PayeeReference: a.reference,
-			Status: string(a.status), Created: a.created, RespondBy: a.respondBy, PendingAmendment: a.amendment != nil,
+			Status: string(a.status), Created: a.created, PendingAmendment: a.amendment != nil,
 		}
 		for _, tx := range a.payments {
 			e.Payments = append(e.Payments, tx.receipt)
@@ -190,11 +189,7 @@ func amountOrNull(c *cents) object {
 	return amountOf("AUD", *c)
 }
 
-const (
-	payerAnswersAfter  = time.Second // before the agreement can be read
-	delayedCreation    = 30 * time.Minute
-	creationRetryAfter = time.Minute
-)
+const payerAnswersAfter = time.Second // before the agreement can be read
 
 // open stores an agreement and sends it to the payer. The caller holds mu.
 func (b *Sandbox) open(a *agreement) {
@@ -206,59 +201,38 @@ func (b *Sandbox) open(a *agreement) {
 			b.expire(a)
 		}
 	})
-	switch a.fate {
-	case fateNotEligible:
+	if a.fate.created > 0 {
 		a.status = agreementCreated
-		b.after(payerAnswersAfter, func() { b.reject(a) })
-	case fateDelayed:
-		a.status = agreementCreated
-		b.after(delayedCreation, func() { b.sendToPayer(a) })
-	case fateRetried:
-		a.status = agreementCreated
-		b.after(creationRetryAfter, func() { b.sendToPayer(a) })
-	default:
-		b.awaitPayer(a)
+		b.after(a.fate.created, func() { b.ask(a) })
+		return
 	}
+	b.ask(a)
 }
 
-func (b *Sandbox) sendToPayer(a *agreement) {
-	if a.status != agreementCreated {
+// ask sends an agreement to its payer, and plans what the payers of the test numbers do. All others wait
+// for [Sandbox.Payer].
+func (b *Sandbox) ask(a *agreement) {
+	answer := a.fate.answer
+	switch {
+	case !a.unanswered():
 		return
+	case a.fate.notEligible:
+		a.rejection = "The account is not eligible for PayTo."
+		b.move(a, agreementRejected, eventAgreementUnknown)
+		return
+	case answer == "" && b.assume.AutoConfirm && !a.fate.silent:
+		answer = ConfirmAgreement
 	}
 	a.status = agreementPending
-	b.awaitPayer(a)
-}
-
-// awaitPayer plans what the payers of the test numbers do. All others wait for
-// [Sandbox.Payer].
-func (b *Sandbox) awaitPayer(a *agreement) {
-	var act func(*agreement)
-	switch a.fate {
-	case fateDeclines:
-		act = b.decline
-	case fateExpires:
-		act = b.expire
-	case fateRetried, fateCancelledAfterPayment:
-		act = b.confirm
-	case fateOpen, fateDelayed:
-		if !b.assume.AutoConfirm {
-			return
-		}
-		act = b.confirm
-	default:
-		return
+	if answer != "" {
+		b.after(payerAnswersAfter, func() { _ = b.act(a, answer) }) // the payer may have acted before
 	}
-	b.after(payerAnswersAfter, func() {
-		if a.status == agreementPending {
-			act(a)
-		}
-	})
 }
 
 // confirmImmediately confirms the agreement for a payer who does so immediately: after the answer
 // was made and before the caller has it.
 func (b *Sandbox) confirmImmediately(a *agreement) {
-	if a.fate == fateConfirms && a.status == agreementPending {
+	if a.fate.atOnce && a.status == agreementPending {
 		b.confirm(a)
 	}
 }
@@ -274,14 +248,6 @@ func (b *Sandbox) confirm(a *agreement) {
 func (b *Sandbox) decline(a *agreement) { b.move(a, agreementCancelled, eventAgreementDeclined) }
 func (b *Sandbox) expire(a *agreement)  { b.move(a, agreementCancelled, eventAgreementExpired) }
 func (b *Sandbox) recall(a *agreement)  { b.move(a, agreementCancelled, eventAgreementRecalled) }
-
-func (b *Sandbox) reject(a *agreement) {
-	if a.status != agreementCreated {
-		return
-	}
-	a.rejection = "The account is not eligible for PayTo."
-	b.move(a, agreementRejected, eventAgreementUnknown)
-}
 
 // move changes the status and notifies the subscribers. An agreement that ends takes its
 // pending amendment and its payment with it. The caller holds mu.

@@ -179,11 +179,9 @@ func recorded(body []byte) []byte {
 			}
 		}
 	}
-	if hasLongDigits(out) {
-		for _, at := range longDigits.FindAllIndex(out, -1) {
-			if number := onlyDigits(string(out[at[0]:at[1]])); luhn(number) && !isTestCard(number) {
-				blank(out[at[0]:at[1]])
-			}
+	for _, at := range longDigits.FindAllIndex(out, -1) {
+		if number := onlyDigits(string(out[at[0]:at[1]])); luhn(number) && !isTestCard(number) {
+			blank(out[at[0]:at[1]])
 		}
 	}
 	return out[:min(len(out), maxRecordedBody)]
@@ -193,23 +191,6 @@ func blank(value []byte) {
 	for i := range value {
 		value[i] = 'x'
 	}
-}
-
-// hasLongDigits reports whether longDigits may find something: it is slow, and most bodies have
-// no such number.
-func hasLongDigits(body []byte) bool {
-	run := 0
-	for _, c := range body {
-		switch {
-		case c >= '0' && c <= '9':
-			if run++; run == 12 {
-				return true
-			}
-		case c != ' ' && c != '-':
-			run = 0
-		}
-	}
-	return false
 }
 
 // holdsCardNumber reports whether a text may contain a card number. Test numbers count,
