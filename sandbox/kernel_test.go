@@ -67,14 +67,9 @@ func TestRouting(t *testing.T) {
 			body := c.must(404, c.get(path))
 			assert.Equal(t, "404", body["status"], path)
 		}
-		for _, r := range c.box.Requests() {
-			assert.Empty(t, r.Operation)
-		}
-
 		out := c.do("DELETE", "/customers/1", c.keys.Secret, nil)
 		c.must(405, out)
 		assert.Equal(t, "GET, PUT", out.header.Get("Allow"))
-		assert.Equal(t, "DELETE", out.body["requestMethod"])
 
 		// A literal wins over a parameter, and an escaped slash stays in its segment.
 		c.findings(c.get("/transactions/for-reference-number"))
@@ -407,10 +402,6 @@ func TestRunningClock(t *testing.T) {
 		c := newCaller(t, WithClock(clock))
 		defer c.box.Close()
 		require.NoError(t, c.box.Inject(Fault{Operation: "GET /", Kind: DelayAfterCommit(time.Minute)}))
-		begun := time.Now()
-		c.must(200, c.get("/"))
-		assert.Equal(t, time.Minute, time.Since(begun))
-
 		done := make(chan response)
 		r := c.request("GET", "/", c.keys.Secret, nil)
 		go func() {
@@ -418,7 +409,7 @@ func TestRunningClock(t *testing.T) {
 			done <- out
 		}()
 		synctest.Wait()
-		begun = time.Now()
+		begun := time.Now()
 		clock.Advance(time.Hour) // first to the end of the delay
 		assert.Equal(t, 200, (<-done).status)
 		assert.Zero(t, time.Since(begun))

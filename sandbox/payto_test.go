@@ -31,12 +31,6 @@ func onceOff(payer object) object {
 	})
 }
 
-func (c *caller) transaction(receipt any) object {
-	c.t.Helper()
-	c.pass(c.box.assume.LookupLag)
-	return c.must(http.StatusOK, c.get("/transactions/"+receipt.(string)))
-}
-
 func verdict(tx object) []any {
 	return []any{tx["status"], tx["summaryCode"], tx["responseCode"]}
 }
@@ -45,14 +39,14 @@ func TestPayToPaymentIsApprovedLater(t *testing.T) {
 	bubble(t, func(c *caller) {
 		hook := c.subscribe()
 		token := c.activeAgreement(c.agreementRequest())
-		receipt := c.must(http.StatusCreated, c.post("/transactions", payToPayment(token)))["receiptNumber"]
+		receipt := c.made(payToPayment(token))
 		entry := c.box.Ledger().Order("ORDER")[0]
 		assert.Equal(t, []string{"pending", token, "E2E-1"}, []string{entry.Outcome, entry.AgreementToken, entry.EndToEndID})
 		assert.Empty(t, c.box.Ledger().Charged("ORDER"))
 		c.pass(time.Minute - 2*time.Second - time.Nanosecond)
-		assert.Equal(t, "Pending", c.transaction(receipt)["status"])
+		assert.Equal(t, "Pending", c.read(receipt)["status"])
 		c.pass(time.Nanosecond)
-		tx := c.transaction(receipt)
+		tx := c.read(receipt)
 		assert.Equal(t, []any{"Approved", "0", "ACSC"}, verdict(tx))
 		assert.Equal(t, true, tx["refundable"])
 		assert.Len(t, c.box.Ledger().Charged("ORDER"), 1)
@@ -63,7 +57,7 @@ func TestPayToPaymentIsApprovedLater(t *testing.T) {
 		found := c.must(http.StatusOK, c.get("/transactions/for-reference-number?referenceNumber=e2e-1"))["data"].([]any)
 		require.Len(t, found, 1)
 		assert.Equal(t, receipt, found[0].(object)["receiptNumber"])
-		assert.Equal(t, []string{receipt.(string)}, c.box.Agreements()[0].Payments)
+		assert.Equal(t, []string{receipt}, c.box.Agreements()[0].Payments)
 	})
 }
 
@@ -145,11 +139,11 @@ func TestOnceOffPaymentWaitsForThePayer(t *testing.T) {
 		assert.Equal(t, "PAYER-1", c.must(http.StatusOK, c.get("/customers/"+payer))["customerNumber"], "a customer was made")
 
 		c.pass(24 * time.Hour)
-		assert.Equal(t, "Pending", c.transaction(tx["receiptNumber"])["status"])
+		assert.Equal(t, "Pending", c.read(receiptIn(tx))["status"])
 		require.NoError(t, c.box.Payer(token, ConfirmAgreement))
-		assert.Equal(t, "Pending", c.transaction(tx["receiptNumber"])["status"])
+		assert.Equal(t, "Pending", c.read(receiptIn(tx))["status"])
 		c.pass(time.Minute)
-		assert.Equal(t, []any{"Approved", "0", "ACSC"}, verdict(c.transaction(tx["receiptNumber"])))
+		assert.Equal(t, []any{"Approved", "0", "ACSC"}, verdict(c.read(receiptIn(tx))))
 		assert.Equal(t, []string{"payto.agreement.confirmed", "payto.payment.approved"}, hook.events())
 		assert.Contains(t, c.findings(c.post("/transactions", payToPayment(token))), "payToData.agreementToken", "once is once")
 
@@ -172,7 +166,7 @@ func TestOnceOffPaymentsThatThePayerDoesNotWant(t *testing.T) {
 				hook := c.subscribe()
 				tx := c.must(http.StatusCreated, c.post("/transactions", onceOff(accountPayer("650000"))))
 				end(c, tx["payToData"].(object)["agreementToken"].(string))
-				assert.Equal(t, []any{"Declined", "1", "RJCT"}, verdict(c.transaction(tx["receiptNumber"])))
+				assert.Equal(t, []any{"Declined", "1", "RJCT"}, verdict(c.read(receiptIn(tx))))
 				assert.ElementsMatch(t, []string{"payto.agreement." + name, "payto.payment.added_later"}, hook.events())
 				assert.Empty(t, c.box.Ledger().Charged("ORDER"))
 			})
@@ -181,7 +175,7 @@ func TestOnceOffPaymentsThatThePayerDoesNotWant(t *testing.T) {
 	bubble(t, func(c *caller) {
 		tx := c.must(http.StatusCreated, c.post("/transactions", onceOff(accountPayer("032003"))))
 		c.pass(time.Second)
-		assert.Equal(t, []any{"Declined", "1", "RJCT"}, verdict(c.transaction(tx["receiptNumber"])))
+		assert.Equal(t, []any{"Declined", "1", "RJCT"}, verdict(c.read(receiptIn(tx))))
 	})
 }
 

@@ -28,8 +28,6 @@ func TestSubscribeRefuses(t *testing.T) {
 		"unknown event":   {Secret: "s", Scheme: hmac, Handler: handler, EventTypes: []string{"payto.agreement.conformed"}},
 		"not loopback":    {Secret: "s", Scheme: hmac, URL: "https://203.0.113.7/hook"},
 		"no scheme in it": {Secret: "s", Scheme: hmac, URL: "127.0.0.1:8080"},
-		"other scheme":    {Secret: "s", Scheme: hmac, URL: "ftp://127.0.0.1"},
-		"broken":          {Secret: "s", Scheme: hmac, URL: "http://127.0.0.1:port"},
 		"credentials":     {Secret: "s", Scheme: hmac, URL: "http://user:password@127.0.0.1"},
 	} {
 		err := box.Subscribe(s)
@@ -217,10 +215,6 @@ func TestRedeliveryEnds(t *testing.T) {
 
 		require.NoError(t, c.box.Redeliver(c.box.Deliveries()[0].ID))
 		assert.Len(t, hook.all(), 7)
-		c.pass(24 * time.Hour)
-		require.NoError(t, c.box.Redeliver(c.box.Deliveries()[0].ID))
-		assert.Len(t, hook.all(), 8)
-		assert.Equal(t, "done", c.box.Deliveries()[0].State)
 		require.Error(t, c.box.Redeliver("another"))
 		require.Error(t, c.box.Redeliver(c.box.Deliveries()[0].ID, DeliveryFault{Tampered: true}, DeliveryFault{Tampered: true}))
 	}, assuming(func(a *Assumptions) { a.Redelivery = "signed" }))
@@ -294,10 +288,8 @@ func TestDeliveryFaults(t *testing.T) {
 			assert.Equal(t, "done", d.State)
 		}
 		id := c.box.Deliveries()[4].ID
-		require.NoError(t, c.box.Redeliver(id, DeliveryFault{Shift: -time.Hour}))
-		assert.ErrorIs(t, hook.all()[9].err, signature.ErrTooOld)
 		require.NoError(t, c.box.Redeliver(id))
-		assert.Equal(t, id, hook.all()[10].id, "a duplicate")
+		assert.Equal(t, id, hook.all()[9].id, "a duplicate")
 	})
 }
 
@@ -314,16 +306,12 @@ func TestReorder(t *testing.T) {
 		require.Len(t, held, 3)
 		assert.Equal(t, "held", held[0].State)
 		require.Error(t, c.box.ReleaseDeliveries(held[2].ID, "another"))
-		require.Error(t, c.box.ReleaseDeliveries(held[2].ID, held[2].ID))
 		require.NoError(t, c.box.ReleaseDeliveries(held[2].ID))
 		var statuses []any
 		for _, in := range hook.all() {
 			statuses = append(statuses, in.data["status"])
 		}
 		assert.Equal(t, []any{"CANCELLED", "CANCELLED", "ACTIVE", "SUSPENDED"}, statuses)
-		require.NoError(t, c.box.ReleaseDeliveries())
-		c.reach(agreementActive)
-		assert.Len(t, hook.all(), 5, "nothing is held any more")
 	})
 }
 
