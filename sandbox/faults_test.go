@@ -146,14 +146,6 @@ func TestCommitLate(t *testing.T) {
 		assert.Empty(t, c.box.Ledger())
 		assert.False(t, c.box.Requests()[1].Committed)
 	})
-	bubble(t, func(c *caller) { // the operation was carried out before
-		c.must(201, c.post("/transactions", cardPayment("O"), "Idempotency-Key", "k"))
-		require.NoError(t, c.box.Inject(Fault{Operation: "POST /transactions", Nth: 1, Kind: CommitLate(time.Minute)}))
-		_, err := c.try(c.request("POST", "/transactions", c.keys.Secret, cardPayment("O"), "Idempotency-Key", "k"))
-		require.Error(t, err)
-		c.sleep(time.Hour)
-		assert.Len(t, c.box.Ledger(), 1)
-	})
 }
 
 func TestUnavailableSpendsTheKey(t *testing.T) {

@@ -192,8 +192,8 @@ func TestChaosCatches(t *testing.T) {
 	})
 }
 
-// TestChaosWithTokens pays each order with its own single-use token.
-func TestChaosWithTokens(t *testing.T) {
+// TestChaosSaysWhatLittleItShows: most orders end before their payment, for want of a token.
+func TestChaosSaysWhatLittleItShows(t *testing.T) {
 	byToken := func(ctx context.Context, client *quickstream.Client, order string) error {
 		p := params(order)
 		token, err := client.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{
@@ -206,26 +206,13 @@ func TestChaosWithTokens(t *testing.T) {
 		_, err = client.Transactions.Pay(ctx, p)
 		return err
 	}
-	run := func(t *testing.T, opts ...sandbox.Option) (r *recorder) {
-		t.Helper()
-		synctest.Test(t, func(t *testing.T) {
-			r = &recorder{TB: t}
-			sandboxtest.Chaos(r, sandboxtest.ChaosOptions{Faults: -1, Declined: -1, Erred: -1, Sandbox: opts}, byToken)
-		})
-		return r
-	}
-	t.Run("no quota", func(t *testing.T) {
-		r := run(t)
-		assert.Empty(t, r.failures)
-		assert.Contains(t, r.logs[0], "200 orders: 200 paid, 0 not paid, 0 unknown")
-	})
-	t.Run("the caller's quota", func(t *testing.T) {
-		r := run(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 20 }))
+	synctest.Test(t, func(t *testing.T) {
+		few := sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 20 })
+		r := &recorder{TB: t}
+		sandboxtest.Chaos(r, sandboxtest.ChaosOptions{Faults: -1, Declined: -1, Erred: -1, Sandbox: []sandbox.Option{few}}, byToken)
 		require.Len(t, r.failures, 1)
 		assert.Contains(t, r.failures[0], "only 20 of 200 orders reached the service as a payment")
-		assert.Contains(t, r.failures[0], "not paid: ")
 		assert.Contains(t, r.failures[0], "429")
-		t.Log(r.failures[0])
 	})
 }
 
