@@ -221,8 +221,8 @@ func DelayBeforeCommit(d time.Duration) FaultKind {
 			return
 		}
 		select {
-		case raised := <-carriedOut:
-			x.send(x.answerTo(raised))
+		case <-carriedOut:
+			x.send(x.afterEvents())
 		case <-x.box.closing:
 			x.drop(false)
 		}

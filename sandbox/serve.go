@@ -88,7 +88,8 @@ type exchange struct {
 	claimed bool // the idempotency key is reserved for this exchange
 	settled bool
 	result  answer
-	decided func() // the answer is on its way: the clock may move
+	raised  []*delivery // by the operation
+	decided func()      // the answer is on its way: the clock may move
 
 	ended bool // the connection
 }
@@ -174,42 +175,42 @@ func (x *exchange) settle(a answer) {
 	x.settled = true
 }
 
-// commit carries out the operation, once, and returns its answer.
-func (x *exchange) commit() answer { return x.answerTo(x.commitNow()) }
-
-func (x *exchange) commitNow() (raised []*delivery) {
-	x.box.mu.Lock()
-	defer x.box.mu.Unlock()
-	x.claim()
-	return x.carryOut()
+// commit carries out the operation, once, and returns its answer. Its events may have to arrive first.
+func (x *exchange) commit() answer {
+	func() {
+		x.box.mu.Lock()
+		defer x.box.mu.Unlock()
+		x.claim()
+		x.carryOut()
+	}()
+	return x.afterEvents()
 }
 
-// commitLater carries out the operation after d, in the goroutine of the clock, and then
-// sends its events. Until then its idempotency key is in use.
-func (x *exchange) commitLater(d time.Duration) <-chan []*delivery {
-	done := make(chan []*delivery, 1)
+// commitLater carries out the operation after d, in the goroutine of the clock. Until then its
+// idempotency key is in use.
+func (x *exchange) commitLater(d time.Duration) (carriedOut <-chan struct{}) {
+	done := make(chan struct{})
 	x.box.mu.Lock()
 	defer x.box.mu.Unlock()
 	x.claim()
 	x.box.after(d, func() {
-		done <- x.carryOut()
+		x.carryOut()
+		close(done)
 		x.reverseIfLost()
 	})
 	return done
 }
 
-// carryOut returns the events that the operation raised. The caller holds mu.
-func (x *exchange) carryOut() (raised []*delivery) {
-	x.box.webhooks.raised = &raised
+// carryOut runs the operation, and keeps the events that it raises. The caller holds mu.
+func (x *exchange) carryOut() {
+	x.box.webhooks.raised = &x.raised
 	x.run()
 	x.box.webhooks.raised = nil
-	return raised
 }
 
-// answerTo returns the answer of an operation that was carried out. Its events may have to
-// arrive first.
-func (x *exchange) answerTo(raised []*delivery) answer {
-	x.box.awaitAttempts(raised, x.r.Context().Done())
+// afterEvents returns the answer of an operation that was carried out.
+func (x *exchange) afterEvents() answer {
+	x.box.awaitAttempts(x.raised, x.r.Context().Done())
 	return x.result
 }
 
