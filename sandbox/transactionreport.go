@@ -159,13 +159,6 @@ func (b *Sandbox) reportLayout(version string) []reportColumn {
 		{"Payment Reference Number", func(tx *transaction) string { return tx.paymentReference }},
 		{"Comment", func(tx *transaction) string { return tx.comment }},
 		{"Account Type", func(tx *transaction) string { return tx.source.accountType() }},
-		{"Account Number", b.maskedSource},
-		{"Card Scheme", func(tx *transaction) string {
-			if tx.source.card == nil {
-				return ""
-			}
-			return tx.source.card.scheme
-		}},
 	}...)
 }
 
@@ -198,18 +191,4 @@ func pickColumns(layout []reportColumn, headings []string) (picked []reportColum
 
 func (b *Sandbox) reportDate(tx *transaction) string {
 	return dateIn(tx.settlement, reportDateLayout)
-}
-
-// maskedSource returns the masked account of a transaction.
-func (b *Sandbox) maskedSource(tx *transaction) string {
-	switch {
-	case tx.source.card != nil:
-		return tx.source.card.firstSixLastThree()
-	case tx.source.bank != nil:
-		return maskedAccount(tx.source.bank.bsb, tx.source.bank.number)
-	case tx.source.nz != nil:
-		return tx.source.nz.masked()
-	default:
-		return tx.source.payTo.payer.maskedAccount
-	}
 }
