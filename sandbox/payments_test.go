@@ -46,7 +46,7 @@ func TestTestCardsDecide(t *testing.T) {
 			if declined {
 				want = []any{"Declined", "1", code}
 			}
-			assert.Equal(t, want, []any{body["status"], body["summaryCode"], body["responseCode"]}, "ending %s", number[len(number)-4:])
+			assert.Equal(t, want, verdict(body), "ending %s", number[len(number)-4:])
 			assert.NotContains(t, body["responseDescription"], "Response code")
 		}
 	})
@@ -58,12 +58,12 @@ func TestTestBankAccountsDecide(t *testing.T) {
 		assert.Equal(t, []any{"Approved*", "0", "G", false, true}, []any{body["status"], body["summaryCode"], body["responseCode"], body["voidable"], body["refundable"]})
 
 		rejected := c.must(201, c.post("/transactions", bankPayment("R", "032-050")))
-		assert.Equal(t, []any{"Declined", "3", "R"}, []any{rejected["status"], rejected["summaryCode"], rejected["responseCode"]})
+		assert.Equal(t, []any{"Declined", "3", "R"}, verdict(rejected))
 	})
 	bubble(t, func(c *caller) {
 		for last := '1'; last <= '9'; last++ {
 			body := c.must(201, c.post("/transactions", bankPayment("D", "032-05"+string(last))))
-			assert.Equal(t, []any{"Declined", "1", string(last)}, []any{body["status"], body["summaryCode"], body["responseCode"]})
+			assert.Equal(t, []any{"Declined", "1", string(last)}, verdict(body))
 		}
 	}, assuming(func(a *Assumptions) { a.BankReturnAfter = 0 }))
 }
@@ -133,7 +133,7 @@ func TestScriptedOutcomes(t *testing.T) {
 			{"Declined", "1", "05"}, {"Declined", "3", "QA"}, {"Suspended", "1", "34"}, {"Declined", "2", "QI"}, {"Declined", "2", "QI"}, {"Approved", "0", "08"},
 		} {
 			body := c.must(201, c.post("/transactions", cardPayment("O")))
-			assert.Equal(t, want, []any{body["status"], body["summaryCode"], body["responseCode"]})
+			assert.Equal(t, want, verdict(body))
 			receipts = append(receipts, body["receiptNumber"].(string))
 		}
 		summary := func(i int) any { return c.must(200, c.get("/transactions/"+receipts[i]))["summaryCode"] }
