@@ -135,13 +135,12 @@ type account struct {
 	customer  *customer
 	source    instrument
 	isDefault bool
-	enabled   bool
 }
 
 // registerAccount keeps an account for a customer. The first account is the default, and a
 // new default replaces the old one. The caller holds mu.
 func (b *Sandbox) registerAccount(cust *customer, source instrument) *account {
-	a := &account{token: b.newHandle(), customer: cust, source: source, enabled: true}
+	a := &account{token: b.newHandle(), customer: cust, source: source}
 	a.isDefault = cust.id != "" && b.defaultAccount(cust.id) == nil
 	if a.isDefault {
 		b.makeDefault(a)
@@ -161,9 +160,9 @@ func (b *Sandbox) accountsOf(customerID string) []*account {
 	return b.accounts.where(func(a *account) bool { return a.customer.id == customerID })
 }
 
-// defaultAccount returns the enabled default account of a customer, or nil.
+// defaultAccount returns the default account of a customer, or nil.
 func (b *Sandbox) defaultAccount(customerID string) *account {
-	return b.accounts.first(func(a *account) bool { return a.customer.id == customerID && a.isDefault && a.enabled })
+	return b.accounts.first(func(a *account) bool { return a.customer.id == customerID && a.isDefault })
 }
 
 // accountBody is flat, as public client code reads it: it has the members of the kind of
@@ -244,9 +243,9 @@ func (b *Sandbox) receiptSource(f *fields) *source {
 	return nil
 }
 
-// accountsOfCustomer lists the enabled accounts, newest first.
+// accountsOfCustomer lists the accounts, newest first.
 func (b *Sandbox) accountsOfCustomer(c *call, cust *customer) answer {
-	found := b.accounts.where(func(a *account) bool { return a.customer == cust && a.enabled })
+	found := b.accountsOf(cust.id)
 	slices.Reverse(found)
 	return list(c, found, func(a *account) string { return a.token }, b.accountBody)
 }

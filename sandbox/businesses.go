@@ -158,26 +158,6 @@ const (
 	KeyNone        = "none"    // no key, or not HTTP Basic with an empty password
 )
 
-// keyNeed is the kinds of key that an operation accepts.
-type keyNeed int
-
-const (
-	needsSecret keyNeed = iota
-	needsPublishable
-	needsEither
-)
-
-func (n keyNeed) met(kind string) bool {
-	switch n {
-	case needsPublishable:
-		return kind == KeyPublishable
-	case needsEither:
-		return kind == KeySecret || kind == KeyPublishable
-	default:
-		return kind == KeySecret
-	}
-}
-
 type issuedKey struct {
 	kind    string
 	expires time.Time // zero: not before the key is renewed
@@ -269,7 +249,7 @@ func (b *Sandbox) authenticate(c *call) (answer, bool) {
 		return c.unauthorised("The API key is not known."), false
 	case expired:
 		return c.unauthorised("The API key has expired."), false
-	case !c.op.key.met(kind):
+	case kind != cmp.Or(c.op.key, KeySecret) && c.op.key != eitherKey:
 		return c.unauthorised("The " + kind + " API key may not be used for " + c.op.id + "."), false
 	}
 	return answer{}, true

@@ -18,23 +18,14 @@ import (
 
 // Delivery is one notification to one subscription.
 type Delivery struct {
-	ID        string        `json:"id"` // the notification's, the same in every attempt
-	EventType string        `json:"eventType"`
-	Body      []byte        `json:"body"`
-	State     DeliveryState `json:"state"`
-	Attempts  []Attempt     `json:"attempts"` // oldest first
+	ID        string `json:"id"` // the notification's, the same in every attempt
+	EventType string `json:"eventType"`
+	Body      []byte `json:"body"`
+	// State is waiting (for its first or its next attempt), held (by [Sandbox.HoldDeliveries]), done (answered
+	// with 200) or abandoned (after the last attempt failed).
+	State    string    `json:"state"`
+	Attempts []Attempt `json:"attempts"` // oldest first
 }
-
-// DeliveryState is the state of a delivery.
-type DeliveryState string
-
-// The states.
-const (
-	DeliveryWaiting   DeliveryState = "waiting"   // for its first or its next attempt
-	DeliveryHeld      DeliveryState = "held"      // by [Sandbox.HoldDeliveries]
-	DeliveryDone      DeliveryState = "done"      // answered with 200
-	DeliveryAbandoned DeliveryState = "abandoned" // after the last attempt failed
-)
 
 // Attempt is one POST of a notification.
 type Attempt struct {
@@ -65,16 +56,16 @@ type delivery struct {
 	once      sync.Once
 }
 
-func (d *delivery) state() DeliveryState {
+func (d *delivery) state() string {
 	switch {
 	case d.done:
-		return DeliveryDone
+		return "done"
 	case d.held:
-		return DeliveryHeld
+		return "held"
 	case d.planned || d.running > 0:
-		return DeliveryWaiting
+		return "waiting"
 	default:
-		return DeliveryAbandoned
+		return "abandoned"
 	}
 }
 

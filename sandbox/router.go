@@ -16,7 +16,7 @@ import (
 // contract.
 type operation struct {
 	id    string
-	key   keyNeed
+	key   string // the kind of API key; empty: the Secret one
 	query []parameter
 	// unknown is what a parameter names that is not valid, for the operations whose answer is then 404.
 	unknown string
@@ -34,12 +34,12 @@ func (b *Sandbox) operations() []operation {
 		may("supplierBusinessCode", b.knownBusiness), may("source", elements), may("excludePreAuths", oneOf("true", "false")), may("columns", elements),
 	}
 	return append(b.transactionLists(), []operation{
-		{id: "GET /", key: needsEither, handle: b.getRoot},
+		{id: "GET /", key: eitherKey, handle: b.getRoot},
 		{id: "POST /customers", handle: b.createCustomer},
 		{id: "GET /customers", query: paged(may("customerNumber", filled), may("customerName", filled), may("emailAddress", filled)), handle: b.findCustomers},
 		{id: "GET /customers/{customerId}", handle: shown("customer", b.namedCustomer, (*call).customerBody)},
 		{id: "PUT /customers/{customerId}", handle: found("customer", b.namedCustomer, b.updateCustomer)},
-		{id: "POST /single-use-tokens", key: needsPublishable, handle: b.createToken},
+		{id: "POST /single-use-tokens", key: KeyPublishable, handle: b.createToken},
 		{id: "POST /transactions", handle: b.createTransaction},
 		{id: "GET /transactions", query: []parameter{may("supplierBusinessCode", b.knownBusiness)}, handle: b.recentTransactions},
 		{id: "GET /transactions/for-reference-number", query: paged(need("referenceNumber", ascii)), handle: b.transactionsByReference},
@@ -70,13 +70,16 @@ func (b *Sandbox) operations() []operation {
 		{id: "GET /businesses", query: paged(), handle: b.listBusinesses},
 		{id: "GET /businesses/{supplierBusinessCode}", handle: shown("business", b.namedBusiness, (*call).businessBody)},
 		{id: "GET /businesses/{supplierBusinessCode}/list-card-surcharges", handle: found("business", b.namedBusiness, b.cardSurcharges)},
-		{id: "GET /businesses/{supplierBusinessCode}/card-surcharges", key: needsPublishable, handle: found("business", b.namedBusiness, b.cardSurcharges)},
-		{id: "GET /businesses/{supplierBusinessCode}/accepted-cards", key: needsPublishable, handle: found("business", b.namedBusiness, b.acceptedCards)},
-		{id: "POST /businesses/{supplierBusinessCode}/query-card-surcharge", key: needsPublishable, handle: found("business", b.namedBusiness, b.queryCardSurcharge)},
-		{id: "GET /credit-cards/card-schemes/{firstSixDigits}", key: needsPublishable, handle: b.cardScheme},
+		{id: "GET /businesses/{supplierBusinessCode}/card-surcharges", key: KeyPublishable, handle: found("business", b.namedBusiness, b.cardSurcharges)},
+		{id: "GET /businesses/{supplierBusinessCode}/accepted-cards", key: KeyPublishable, handle: found("business", b.namedBusiness, b.acceptedCards)},
+		{id: "POST /businesses/{supplierBusinessCode}/query-card-surcharge", key: KeyPublishable, handle: found("business", b.namedBusiness, b.queryCardSurcharge)},
+		{id: "GET /credit-cards/card-schemes/{firstSixDigits}", key: KeyPublishable, handle: b.cardScheme},
 		{id: "GET /api-keys/latest", handle: b.latestKey},
 	}...)
 }
+
+// eitherKey is the need of an operation that takes both kinds of key.
+const eitherKey = "either"
 
 type routes []*operation
 
@@ -217,11 +220,8 @@ func pageLinks[T any](c *call, items []T, id func(T) string, from, to, size int)
 	if c.box.assume.Paging == "shifting" && c.query.Get(pageParameter) != "" {
 		added = 1
 	}
-	switch {
-	case to < len(items):
+	if to < len(items) {
 		links = append(links, get("next", c.pageLink(id(items[to]), to+added)))
-	case c.box.assume.Paging == "lastEmpty" && to == from+size:
-		links = append(links, get("next", c.pageLink("", to)))
 	}
 	if first := max(from-size, 0); from > 0 && first < len(items) {
 		links = append(links, get("prev", c.pageLink(id(items[first]), first+added)))
@@ -284,8 +284,6 @@ func (c *call) openCursor(cursor string, length int, find func(first string) int
 		return min(max(place-1, 0), length), true // an item was added at the front
 	case c.box.assume.Paging == "unstable":
 		return min(place, length), true
-	case parts[2] == "":
-		return length, true
 	}
 	from = find(parts[2])
 	return max(from, 0), from >= 0
@@ -307,14 +305,6 @@ type replayEntry struct {
 	expires time.Time
 }
 
-type keyUse int
-
-const (
-	keyIsFree keyUse = iota
-	keyReplays
-	keyRefused
-)
-
 func (c *call) replayID() (replayID, bool) {
 	if c.method != http.MethodPost || c.idempotencyKey == "" || c.box.assume.KeyLifetime <= 0 {
 		return replayID{}, false
@@ -322,28 +312,29 @@ func (c *call) replayID() (replayID, bool) {
 	return replayID{c.op.id, c.url.EscapedPath(), c.idempotencyKey}, true
 }
 
-// claim reserves the idempotency key of a call, or returns the result of its first use.
-func (s replayStore) claim(c *call) (answer, keyUse) {
+// claim reserves the idempotency key of a call. If it was used before, the call is settled: by the first
+// answer, which is a replay, or by a refusal.
+func (s replayStore) claim(c *call) (a answer, settled, replayed bool) {
 	id, keyed := c.replayID()
 	if !keyed {
-		return answer{}, keyIsFree
+		return answer{}, false, false
 	}
 	first, used := s[id]
 	switch {
 	case !used || first.expired(c.box.clock.Now()):
 		s[id] = &replayEntry{body: sha256.Sum256(c.body)}
-		return answer{}, keyIsFree
+		return answer{}, false, false
 	case !first.done:
-		return c.problem(keyInFlightStatus, "A request with this Idempotency-Key is being processed."), keyRefused
+		return c.problem(keyInFlightStatus, "A request with this Idempotency-Key is being processed."), true, false
 	case first.body != sha256.Sum256(c.body) && c.box.assume.KeyMismatch != "replay":
 		status := http.StatusUnprocessableEntity
 		if c.box.assume.KeyMismatch == "409" {
 			status = http.StatusConflict
 		}
-		return c.problem(status, "This Idempotency-Key was used with another body."), keyRefused
+		return c.problem(status, "This Idempotency-Key was used with another body."), true, false
 	}
 	c.made = first.made
-	return first.answer, keyReplays
+	return first.answer, true, true
 }
 
 // store ends the reservation of a call. It keeps the answer, or frees the key.

@@ -108,7 +108,14 @@ func (b *Sandbox) recentTransactions(c *call) answer {
 
 // settlementDate returns the settlement date of a transaction made at t.
 func (b *Sandbox) settlementDate(t time.Time) string {
-	return calendar.Settlement{CutOffHour: b.assume.CutOffHour, Days: b.assume.SettlementDays}.Date(t.Add(b.assume.ClockSkew))
+	day := calendar.Sydney(t.Add(b.assume.ClockSkew))
+	if day.Hour() >= b.assume.CutOffHour {
+		day = day.AddDate(0, 0, 1)
+	}
+	for b.assume.SettlementDays == "weekdays" && (day.Weekday() == time.Saturday || day.Weekday() == time.Sunday) {
+		day = day.AddDate(0, 0, 1)
+	}
+	return day.Format(time.DateOnly)
 }
 
 // The merchant's own accounts are the same for all businesses.
@@ -207,7 +214,7 @@ const sourceREST = "RESTAPI"
 // transactionLists are the lists of transactions. A customer's is on the vendor's pages; its path is
 // unconfirmed.
 func (b *Sandbox) transactionLists() []operation {
-	bank := []parameter{need("bsb", b.bsb), need("accountNumber", digits(6, 9))}
+	bank := []parameter{need("bsb", bsbForm), need("accountNumber", digits(6, 9))}
 	nz := []parameter{need("bankCode", digits(2, 2)), need("branchCode", digits(4, 4)), need("accountNumber", digits(7, 8))}
 	shop := may("supplierBusinessCode", b.knownBusiness)
 	return []operation{

@@ -166,7 +166,7 @@ func TestTheHelpIsComplete(t *testing.T) {
 	for _, a := range sandbox.DefaultAssumptions().List() {
 		assert.Contains(t, listed.String(), "\n"+a.Name+" = "+a.Value+"\n")
 	}
-	assert.Contains(t, listed.String(), ", lastEmpty, gone\n")
+	assert.Contains(t, listed.String(), ", unstable, gone\n")
 	for line := range strings.Lines(help) {
 		assert.Less(t, len(line), 180, line)
 	}

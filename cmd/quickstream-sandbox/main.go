@@ -49,7 +49,6 @@ type settings struct {
 	listAssumptions, expose bool
 	seed                    uint64
 	world                   world
-	facility                sandbox.Facility
 }
 
 func newFlags() (*flag.FlagSet, *settings) {

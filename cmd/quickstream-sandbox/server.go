@@ -64,7 +64,6 @@ func (s *settings) options() []sandbox.Option {
 		sandbox.WithKeys(s.keys),
 		sandbox.WithWebhookHosts(s.webhookHosts...),
 		sandbox.WithAnswers(),
-		sandbox.WithFacility(s.facility),
 		sandbox.WithAssumptions(s.world.change),
 	}
 	if s.shops != "" {

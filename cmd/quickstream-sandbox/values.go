@@ -67,11 +67,15 @@ func (w *world) change(a *sandbox.Assumptions) {
 	}
 }
 
-// readFacility reads the file of a facility.
+// readFacility reads the file of a facility. What -world says comes after it.
 func (s *settings) readFacility(path string) error {
 	file, err := os.ReadFile(path) //nolint:gosec // the user names the file
+	if err != nil {
+		return err
+	}
+	found, err := sandbox.ReadFacility(bytes.NewReader(file))
 	if err == nil {
-		s.facility, err = sandbox.ReadFacility(bytes.NewReader(file))
+		s.world = append(world{found}, s.world...)
 	}
 	return err
 }

@@ -119,11 +119,11 @@ func drawOutcome(dice *rand.Rand, method string, waits []time.Duration) []sandbo
 	case lot < 160 && method == Card && len(waits) < 2: // it tries nothing again
 		return one(sandbox.Declined("51"))
 	case lot < 130 && method == Card: // the service tries again by itself
-		return one(sandbox.Declined("01").ThenRetried(waits[0], sandbox.Approved()))
+		return one(sandbox.Declined("01").ThenAfter(waits[0], sandbox.Approved()))
 	case lot < 140 && method == Card:
-		return one(sandbox.Declined("01").ThenRetried(waits[0], sandbox.Declined("51")))
+		return one(sandbox.Declined("01").ThenAfter(waits[0], sandbox.Declined("51")))
 	case lot < 160 && method == Card: // and again
-		return one(sandbox.Declined("01").ThenRetried(waits[0], sandbox.Declined("01").ThenRetried(waits[1], sandbox.Approved())))
+		return one(sandbox.Declined("01").ThenAfter(waits[0], sandbox.Declined("01").ThenAfter(waits[1], sandbox.Approved())))
 	default:
 		return nil
 	}
