@@ -66,7 +66,7 @@ func TestAPIPage(t *testing.T) {
 	}
 	written, err := os.ReadFile("docs/api.md")
 	require.NoError(t, err)
-	assert.Equal(t, page.String(), string(written), "to write it anew: UPDATE_API=1 go test -run TestAPIPage .")
+	assert.Equal(t, page.String(), string(written), "to write it again: UPDATE_API=1 go test -run TestAPIPage .")
 }
 
 // TestOperations compares the table with the methods and their doc comments. That the contract has its

@@ -44,7 +44,7 @@ func (r rulesByMethod) add(errs ...error) {
 }
 
 // TestRulesPage compares docs/rules.md with what the cases of the rules find, and writes it
-// anew before when the environment has UPDATE_RULES. Every rule in the code has a case.
+// again before when the environment has UPDATE_RULES. Every rule in the code has a case.
 func TestRulesPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		optional, always := rulesByMethod{}, rulesByMethod{}

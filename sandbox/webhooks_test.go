@@ -161,7 +161,7 @@ func TestRedelivery(t *testing.T) {
 		require.Len(t, got, 4, "until 200, and nothing else will do")
 		var after []time.Duration
 		for _, in := range got {
-			require.NoError(t, in.err, "each attempt is signed anew")
+			require.NoError(t, in.err, "each attempt is signed again")
 			assert.Equal(t, got[0].raw, in.raw)
 			after = append(after, in.at.Sub(began))
 		}

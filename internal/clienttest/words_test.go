@@ -97,7 +97,7 @@ func TestWithRefusal(t *testing.T) {
 	assert.Equal(t, quickstream.ReasonConflict, answerIn(err).Reason, "a POST that only asks has no key in use")
 	_, err = client(says(422, errorBody), yes).Transactions.Pay(t.Context(), payment())
 	assert.ErrorIs(t, err, quickstream.ErrInvalid)
-	assert.Zero(t, asked, "neither for reads nor for the service's own words")
+	assert.Zero(t, asked, "neither for reads nor for the service's error body")
 	for _, body := range []string{"<html>", errorBody} {
 		_, err = client(func(*http.Request) (*http.Response, error) {
 			resp := answer(422, body)

@@ -272,7 +272,7 @@ func (x *exchange) answered(ctx context.Context, resp *http.Response, a *attempt
 	x.result = r
 }
 
-// refused asks the caller whether an answer that is not in the service's own words refuses a write.
+// refused asks the caller whether an answer that is not in the service's error body refuses a write.
 // It can only if no earlier attempt may have reached the service.
 func (x *exchange) refused(resp *http.Response, body []byte) (yes bool) {
 	status, call := resp.StatusCode, &x.call

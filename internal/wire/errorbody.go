@@ -38,7 +38,7 @@ type ErrorBody struct {
 
 // ErrOwn is what the error of an answer matches whose body is Own, for the packages of this
 // repository.
-var ErrOwn = errors.New("in the service's own words")
+var ErrOwn = errors.New("in the service's error body")
 
 // FieldError is the error of one field, whose name may be missing. The rejected value is never
 // kept: it may be a card number.

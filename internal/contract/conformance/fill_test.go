@@ -57,7 +57,7 @@ var numbers = map[string]int64{
 type values struct {
 	constants map[string][]string // of enumerations
 	next      int
-	// from says which field a value is from. It is begun anew with every call.
+	// from says which field a value is from. It is begun again with every call.
 	from map[string]string
 	// problems are fields that nothing here knows a value for.
 	problems []string
