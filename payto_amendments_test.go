@@ -187,7 +187,7 @@ func TestChangesThatWereMade(t *testing.T) {
 	require.NoError(t, err)
 	stored := func(change func(...CallOption) error) (patch patchJSON) {
 		err := change(WithBeforeSend(func(_ context.Context, intent Intent) (err error) {
-			patch, err = requested[patchJSON](intent)
+			err = json.Unmarshal(intent.Request, &patch)
 			return cmp.Or(err, errors.New("nothing is sent"))
 		}))
 		require.ErrorContains(t, err, "nothing is sent")
