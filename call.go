@@ -389,18 +389,12 @@ type model[T any] interface {
 	keep(source func() (body []byte, model reflect.Type))
 }
 
-// read decodes an answer that has an identifier, directly or in a member named data.
+// read decodes an answer that has an identifier.
 func read[T any, P model[T]](body []byte, object P) error {
-	if err := decode(body, object); err != nil || object.identifier() != "" {
+	if err := decode(body, object); err != nil {
 		return err
 	}
-	var nested struct {
-		Data wire.Span `json:"data" wire:"decides"`
-	}
-	if err := wire.Decode(body, &nested); err != nil {
-		return err
-	}
-	if len(nested.Data) == 0 || decode(nested.Data, object) != nil || object.identifier() == "" {
+	if object.identifier() == "" {
 		return errNoIdentifier
 	}
 	return nil

@@ -110,9 +110,8 @@ func (s *CustomersService) List(params ListCustomersParams, opts ...CallOption) 
 	return list[Customer](s.client, "Customers.List", params, nil, opts)
 }
 
-// GetByNumber returns the customer with the merchant's customer number, or the only one whose
-// number differs just in case. Without one the error matches [ErrNotFound], which after an unknown
-// outcome of Create means "not found yet".
+// GetByNumber returns the customer with the merchant's customer number. Without one the error matches
+// [ErrNotFound], which after an unknown outcome of Create means "not found yet".
 //
 // GET /customers.
 func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber string, opts ...CallOption) (*Customer, error) {
@@ -122,19 +121,13 @@ func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber strin
 			Rule: "customer.customerNumber.required", Path: "customerNumber", Message: "is required",
 		}}})
 	}
-	var alike []*Customer
 	for customer, err := range s.List(ListCustomersParams{CustomerNumber: customerNumber}, madeBy(name).with(opts)...).All(ctx) {
 		switch {
 		case err != nil:
 			return nil, err
 		case customer.CustomerNumber == customerNumber:
 			return customer, nil
-		case sameText(customer.CustomerNumber, customerNumber):
-			alike = append(alike, customer)
 		}
-	}
-	if len(alike) == 1 {
-		return alike[0], nil
 	}
 	return nil, fmt.Errorf("quickstream: no customer has the number: %w", ErrNotFound)
 }

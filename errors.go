@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"path"
 	"slices"
@@ -389,86 +388,6 @@ func (e *NetworkError) Is(target error) bool {
 		target == context.DeadlineExceeded && e.Kind == NetworkKindDeadline
 }
 
-// UnknownOutcomeError is a write that may have been executed: the connection broke after sending,
-// the context ended, the answer cannot be relied on, or it says that the service does not know. Do
-// not make the call again; find out first, as FindOut says. Check for it before the context's error.
-//
-// It matches [ErrOutcomeUnknown] only, and does not unwrap to its cause, so that no check for
-// another error takes it for "not processed".
-type UnknownOutcomeError struct {
-	CallInfo
-	// Intent is for the service's Resume; nil for writes without one.
-	Intent *Intent
-	// Transaction is what the service answered, if that does not say how it ended; nil otherwise.
-	Transaction *Transaction
-	// IdempotencyKey is the key of every attempt; "" without one.
-	IdempotencyKey string
-	// Reference is what to look up: a payment reference, the receipt of a void, a customer number,
-	// a payee reference, or a payment file's name.
-	Reference string
-	// ReceiptNumber is set if only it could be read from the answer. Look it up first.
-	ReceiptNumber string
-	// FirstSent is the start of the first attempt, by this machine's clock.
-	FirstSent time.Time
-	Attempts  int
-	// Candidates are what a Resume found that settles nothing. None means "not found yet", not "pay
-	// again".
-	Candidates []Candidate
-	// NextLook is when another Resume is useful; zero without a look-up.
-	NextLook time.Time
-	// FindOut says how to find out what happened.
-	FindOut string
-	// Cause is the last event, which proves nothing about earlier attempts: a [NetworkError], an
-	// [APIError] with the answer's status, or another error. After a 401 call [Client.Check]. For a
-	// Resume it is why the look-up failed, or nil.
-	Cause error
-}
-
-// Candidate is something that a look-up found and that settles nothing. One pointer is set.
-type Candidate struct {
-	Transaction *Transaction
-	Agreement   *Agreement
-	PaymentFile *PaymentFile
-	// Matches means that everything that could be compared is equal.
-	Matches bool
-	// Reasons say why it settles nothing.
-	Reasons []string
-}
-
-// Error returns the operation and how to find out.
-func (e *UnknownOutcomeError) Error() string {
-	attempts := strconv.Itoa(e.Attempts) + " attempt(s)"
-	if e.Attempts == 0 {
-		attempts = "an unknown number of attempts"
-	}
-	text := doNotCallAgain + "quickstream: " + e.text() + ": outcome unknown after " + attempts
-	if e.FindOut != "" {
-		text += "; " + e.FindOut
-	}
-	if api, ok := errors.AsType[*APIError](e.Cause); ok {
-		answer := *api
-		answer.Reason = "" // "not processed" holds for the last attempt only
-		text += " (last seen: " + answer.describe() + ")"
-	} else if seen, ok := errors.AsType[described](e.Cause); ok {
-		text += " (last seen: " + seen.describe() + ")"
-	} else if errors.Is(e.Cause, ErrNotSent) {
-		text += " (" + strings.TrimPrefix(e.Cause.Error(), "quickstream: ") + ")"
-	}
-	return text
-}
-
-// described is an error that can be printed without its call.
-type described interface {
-	error
-	describe() string
-}
-
-// doNotCallAgain begins the text of every error after which another call could take the money twice.
-const doNotCallAgain = "do not call again: "
-
-// Is matches [ErrOutcomeUnknown].
-func (e *UnknownOutcomeError) Is(target error) bool { return target == ErrOutcomeUnknown }
-
 // DecodeError is a successful answer to a read that could not be decoded, or one item of a list,
 // which matches [ErrUnreadableItem]. Nothing was changed.
 type DecodeError struct {
@@ -533,16 +452,3 @@ func safeName(name string, maxDigits int) string {
 	}
 	return name
 }
-
-// Format writes Error's text for every verb, of a pointer and of a value, because the fields repeat what was
-// sent. Those of other errors do not.
-func (e UnknownOutcomeError) Format(f fmt.State, verb rune) {
-	text := e.Error()
-	if verb == 'q' {
-		text = strconv.Quote(text)
-	}
-	_, _ = io.WriteString(f, text)
-}
-
-// MarshalText returns Error's text, for log handlers and encoders.
-func (e UnknownOutcomeError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }

@@ -125,6 +125,6 @@ func ExampleDeclinedError() {
 		fmt.Println(declined.Transaction.ResponseCode, declined.Transaction.NextStep())
 	}
 	// Output:
-	// quickstream: Transactions.Pay (POST /transactions): the transaction is declined (response code 51); next: pay again, with corrected details or another account
+	// quickstream: Transactions.Pay (POST /transactions): the transaction is declined (response code 51); next: pay again
 	// 51 pay_again
 }

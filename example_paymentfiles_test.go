@@ -3,7 +3,6 @@ package quickstream_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -69,28 +68,6 @@ func ExamplePaymentFilesService_Get() {
 	}
 	fmt.Println(file.Status, file.Status.Final())
 	// Output: COMPLETE true
-}
-
-// Processing takes minutes for cards and days for bank accounts. Waiting can stop and resume at any
-// time.
-func ExamplePaymentFilesService_Wait() {
-	clock := exampleClock()
-	box, client := exampleSandbox(sandbox.WithClock(clock))
-	defer box.Close()
-	id := exampleFile(client).PaymentFileID
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-
-	file, err := client.PaymentFiles.Wait(ctx, id, quickstream.PaymentFileWait{
-		Interval: time.Millisecond,                                                 // a minute, if it is left out
-		Progress: func(*quickstream.PaymentFile) { clock.Advance(24 * time.Hour) }, // time passes
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(file.Status)
-	// Output: COMPLETE
 }
 
 // List the files of the last year, for example after the answer to an upload was lost.
@@ -199,29 +176,4 @@ func ExamplePaymentFilesService_DownloadMTSRejects() {
 	_, err := client.PaymentFiles.DownloadMTSRejects(context.Background(), &rejects, mts.PaymentFileID)
 	fmt.Println(strings.Count(rejects.String(), "C-1001"), err)
 	// Output: 1 <nil>
-}
-
-// After a lost answer, look the file up before you upload it under another name.
-func ExamplePaymentFilesService_Resume() {
-	ctx := context.Background()
-	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
-	defer box.Close()
-	check(box.Inject(sandbox.Fault{Operation: "POST /payment-files", Kind: sandbox.ResetAfterCommit()}))
-
-	_, err := client.PaymentFiles.Upload(ctx, quickstream.UploadPaymentFileParams{
-		FileName: "payments-2026-07-01.csv", Format: quickstream.PaymentFileFormatCSV2,
-		Content: strings.NewReader(paymentFile), Size: int64(len(paymentFile)),
-	})
-	lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
-	if !ok {
-		fmt.Println("settled:", err)
-		return
-	}
-	_, err = client.PaymentFiles.Resume(ctx, *lost.Intent)
-	if open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
-		for _, candidate := range open.Candidates {
-			fmt.Println(candidate.PaymentFile.Status)
-		}
-	}
-	// Output: QUEUED
 }

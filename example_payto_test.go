@@ -162,7 +162,7 @@ func ExamplePayToService_Collect() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.Status, "-", payment.NextStep().Text())
+	fmt.Println(payment.Status, "-", payment.NextStep())
 	// Output: Pending - wait
 }
 

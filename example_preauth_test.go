@@ -44,17 +44,17 @@ func ExampleTransactionsService_Preauthorise() {
 	// Output: PREAUTH Approved 200.00 AUD
 }
 
-// Capture at most double the reserved amount. With Original the capture is checked before sending.
+// Capture at most double the reserved amount.
 func ExampleTransactionsService_Capture() {
 	box, client := exampleSandbox()
 	defer box.Close()
 	preauth := preauthorised(client, "200.00", visaCard)
 
 	capture, err := client.Transactions.Capture(context.Background(), quickstream.CaptureParams{
-		Original:         preauth,
-		PrincipalAmount:  decimal.RequireFromString("180.00"),
-		Currency:         quickstream.CurrencyAUD,
-		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeStoredCredential},
+		OriginalReceiptNumber: preauth.ReceiptNumber,
+		PrincipalAmount:       decimal.RequireFromString("180.00"),
+		Currency:              quickstream.CurrencyAUD,
+		StoredCredential:      &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeStoredCredential},
 	})
 	if err != nil {
 		fmt.Println(err)

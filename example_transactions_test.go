@@ -16,7 +16,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// Pay with a single-use token from the customer's browser. A decline is an outcome, not an error.
+// Pay with a single-use token from the customer's browser. An error says what to do with the order.
 func ExampleTransactionsService_Pay() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()
@@ -85,7 +85,7 @@ func ExampleFromCard() {
 	// Output: Approved MASTERCARD 516320...0008
 }
 
-// Refund a payment after it has settled. With Original the refund is checked before sending.
+// Refund a payment after it has settled.
 func ExampleTransactionsService_Refund() {
 	ctx := context.Background()
 	clock := exampleClock()
@@ -93,12 +93,11 @@ func ExampleTransactionsService_Refund() {
 	defer box.Close()
 	receipt := paidOrder(client, "ORDER-1", "49.95", visaCard).ReceiptNumber
 	clock.Advance(24 * time.Hour)
-	payment := must(client.Transactions.Get(ctx, receipt))
 
 	refund, err := client.Transactions.Refund(ctx, quickstream.RefundParams{
-		Original:        payment,
-		PrincipalAmount: decimal.RequireFromString("20.00"),
-		Currency:        quickstream.CurrencyAUD,
+		OriginalReceiptNumber: receipt,
+		PrincipalAmount:       decimal.RequireFromString("20.00"),
+		Currency:              quickstream.CurrencyAUD,
 		// Optional: the business of the payment.
 		FollowUpDetails: quickstream.FollowUpDetails{SupplierBusinessCode: sandbox.DefaultBusiness},
 	})
@@ -152,14 +151,14 @@ func ExampleTransaction_NextStep() {
 
 	for range 5 {
 		payment := madeOrder(client, "", "49.95", visaCard)
-		fmt.Println(payment.Status, "-", payment.NextStep().Text())
+		fmt.Println(payment.Status, "-", payment.NextStep())
 	}
 	// Output:
-	// Approved - nothing
-	// Declined - read the retries first
-	// Declined - pay again, with corrected details or another account
-	// Declined - hold and resolve
-	// Suspended - complete or cancel it in the portal
+	// Approved - none
+	// Declined - check_retries
+	// Declined - pay_again
+	// Declined - resolve
+	// Suspended - review_in_portal
 }
 
 // An approved card payment stays approved; a bank account payment can be returned.
@@ -221,19 +220,17 @@ func ExampleTransactionsService_DownloadReport() {
 // AwaitReport repeats the request every minute until the report is ready or the context ends.
 func ExampleTransactionsService_AwaitReport() {
 	clock := exampleClock()
-	box, client := exampleSandbox(sandbox.WithClock(clock))
+	made := sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ReportGeneration = 0 }) // the report is there at once
+	box, client := exampleSandbox(sandbox.WithClock(clock), made)
 	defer box.Close()
 	paidOrder(client, "ORDER-1", "49.95", visaCard)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
 
 	var report bytes.Buffer
 	written, err := client.Transactions.AwaitReport(ctx, &report, quickstream.ReportParams{
 		SettlementDate: quickstream.NewDate(2026, time.July, 1),
-	}, quickstream.ReportWait{
-		Interval: time.Millisecond,                                // a minute, if it is left out
-		Progress: func(int, int64) { clock.Advance(time.Minute) }, // time passes
-	})
+	}, time.Minute)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -37,9 +37,6 @@ type Page[T any] struct {
 	Data []*T `json:"data" wire:"decides"`
 	// Unreadable are the other items, in order. Each matches [ErrUnreadableItem].
 	Unreadable []*DecodeError
-	// Shifted means that an item was on an earlier page too: the list changed, and items may be
-	// missing.
-	Shifted bool
 	// Next is the following page; the zero [Cursor] on the last page.
 	Next Cursor
 
@@ -129,7 +126,7 @@ func (p *Page[T]) each(yield func(*T, error) bool) bool {
 // List is a list of the service, read page by page. It can be read any number of times, also
 // concurrently. Each page is a request with its own attempts and deadline. A failed page is an
 // error, never the end of the list; a 404 on a later page does not match [ErrNotFound]. A list can
-// change while it is read: items may repeat or be missed, see [Page]. The zero List is empty;
+// change while it is read: items may repeat or be missed, which [List.ReadAll] finds out. The zero List is empty;
 // [ListOf] makes one from items.
 type List[T any] struct {
 	begin func() *call
@@ -174,7 +171,7 @@ func (l List[T]) Pages(ctx context.Context) iter.Seq2[*Page[T], error] {
 }
 
 func (l List[T]) read(ctx context.Context, call *call, yield func(*Page[T], error) bool) {
-	pages, items := newMemory(), newMemory()
+	pages := newMemory()
 	for cursor := l.start; ; {
 		at := call.at(cursor)
 		if at.ended == nil && pages.has(at.target.RawQuery) {
@@ -187,9 +184,6 @@ func (l List[T]) read(ctx context.Context, call *call, yield func(*Page[T], erro
 			yield(nil, err)
 			return
 		}
-		for _, item := range page.Data {
-			page.Shifted = items.has(l.id(item)) || page.Shifted
-		}
 		if !yield(page, nil) || page.Next.IsZero() {
 			return
 		}
@@ -197,7 +191,7 @@ func (l List[T]) read(ctx context.Context, call *call, yield func(*Page[T], erro
 	}
 }
 
-// memory remembers digests of cursors and items, because the service chooses their size.
+// memory remembers digests of cursors, because the service chooses their size.
 type memory struct {
 	seed maphash.Seed
 	seen map[uint64]struct{}

@@ -69,7 +69,7 @@ const (
 	compareCustomer   = "read the customer with Customers.Get and compare"
 	listAccounts      = "look with Accounts.List, by the account's masked number"
 	newAccount        = "an account that was made and not seen is in no list; register another with a new single-use token, which charges nothing"
-	resumeUpload      = "look for the file with PaymentFiles.Resume or in the service's portal; do not upload it under another name before that"
+	listFiles         = "look for the file with PaymentFiles.List or in the service's portal; do not upload it under another name before that"
 	repeatedLikeGet   = "it only asks, and is repeated like a GET"
 )
 
@@ -130,10 +130,8 @@ var operations = [...]operation{
 	{name: "Accounts.RegisterWithoutCustomer", method: http.MethodPost, route: "/accounts", class: transport.Post, findOut: newAccount},
 	{name: "Accounts.List", method: http.MethodGet, route: "/customers/{customerId}/accounts"},
 	{name: "Accounts.Get", method: http.MethodGet, route: "/accounts/{accountToken}"},
-	{name: OperationUploadPaymentFile, method: http.MethodPost, route: "/payment-files", class: transport.Post, findOut: resumeUpload},
-	{name: "PaymentFiles.Resume", method: http.MethodGet, route: "/payment-files"},
+	{name: OperationUploadPaymentFile, method: http.MethodPost, route: "/payment-files", class: transport.Post, findOut: listFiles},
 	{name: "PaymentFiles.Get", method: http.MethodGet, route: "/payment-files/{id}"},
-	{name: "PaymentFiles.Wait", method: http.MethodGet, route: "/payment-files/{id}"},
 	{name: "PaymentFiles.List", method: http.MethodGet, route: "/payment-files"},
 	{name: "PaymentFiles.Batches", method: http.MethodGet, route: "/payment-files/{id}/payment-batches"},
 	{name: "PaymentFiles.Batch", method: http.MethodGet, route: "/payment-batches/{id}"},

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Outcome says what became of a transaction.
@@ -154,30 +157,6 @@ const (
 	NextStepContactSupport NextStep = "contact_support"
 )
 
-// Text says in a sentence what to do, for a person.
-func (n NextStep) Text() string {
-	switch n {
-	case NextStepNone:
-		return "nothing"
-	case NextStepPayAgain:
-		return "pay again, with corrected details or another account"
-	case NextStepCheckRetries:
-		return "read the retries first"
-	case NextStepResolve:
-		return "hold and resolve"
-	case NextStepWait:
-		return "wait"
-	case NextStepReviewInPortal:
-		return "complete or cancel it in the portal"
-	case NextStepCorrectRequest:
-		return "correct it and send a new one"
-	case NextStepContactSupport:
-		return "resolve it offline"
-	default:
-		return string(n)
-	}
-}
-
 // NextStep returns what to do about the transaction. It never says "pay again" while money may have
 // moved.
 func (t *Transaction) NextStep() NextStep {
@@ -264,11 +243,103 @@ func (e *PendingError) Error() string {
 // Is matches [ErrPending].
 func (e *PendingError) Is(target error) bool { return target == ErrPending }
 
+// UnknownOutcomeError is a write that may have been executed: the connection broke after sending,
+// the context ended, the answer cannot be relied on, or it says that the service does not know. Do
+// not make the call again; find out first, as FindOut says. Check for it before the context's error.
+//
+// It matches [ErrOutcomeUnknown] only, and does not unwrap to its cause, so that no check for
+// another error takes it for "not processed".
+type UnknownOutcomeError struct {
+	CallInfo
+	// Intent is for the service's Resume; nil for writes without one.
+	Intent *Intent
+	// Transaction is what the service answered, if that does not say how it ended; nil otherwise.
+	Transaction *Transaction
+	// IdempotencyKey is the key of every attempt; "" without one.
+	IdempotencyKey string
+	// Reference is what to look up: a payment reference, the receipt of a void, a customer number,
+	// a payee reference, or a payment file's name.
+	Reference string
+	// ReceiptNumber is set if only it could be read from the answer. Look it up first.
+	ReceiptNumber string
+	// FirstSent is the start of the first attempt, by this machine's clock.
+	FirstSent time.Time
+	Attempts  int
+	// Candidates are what a Resume found that settles nothing. None means "not found yet", not "pay
+	// again".
+	Candidates []Candidate
+	// NextLook is when another Resume is useful; zero without a look-up.
+	NextLook time.Time
+	// FindOut says how to find out what happened.
+	FindOut string
+	// Cause is the last event, which proves nothing about earlier attempts: a [NetworkError], an
+	// [APIError] with the answer's status, or another error. After a 401 call [Client.Check]. For a
+	// Resume it is why the look-up failed, or nil.
+	Cause error
+}
+
+// Candidate is something that a look-up found and that settles nothing. One pointer is set.
+type Candidate struct {
+	Transaction *Transaction
+	Agreement   *Agreement
+	// Matches means that everything that could be compared is equal.
+	Matches bool
+	// Reasons say why it settles nothing.
+	Reasons []string
+}
+
+// Error returns the operation and how to find out.
+func (e *UnknownOutcomeError) Error() string {
+	attempts := strconv.Itoa(e.Attempts) + " attempt(s)"
+	if e.Attempts == 0 {
+		attempts = "an unknown number of attempts"
+	}
+	text := doNotCallAgain + "quickstream: " + e.text() + ": outcome unknown after " + attempts
+	if e.FindOut != "" {
+		text += "; " + e.FindOut
+	}
+	if api, ok := errors.AsType[*APIError](e.Cause); ok {
+		answer := *api
+		answer.Reason = "" // "not processed" holds for the last attempt only
+		text += " (last seen: " + answer.describe() + ")"
+	} else if seen, ok := errors.AsType[described](e.Cause); ok {
+		text += " (last seen: " + seen.describe() + ")"
+	} else if errors.Is(e.Cause, ErrNotSent) {
+		text += " (" + strings.TrimPrefix(e.Cause.Error(), "quickstream: ") + ")"
+	}
+	return text
+}
+
+// described is an error that can be printed without its call.
+type described interface {
+	error
+	describe() string
+}
+
+// doNotCallAgain begins the text of every error after which another call could take the money twice.
+const doNotCallAgain = "do not call again: "
+
+// Is matches [ErrOutcomeUnknown].
+func (e *UnknownOutcomeError) Is(target error) bool { return target == ErrOutcomeUnknown }
+
+// Format writes Error's text for every verb, of a pointer and of a value, because the fields repeat what was
+// sent. Those of other errors do not.
+func (e UnknownOutcomeError) Format(f fmt.State, verb rune) {
+	text := e.Error()
+	if verb == 'q' {
+		text = strconv.Quote(text)
+	}
+	_, _ = io.WriteString(f, text)
+}
+
+// MarshalText returns Error's text, for log handlers and encoders.
+func (e UnknownOutcomeError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
+
 func (t *Transaction) describe() string {
 	if t == nil {
 		return "there is no transaction"
 	}
-	text := fmt.Sprintf("the transaction is %s (response code %s); next: %s", t.Outcome(), safeName(t.ResponseCode, 4), t.NextStep().Text())
+	text := fmt.Sprintf("the transaction is %s (response code %s); next: %s", t.Outcome(), safeName(t.ResponseCode, 4), strings.ReplaceAll(string(t.NextStep()), "_", " "))
 	if t.NextStep() == NextStepCheckRetries && t.retries == retriesUnsaid {
 		text += "; ask the bank whether the service retries the declined payments of your facility, and pass the answer to WithServiceRetries"
 	}

@@ -5,11 +5,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"mime/multipart"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -72,38 +70,6 @@ func (b *PaymentBatch) identifier() string { return cmp.Or(b.PaymentBatchID, str
 // GET /payment-files/{id}. An unknown identifier matches [ErrNotFound].
 func (s *PaymentFilesService) Get(ctx context.Context, paymentFileID string, opts ...CallOption) (*PaymentFile, error) {
 	return get[PaymentFile](ctx, s.client, "PaymentFiles.Get", opts, paymentFileID)
-}
-
-// PaymentFileWait configures [PaymentFilesService.Wait].
-type PaymentFileWait struct {
-	// Interval is the pause between requests; a minute, as the service asks, if zero.
-	Interval time.Duration
-	// Progress is called with every answer. Optional.
-	Progress func(*PaymentFile)
-}
-
-// Wait reads a payment file until its status is final, which can take days.
-// [PaymentFileStatusError] is not an error. If the context ends, the error matches the context's.
-// Any other error ends the waiting. [WithTimeout] limits each request.
-//
-// GET /payment-files/{id}, every minute. Errors as for Get.
-func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, wait PaymentFileWait, opts ...CallOption) (*PaymentFile, error) {
-	opts = madeBy("PaymentFiles.Wait").with(opts)
-	for {
-		file, err := s.Get(ctx, paymentFileID, opts...)
-		if err != nil {
-			return nil, err
-		}
-		if wait.Progress != nil {
-			wait.Progress(file)
-		}
-		if file.Status.Final() {
-			return file, nil
-		}
-		if err := pause(ctx, wait.Interval); err != nil {
-			return nil, fmt.Errorf("quickstream: PaymentFiles.Wait: the status is not final: %w", err)
-		}
-	}
 }
 
 // List returns the files of the last 365 days.
@@ -209,15 +175,15 @@ func (p UploadPaymentFileParams) check(f *findings) {
 	f.require(p.Size > 0, "paymentFile.size.positive", "file", "must have a size of more than zero bytes")
 }
 
-// Upload uploads a payment file; the service then makes its payments, and Wait says when. Only the
+// Upload uploads a payment file; the service then makes its payments, and Get says when. Only the
 // context and [WithTimeout] limit the upload; [WithAttemptTimeout] limits each wait for the
 // service.
 //
 // POST /payment-files. Nothing is sent again after the first byte was read. A file name in use
 // matches [ErrInvalid]. A lost answer, a success before the whole file was sent, and Content that
-// fails or does not have Size bytes, is an [UnknownOutcomeError]: use Resume or the service's
-// portal. Upload under a new name only if the status is [PaymentFileStatusError] and no batch was
-// processed.
+// fails or does not have Size bytes, is an [UnknownOutcomeError]: look in List, which does not say which
+// upload made a file, or in the service's portal. Upload under a new name only if the status is
+// [PaymentFileStatusError] and no batch was processed.
 func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFileParams, opts ...CallOption) (*PaymentFile, error) {
 	call := s.client.begin(OperationUploadPaymentFile, opts)
 	call.check(params.check)
@@ -229,32 +195,6 @@ func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFi
 	call.config.addHeader("Prevent-Csrf", "true") // in canonical form
 	return send[PaymentFile](ctx, call)
 }
-
-// Resume reads the payment files. The contract does not say which upload made a file, so the result
-// is always an [UnknownOutcomeError] whose Candidates are the files, at most 20.
-//
-// GET /payment-files.
-func (s *PaymentFilesService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*PaymentFile, error) {
-	const name Operation = "PaymentFiles.Resume"
-	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
-	if err = cmp.Or(err, intent.of(OperationUploadPaymentFile)); err != nil {
-		return nil, s.client.refusedLookUp(ctx, name, intent, err)
-	}
-	var candidates []Candidate
-	for file, err := range s.List(opts...).All(ctx) {
-		if err != nil {
-			return nil, intent.open(name.info(), err, nil)
-		}
-		if len(candidates) == mostUploads {
-			break
-		}
-		candidates = append(candidates, Candidate{PaymentFile: file, Reasons: []string{"the service does not say which upload made it"}})
-	}
-	return nil, intent.open(name.info(), nil, candidates)
-}
-
-// mostUploads is how many files Resume returns as candidates.
-const mostUploads = 20
 
 // form returns the file inside a multipart form. Only the text around the file is in memory.
 func (p UploadPaymentFileParams) form() (*transport.Upload, error) {

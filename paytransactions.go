@@ -159,9 +159,6 @@ func (b *transactionBody) setDefaults(c *callConfig) {
 	if b.OriginalReceiptNumber == "" {
 		b.SupplierBusinessCode = cmp.Or(b.SupplierBusinessCode, c.business)
 	}
-	if b.original != nil && b.original.PrincipalAmount != nil {
-		b.Currency = cmp.Or(b.Currency, b.original.PrincipalAmount.Currency)
-	}
 	b.Currency = cmp.Or(b.Currency, c.currency)
 	if b.TransactionType == TransactionTypeAccountVerification {
 		b.Currency = cmp.Or(b.Currency, CurrencyAUD)
@@ -200,10 +197,7 @@ type TransactionParams interface{ body() transactionBody }
 // transactionBody is a transaction that is about to be sent.
 type transactionBody struct {
 	transactionJSON
-	// kind and original come from the caller and are not sent: the kind of account behind
-	// a handle, and the transaction that is captured or refunded.
-	kind         AccountType
-	original     *Transaction
+	kind         AccountType // of the account behind a handle, from the caller; it is not sent
 	ownReference bool
 	ownKey       bool
 	intentName   string
@@ -314,13 +308,15 @@ func (b *transactionBody) check(f *findings) {
 	case OperationPay, OperationCollect, OperationPreauthorise, OperationVerifyAccount:
 		b.checkSource(f)
 	case OperationRefund:
-		b.checkReceipt(f)
-		b.checkOriginal(f)
-		b.checkRefund(f)
+		b.checkFollowUp(f)
+		f.require(b.CreditCard == nil || b.CreditCard.hasExpiry(),
+			"refund.cardExpiry.valid", "creditCard.expiryDateMonth", "must be a month of a four-digit year")
 	case OperationCapture:
-		b.checkReceipt(f)
-		b.checkOriginal(f)
-		b.checkCapture(f)
+		b.checkFollowUp(f)
+		stored := b.StoredCredentialData
+		f.require(stored != nil, "capture.storedCredentialData.required", "storedCredentialData", "is required for cards")
+		f.require(stored == nil || stored.EntryMode != "",
+			"capture.storedCredentialData.entryMode", "storedCredentialData.entryMode", "is required")
 	case OperationCancelPreauthorisation:
 		b.checkReceipt(f)
 		f.require(b.CancellationType != "", "cancelPreauthorisation.cancellationType.required", "cancellationType", "is required")
@@ -356,16 +352,8 @@ func (b *transactionBody) checkReferences(f *findings) {
 	f.require(isASCII(payment), "transaction.paymentReferenceNumber.ascii", "paymentReferenceNumber", plain)
 }
 
-// checkOriginal is for a capture and a refund, which have an amount and may be given the transaction that
-// they follow. A stored request has none.
-func (b *transactionBody) checkOriginal(f *findings) {
+// checkFollowUp is for a capture and a refund.
+func (b *transactionBody) checkFollowUp(f *findings) {
+	b.checkReceipt(f)
 	f.require(!b.amount().IsZero(), "transaction.principalAmount.positive", "principalAmount", "must be more than zero")
-	if b.original == nil {
-		return
-	}
-	f.require(b.OriginalReceiptNumber == b.original.ReceiptNumber,
-		"transaction.original.same", "originalReceiptNumber", "must be that of the transaction that was passed in")
-	amount := b.original.PrincipalAmount
-	f.require(amount == nil || amount.Currency == "" || b.Currency == "" || sameText(string(amount.Currency), string(b.Currency)),
-		"transaction.original.currency", "currency", "must be that of the transaction that was passed in")
 }

@@ -138,15 +138,12 @@ func (p ExtendParams) body() transactionBody {
 
 // CaptureParams describes the capture of a pre-authorisation.
 type CaptureParams struct {
-	// OriginalReceiptNumber is that of a pre-authorisation or a re-authorisation. Required without
-	// Original.
+	// OriginalReceiptNumber is that of a pre-authorisation or a re-authorisation. Required.
 	OriginalReceiptNumber string
-	// Original is the pre-authorisation, to check its type and currency before sending. Optional.
-	Original *Transaction
-	// PrincipalAmount is above zero, and otherwise as in [PayParams]. At most double the pre-authorised amount; the service
-	// checks that, because the original does not show top-ups.
+	// PrincipalAmount is above zero, and otherwise as in [PayParams]. The service refuses more than double the
+	// pre-authorised amount.
 	PrincipalAmount decimal.Decimal
-	// Currency is required without an Original that shows it, here or by [WithCurrency].
+	// Currency is required, here or by [WithCurrency].
 	Currency Currency
 	// StoredCredential is storedCredentialData. Required.
 	StoredCredential *StoredCredentialData
@@ -163,18 +160,9 @@ func (s *TransactionsService) Capture(ctx context.Context, params CaptureParams,
 }
 
 func (p CaptureParams) body() transactionBody {
-	body := p.of(TransactionTypeCapture, receiptOf(p.OriginalReceiptNumber, p.Original), p.PrincipalAmount, p.Currency)
-	body.StoredCredentialData, body.original = p.StoredCredential, p.Original
+	body := p.of(TransactionTypeCapture, p.OriginalReceiptNumber, p.PrincipalAmount, p.Currency)
+	body.StoredCredentialData = p.StoredCredential
 	return body
-}
-
-func (b *transactionBody) checkCapture(f *findings) {
-	stored := b.StoredCredentialData
-	f.require(stored != nil, "capture.storedCredentialData.required", "storedCredentialData", "is required for cards")
-	f.require(stored == nil || stored.EntryMode != "",
-		"capture.storedCredentialData.entryMode", "storedCredentialData.entryMode", "is required")
-	f.require(b.original == nil || b.original.TransactionType == "" || sameText(string(b.original.TransactionType), string(TransactionTypePreauth)),
-		"capture.original.preauth", "originalReceiptNumber", "must be a pre-authorisation")
 }
 
 // CancelPreauthorisationParams describes the cancellation of a pre-authorisation.

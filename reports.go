@@ -277,37 +277,20 @@ func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, 
 	return s.report("Transactions.DownloadReport", params, opts).fetch(ctx, &download{accept: textPlain, to: to, headed: true})
 }
 
-// ReportWait says how to wait for a report.
-type ReportWait struct {
-	// Interval is the pause between requests; a minute, as the service asks, if zero.
-	Interval time.Duration
-	// Progress is called with the number of requests and the bytes written, after each request
-	// before the report is ready, and while it arrives. Optional.
-	Progress func(requests int, written int64)
-}
-
-// AwaitReport repeats DownloadReport until the report is ready or the context ends. [WithTimeout]
-// limits each request.
+// AwaitReport repeats DownloadReport at an interval, such as the minute that the service asks for, until the
+// report is ready or the context ends. [WithTimeout] limits each request.
 //
-// GET /transactions/csv, every minute. Errors as for DownloadReport. If the context ends in a pause,
-// the error matches [ErrReportNotReady] and the context's error. Any other error ends the waiting.
-func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, params ReportParams, wait ReportWait, opts ...CallOption) (int64, error) {
+// GET /transactions/csv. Errors as for DownloadReport. If the context ends in a pause, the error
+// matches [ErrReportNotReady] and the context's error. Any other error ends the waiting.
+func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, params ReportParams, every time.Duration, opts ...CallOption) (int64, error) {
 	call := s.report("Transactions.AwaitReport", params, opts)
-	requests := 0
-	notify := func(written int64) {
-		if wait.Progress != nil {
-			wait.Progress(requests, written)
-		}
-	}
-	report := &download{accept: textPlain, to: to, headed: true, arrived: notify}
+	report := &download{accept: textPlain, to: to, headed: true}
 	for {
-		requests++
 		written, err := call.fetch(ctx, report)
 		if !errors.Is(err, ErrReportNotReady) {
 			return written, err
 		}
-		notify(written)
-		if ended := pause(ctx, wait.Interval); ended != nil {
+		if ended := pause(ctx, every); ended != nil {
 			return written, fmt.Errorf("%w: %w", err, ended)
 		}
 	}
@@ -322,18 +305,14 @@ func (s *TransactionsService) report(name Operation, params ReportParams, opts [
 	return call
 }
 
-// pollInterval is how long the service asks to wait before asking again.
-const pollInterval = time.Minute
-
 var errNotReport = errors.New("the answer is not a report")
 
 // download is an answer of any size that is written to a writer while it arrives.
 type download struct {
 	accept  string
 	to      io.Writer
-	headed  bool                // it has a header record
-	any     bool                // it may be JSON, or nothing
-	arrived func(written int64) // may be nil
+	headed  bool // it has a header record
+	any     bool // it may be JSON, or nothing
 	written int64
 	pending bool  // the service is still making it
 	err     error // of the writer
@@ -356,9 +335,6 @@ func (d *download) Write(p []byte) (int, error) {
 	}
 	d.written += int64(max(n, 0))
 	d.err = err
-	if d.arrived != nil {
-		d.arrived(d.written)
-	}
 	return n, err
 }
 
@@ -393,12 +369,9 @@ func (d *download) conclude(c *call, err error) error {
 	return err
 }
 
-// pause waits between two requests, for a minute if no interval was chosen.
+// pause waits between two requests, at least a second.
 func pause(ctx context.Context, interval time.Duration) error {
-	if interval <= 0 {
-		interval = pollInterval
-	}
-	timer := time.NewTimer(interval)
+	timer := time.NewTimer(max(interval, time.Second))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

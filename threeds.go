@@ -57,9 +57,9 @@ func (s TransStatus) Next() ThreeDSStep {
 // otherwise. The more the issuer sees, the less often the cardholder is challenged.
 type AuthenticateParams struct {
 	// MessageCategory says what the token is for. Required.
-	MessageCategory ThreeDSMessageCategory `json:"messageCategory"`
+	MessageCategory ThreeDSMessageCategory `json:"messageCategory" rule:"digits=2"`
 	// Purpose is the member threeDSRequestorAuthenticationInd. Required.
-	Purpose ThreeDSPurpose `json:"threeDSRequestorAuthenticationInd"`
+	Purpose ThreeDSPurpose `json:"threeDSRequestorAuthenticationInd" rule:"digits=2"`
 	// PrincipalAmount is the amount before surcharge, with at most two decimals. Required for
 	// payments, recurring payments and instalments.
 	PrincipalAmount *decimal.Decimal `json:"principalAmount"`
@@ -67,16 +67,16 @@ type AuthenticateParams struct {
 	Currency Currency `json:"currency"`
 	// RecurringExpiry is the last day of authorisations, RecurringFrequency the least days between
 	// two, up to 9999. Required for recurring payments and instalments.
-	RecurringExpiry    Date `json:"recurringExpiry"`
-	RecurringFrequency *int `json:"recurringFrequency"`
+	RecurringExpiry    Date `json:"recurringExpiry" rule:"date"`
+	RecurringFrequency *int `json:"recurringFrequency" rule:"count=9999"`
 	// Instalments is the member purchaseInstalData, up to 999. Required for instalments.
-	Instalments *int `json:"purchaseInstalData"`
+	Instalments *int `json:"purchaseInstalData" rule:"count=999"`
 	// Email has up to 254 characters, a phone number up to 15, in international form such as
 	// +61400000000. They are sent unchanged.
-	Email       string `json:"email"`
-	HomePhone   string `json:"homePhone"`
-	MobilePhone string `json:"mobilePhone"`
-	WorkPhone   string `json:"workPhone"`
+	Email       string `json:"email" rule:"length=254"`
+	HomePhone   string `json:"homePhone" rule:"length=15"`
+	MobilePhone string `json:"mobilePhone" rule:"length=15"`
+	WorkPhone   string `json:"workPhone" rule:"length=15"`
 	// BillingAddress is required for [ThreeDSMessageCategoryPayment]; the service does not publish
 	// which members.
 	BillingAddress  ThreeDSAddress `prefix:"billAddr"`
@@ -94,17 +94,14 @@ func (p AuthenticateParams) wire() map[string]any {
 		p.Currency = CurrencyAUD
 	}
 	members := map[string]any{}
-	eachMember("", reflect.ValueOf(p), func(name, format string, value reflect.Value) {
-		if value.IsZero() {
-			return
-		}
+	eachMember("", reflect.ValueOf(p), func(name string, tag reflect.StructTag, value reflect.Value) {
 		switch v := value.Interface().(type) {
 		case Date:
 			members[name] = fmt.Sprintf("%04d%02d%02d", v.Year, int(v.Month), v.Day)
 		case *bool:
 			members[name] = map[bool]string{true: "Y", false: "N"}[*v]
 		case *int, *int64:
-			members[name] = fmt.Sprintf(cmp.Or(format, "%d"), value.Elem())
+			members[name] = fmt.Sprintf(cmp.Or(tag.Get("format"), "%d"), value.Elem())
 		case *decimal.Decimal:
 			members[name] = wire.NewText(*v)
 		default:
@@ -114,27 +111,19 @@ func (p AuthenticateParams) wire() map[string]any {
 	return members
 }
 
-// eachMember calls do for each field that is a member of the body.
-func eachMember(prefix string, of reflect.Value, do func(name, format string, value reflect.Value)) {
+// eachMember calls do for each field that is a member of the body and is not zero.
+func eachMember(prefix string, of reflect.Value, do func(name string, tag reflect.StructTag, value reflect.Value)) {
 	for field, value := range of.Fields() {
+		if value.IsZero() {
+			continue
+		}
 		switch value.Interface().(type) {
 		case ThreeDSAddress, ThreeDSOrder, ThreeDSAccount:
 			eachMember(field.Tag.Get("prefix"), value, do)
 		default:
-			do(cmp.Or(field.Tag.Get("json"), prefix+field.Name), field.Tag.Get("format"), value)
+			do(cmp.Or(field.Tag.Get("json"), prefix+field.Name), field.Tag, value)
 		}
 	}
-}
-
-// refuseKnown refuses members of WithExtraField that are the parameters'.
-func (p *AuthenticateParams) refuseKnown(c *call) {
-	eachMember("", reflect.ValueOf(p).Elem(), func(name, _ string, _ reflect.Value) {
-		for _, extra := range c.config.extra {
-			if strings.EqualFold(name, extra.path[0]) {
-				c.refuse(fmt.Errorf("option WithExtraField: %q is set by the parameters", name))
-			}
-		}
-	})
 }
 
 // ThreeDSMessageCategory says what an authenticated token is for.
@@ -163,35 +152,37 @@ const (
 // ThreeDSAddress is a billing or shipping address.
 type ThreeDSAddress struct {
 	// Lines and City have up to 50 characters each.
-	Line1, Line2, Line3 string
-	City                string
-	PostCode            string // up to 16 characters
-	State               string // ISO 3166-2 subdivision, up to 3 characters, such as NSW
-	Country             string // ISO 3166-1 numeric, such as 036 for Australia
+	Line1    string `rule:"length=50"`
+	Line2    string `rule:"length=50"`
+	Line3    string `rule:"length=50"`
+	City     string `rule:"length=50"`
+	PostCode string `rule:"length=16"` // up to 16 characters
+	State    string `rule:"length=3"`  // ISO 3166-2 subdivision, up to 3 characters, such as NSW
+	Country  string `rule:"digits=3"`  // ISO 3166-1 numeric, such as 036 for Australia
 }
 
 // ThreeDSOrder describes what is bought. All members are optional. Codes have two digits.
 type ThreeDSOrder struct {
 	// DeliveryEmail has up to 254 characters.
-	DeliveryEmail string `json:"deliveryEmailAddress"`
+	DeliveryEmail string `json:"deliveryEmailAddress" rule:"length=254"`
 	// Delivery is deliveryTimeframe: 01 electronic, 02 the same day, 03 overnight, 04 two days or more.
-	Delivery string `json:"deliveryTimeframe"`
+	Delivery string `json:"deliveryTimeframe" rule:"digits=2"`
 	// GiftCardAmount is in whole units of GiftCardCurrency, with up to 15 digits. GiftCardCount is at
 	// most 99.
-	GiftCardAmount *int64 `json:"giftCardAmount"`
-	GiftCardCount  *int   `json:"giftCardCount" format:"%02d"`
+	GiftCardAmount *int64 `json:"giftCardAmount" rule:"count=999999999999999"`
+	GiftCardCount  *int   `json:"giftCardCount" format:"%02d" rule:"count=99"`
 	// GiftCardCurrency is giftCardCurr, an ISO 4217 numeric code, such as 036 for AUD.
-	GiftCardCurrency string `json:"giftCardCurr"`
+	GiftCardCurrency string `json:"giftCardCurr" rule:"digits=3"`
 	// PreOrderDate is when goods ordered early will be available.
-	PreOrderDate Date `json:"preOrderDate"`
+	PreOrderDate Date `json:"preOrderDate" rule:"date"`
 	// Availability is preOrderPurchaseInd: 01 available now, 02 later.
-	Availability string `json:"preOrderPurchaseInd"`
+	Availability string `json:"preOrderPurchaseInd" rule:"digits=2"`
 	// Reorder is reorderItemsInd: 01 ordered for the first time, 02 ordered before.
-	Reorder string `json:"reorderItemsInd"`
+	Reorder string `json:"reorderItemsInd" rule:"digits=2"`
 	// Shipping is shipIndicator: 01 to the billing address, 02 to another verified address on file, 03
 	// to a different address, 04 to a store, 05 digital goods, 06 travel and event tickets that are not
 	// shipped, 07 other.
-	Shipping string `json:"shipIndicator"`
+	Shipping string `json:"shipIndicator" rule:"digits=2"`
 }
 
 // ThreeDSAccount describes the cardholder's account with the merchant. All members are optional.
@@ -200,37 +191,37 @@ type ThreeDSOrder struct {
 // days, 04 over 60 days.
 type ThreeDSAccount struct {
 	// ID is acctID of a signed-in cardholder; up to 64 characters.
-	ID string `json:"acctID"`
+	ID string `json:"acctID" rule:"length=64"`
 	// Created is chAccDate, the account's first day, and Age is chAccAgeInd, an age.
-	Created Date   `json:"chAccDate"`
-	Age     string `json:"chAccAgeInd"`
+	Created Date   `json:"chAccDate" rule:"date"`
+	Age     string `json:"chAccAgeInd" rule:"digits=2"`
 	// Changed is chAccChange, its last change, and ChangeAge is chAccChangeInd, a change.
-	Changed   Date   `json:"chAccChange"`
-	ChangeAge string `json:"chAccChangeInd"`
+	Changed   Date   `json:"chAccChange" rule:"date"`
+	ChangeAge string `json:"chAccChangeInd" rule:"digits=2"`
 	// PasswordChanged is chAccPwChange. PasswordAge is chAccPwChangeInd: 01 never changed, and then an
 	// age.
-	PasswordChanged Date   `json:"chAccPwChange"`
-	PasswordAge     string `json:"chAccPwChangeInd"`
+	PasswordChanged Date   `json:"chAccPwChange" rule:"date"`
+	PasswordAge     string `json:"chAccPwChangeInd" rule:"digits=2"`
 	// PurchasesSixMonths is nbPurchaseAccount, the purchases in six months, at most 9999.
-	PurchasesSixMonths *int `json:"nbPurchaseAccount"`
+	PurchasesSixMonths *int `json:"nbPurchaseAccount" rule:"count=9999"`
 	// PaymentAccountCreated is paymentAccAge, since when the card is stored, and PaymentAccountAge is
 	// paymentAccInd, an age.
-	PaymentAccountCreated Date   `json:"paymentAccAge"`
-	PaymentAccountAge     string `json:"paymentAccInd"`
+	PaymentAccountCreated Date   `json:"paymentAccAge" rule:"date"`
+	PaymentAccountAge     string `json:"paymentAccInd" rule:"digits=2"`
 	// AddCardAttemptsDay is provisionAttemptsDay, the attempts to add a card in 24 hours, at most 999.
-	AddCardAttemptsDay *int `json:"provisionAttemptsDay"`
+	AddCardAttemptsDay *int `json:"provisionAttemptsDay" rule:"count=999"`
 	// ShippingAddressUsed is shipAddressUsage, when the shipping address was first used, and
 	// ShippingAddressAge is shipAddressUsageInd, a change.
-	ShippingAddressUsed Date   `json:"shipAddressUsage"`
-	ShippingAddressAge  string `json:"shipAddressUsageInd"`
+	ShippingAddressUsed Date   `json:"shipAddressUsage" rule:"date"`
+	ShippingAddressAge  string `json:"shipAddressUsageInd" rule:"digits=2"`
 	// ShippingName is shipNameIndicator: 01 the account's name is the recipient's, 02 it is another.
-	ShippingName string `json:"shipNameIndicator"`
+	ShippingName string `json:"shipNameIndicator" rule:"digits=2"`
 	// Suspicion is suspiciousAccActivity: 01 none was observed, 02 some was.
-	Suspicion string `json:"suspiciousAccActivity"`
+	Suspicion string `json:"suspiciousAccActivity" rule:"digits=2"`
 	// TransactionsDay and TransactionsYear are txnActivityDay and txnActivityYear, the transactions in
 	// 24 hours and in a year, at most 999 each.
-	TransactionsDay  *int `json:"txnActivityDay"`
-	TransactionsYear *int `json:"txnActivityYear"`
+	TransactionsDay  *int `json:"txnActivityDay" rule:"count=999"`
+	TransactionsYear *int `json:"txnActivityYear" rule:"count=999"`
 }
 
 // Authenticate authenticates the cardholder of an unused card token that was created with a
@@ -244,7 +235,6 @@ type ThreeDSAccount struct {
 // [UnknownOutcomeError] authenticate again: it charges nothing.
 func (s *SingleUseTokensService) Authenticate(ctx context.Context, singleUseTokenID string, params AuthenticateParams, opts ...CallOption) (*ThreeDSResult, error) {
 	call := s.client.begin("SingleUseTokens.Authenticate", opts, singleUseTokenID)
-	params.refuseKnown(call)
 	call.check(params.check)
 	call.body = params.wire()
 	return send[ThreeDSResult](ctx, call)
@@ -261,27 +251,9 @@ type ThreeDSResult struct {
 func (r *ThreeDSResult) identifier() string { return string(r.TransStatus) }
 
 // check judges the form of codes only: an unlisted code may be new.
-func (p AuthenticateParams) check(all *findings) {
-	f := threeDSFindings{all}
+func (p AuthenticateParams) check(f *findings) {
 	f.require(p.MessageCategory != "", "threeDS.messageCategory.required", "messageCategory", "is required")
-	f.code(string(p.MessageCategory), "messageCategory")
 	f.require(p.Purpose != "", "threeDS.purpose.required", "threeDSRequestorAuthenticationInd", "is required")
-	f.code(string(p.Purpose), "threeDSRequestorAuthenticationInd")
-	p.checkTerms(f)
-	f.length(p.Email, 254, "email")
-	f.length(p.HomePhone, 15, "homePhone")
-	f.length(p.MobilePhone, 15, "mobilePhone")
-	f.length(p.WorkPhone, 15, "workPhone")
-	// Which members make an address is not published, so any will do.
-	f.require(p.MessageCategory != ThreeDSMessageCategoryPayment || p.BillingAddress != ThreeDSAddress{},
-		"threeDS.billingAddress.required", "billAddrLine1", "or another member of the billing address is required for a payment")
-	p.BillingAddress.check(f, "billAddr")
-	p.ShippingAddress.check(f, "shipAddr")
-	p.Order.check(f)
-	p.Account.check(f)
-}
-
-func (p AuthenticateParams) checkTerms(f threeDSFindings) {
 	repeats := p.Purpose == ThreeDSPurposeRecurring || p.Purpose == ThreeDSPurposeInstalment
 	charges := repeats || p.Purpose == ThreeDSPurposePayment
 	amount := p.PrincipalAmount
@@ -291,73 +263,33 @@ func (p AuthenticateParams) checkTerms(f threeDSFindings) {
 	f.require(p.Currency == "" || p.Currency == CurrencyAUD, "threeDS.currency.aud", "currency", "must be AUD")
 	f.require(!repeats || !p.RecurringExpiry.IsZero(),
 		"threeDS.recurringExpiry.required", "recurringExpiry", "is required for a recurring payment and an instalment")
-	f.date(p.RecurringExpiry, "recurringExpiry")
 	f.require(!repeats || p.RecurringFrequency != nil,
 		"threeDS.recurringFrequency.required", "recurringFrequency", "is required for a recurring payment and an instalment")
-	f.count(p.RecurringFrequency, 9999, "recurringFrequency")
 	f.require(p.Purpose != ThreeDSPurposeInstalment || p.Instalments != nil,
 		"threeDS.purchaseInstalData.required", "purchaseInstalData", "is required for an instalment")
-	f.count(p.Instalments, 999, "purchaseInstalData")
+	// Which members make an address is not published, so any will do.
+	f.require(p.MessageCategory != ThreeDSMessageCategoryPayment || p.BillingAddress != ThreeDSAddress{},
+		"threeDS.billingAddress.required", "billAddrLine1", "or another member of the billing address is required for a payment")
+	eachMember("", reflect.ValueOf(p), func(name string, tag reflect.StructTag, value reflect.Value) {
+		f.threeDSMember(name, tag.Get("rule"), value)
+	})
 }
 
-func (a ThreeDSAddress) check(f threeDSFindings, prefix string) {
-	f.length(a.Line1, 50, prefix+"Line1")
-	f.length(a.Line2, 50, prefix+"Line2")
-	f.length(a.Line3, 50, prefix+"Line3")
-	f.length(a.City, 50, prefix+"City")
-	f.length(a.PostCode, 16, prefix+"PostCode")
-	f.length(a.State, 3, prefix+"State")
-	f.digits(a.Country, 3, prefix+"Country")
-}
-
-func (o ThreeDSOrder) check(f threeDSFindings) {
-	f.length(o.DeliveryEmail, 254, "deliveryEmailAddress")
-	f.code(o.Delivery, "deliveryTimeframe")
-	f.require(inRange(o.GiftCardAmount, 0, 999_999_999_999_999), "threeDS.giftCardAmount.range", "giftCardAmount", "must be from 0 to 999999999999999")
-	f.count(o.GiftCardCount, 99, "giftCardCount")
-	f.digits(o.GiftCardCurrency, 3, "giftCardCurr")
-	f.date(o.PreOrderDate, "preOrderDate")
-	f.code(o.Availability, "preOrderPurchaseInd")
-	f.code(o.Reorder, "reorderItemsInd")
-	f.code(o.Shipping, "shipIndicator")
-}
-
-func (a ThreeDSAccount) check(f threeDSFindings) {
-	f.length(a.ID, 64, "acctID")
-	f.date(a.Created, "chAccDate")
-	f.code(a.Age, "chAccAgeInd")
-	f.date(a.Changed, "chAccChange")
-	f.code(a.ChangeAge, "chAccChangeInd")
-	f.date(a.PasswordChanged, "chAccPwChange")
-	f.code(a.PasswordAge, "chAccPwChangeInd")
-	f.count(a.PurchasesSixMonths, 9999, "nbPurchaseAccount")
-	f.date(a.PaymentAccountCreated, "paymentAccAge")
-	f.code(a.PaymentAccountAge, "paymentAccInd")
-	f.count(a.AddCardAttemptsDay, 999, "provisionAttemptsDay")
-	f.date(a.ShippingAddressUsed, "shipAddressUsage")
-	f.code(a.ShippingAddressAge, "shipAddressUsageInd")
-	f.code(a.ShippingName, "shipNameIndicator")
-	f.code(a.Suspicion, "suspiciousAccActivity")
-	f.count(a.TransactionsDay, 999, "txnActivityDay")
-	f.count(a.TransactionsYear, 999, "txnActivityYear")
-}
-
-type threeDSFindings struct{ *findings }
-
-func (f threeDSFindings) length(text string, longest int, member string) {
-	f.require(lengthWithin(text, 0, longest), "threeDS."+member+".length", member, "must not be longer than "+strconv.Itoa(longest)+" characters")
-}
-
-func (f threeDSFindings) digits(text string, n int, member string) {
-	f.require(text == "" || isDigits(text) && len(text) == n, "threeDS."+member+".digits", member, "must have "+strconv.Itoa(n)+" digits")
-}
-
-func (f threeDSFindings) code(text string, member string) { f.digits(text, 2, member) }
-
-func (f threeDSFindings) count(n *int, most int, member string) {
-	f.require(inRange(n, 0, most), "threeDS."+member+".range", member, "must be from 0 to "+strconv.Itoa(most))
-}
-
-func (f threeDSFindings) date(d Date, member string) {
-	f.require(d.IsZero() || d.IsValid(), "threeDS."+member+".valid", member, "must be a date of the calendar")
+// threeDSMember checks a member by the rule in its tag.
+func (f *findings) threeDSMember(name, rule string, value reflect.Value) {
+	kind, bound, _ := strings.Cut(rule, "=")
+	most, _ := strconv.ParseInt(bound, 10, 64)
+	rule = "threeDS." + name + "."
+	switch kind {
+	case "length":
+		f.require(lengthWithin(value.String(), 0, int(most)), rule+"length", name, "must not be longer than "+bound+" characters")
+	case "digits":
+		text := value.String()
+		f.require(isDigits(text) && len(text) == int(most), rule+"digits", name, "must have "+bound+" digits")
+	case "count":
+		n := value.Elem().Int()
+		f.require(n >= 0 && n <= most, rule+"range", name, "must be from 0 to "+bound)
+	case "date":
+		f.require(value.Interface().(Date).IsValid(), rule+"valid", name, "must be a date of the calendar") //nolint:forcetypeassert // by its tag
+	}
 }

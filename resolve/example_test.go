@@ -125,8 +125,8 @@ func ExampleObserve_event() {
 		return
 	}
 	state = policy.Next(state, resolve.Observe(state.Intent.Found(fromEvent)), clock.Now())
-	fmt.Println(state.Status, state.Outcome, "-", state.Seen.NextStep.Text())
-	// Output: settled declined - pay again, with corrected details or another account
+	fmt.Println(state.Status, state.Outcome, "-", state.Seen.NextStep)
+	// Output: settled declined - pay_again
 }
 
 // If the facility lets the service retry declines, a soft decline is held until no retry can

@@ -33,8 +33,6 @@ func TestAbsentNotBefore(t *testing.T) {
 		want     string
 	}{
 		"on Monday":                             {"2026-06-15 09:00", resolve.Calendar{}, "2026-06-22 18:30"},
-		"on Friday night":                       {"2026-06-12 20:00", resolve.Calendar{}, "2026-06-19 18:30"},
-		"on Saturday":                           {"2026-06-13 09:00", resolve.Calendar{}, "2026-06-19 18:30"},
 		"on Sunday":                             {"2026-06-14 09:00", resolve.Calendar{}, "2026-06-19 18:30"},
 		"before Easter":                         {"2026-04-02 20:00", resolve.Calendar{}, "2026-04-09 18:30"},
 		"before Easter, by a calendar":          {"2026-04-02 20:00", closed(year, friday, monday), "2026-04-08 18:30"},
@@ -44,11 +42,8 @@ func TestAbsentNotBefore(t *testing.T) {
 		"by a calendar to the day":              {"2026-06-12 09:00", closed(quickstream.NewDate(2026, time.June, 16)), "2026-06-16 18:30"},
 		"by a calendar that ends a day before":  {"2026-06-12 09:00", closed(quickstream.NewDate(2026, time.June, 15)), "2026-06-19 18:30"},
 		"by a calendar that ends on a Saturday": {"2026-06-11 09:00", closed(quickstream.NewDate(2026, time.June, 13)), "2026-06-18 18:30"},
-		"by a calendar that has ended":          {"2026-06-12 09:00", closed(quickstream.NewDate(2026, time.May, 1)), "2026-06-19 18:30"},
 		"by a calendar without an end":          {"2026-06-12 09:00", closed(quickstream.Date{}), "2026-06-19 18:30"},
-		"before Christmas":                      {"2026-12-24 20:00", resolve.Calendar{}, "2026-12-31 18:30"},
 		"when summer time ends":                 {"2026-04-01 09:00", resolve.Calendar{}, "2026-04-08 18:30"},
-		"when summer time begins":               {"2026-10-01 09:00", resolve.Calendar{}, "2026-10-08 18:30"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

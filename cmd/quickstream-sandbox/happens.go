@@ -51,7 +51,7 @@ type happensView struct {
 func filterOf(r *http.Request) string { return r.URL.Query().Get("find") }
 
 func (p *pages) happens(find string) happensView {
-	v := happensView{Find: find, Now: p.box.Now(), Ahead: p.clock.Ahead().Milliseconds(), Start: firstPayment}
+	v := happensView{Find: find, Now: p.box.Now(), Ahead: time.Until(p.box.Now()).Round(time.Millisecond).Milliseconds(), Start: firstPayment}
 	for _, r := range p.box.Requests() {
 		if contains(find, r.Operation, r.Method+" "+unescaped(r.Path), r.IdempotencyKey, r.Fault, string(r.Body), string(r.Answer)) {
 			v.Rows = append(v.Rows, p.ofRequest(r))

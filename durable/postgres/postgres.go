@@ -31,7 +31,7 @@ func Schema(name string) Option { return func(d *pgxDatabase) { d.schema = name 
 
 // Pooled is for a pool whose connections lead through a pooler in transaction mode, such as pgbouncer,
 // with default_query_exec_mode=exec in its address. There LISTEN does not work: jobs are found up to
-// 0.2 seconds later.
+// half a second later.
 func Pooled() Option { return func(d *pgxDatabase) { d.pooled = true } }
 
 // Pgx returns the database of a pool. All tables stand in a schema of their own beside the

@@ -105,18 +105,26 @@ func (*sqliteDatabase) Check(ctx context.Context, joined database.Tx) error {
 }
 
 func (d *sqliteDatabase) Queue(config *river.Config) (database.Queue, error) {
-	client, err := river.NewClient(riversqlite.New(d.db), config)
+	driver := riverDriver{riversqlite.New(d.db), make(chan struct{}, 1)}
+	client, err := river.NewClient(driver, config)
 	if err != nil {
 		return nil, err
 	}
-	return queue{client}, nil
+	return queue{client, driver.inserted}, nil
 }
 
-type queue struct{ *river.Client[*sql.Tx] }
+type queue struct {
+	*river.Client[*sql.Tx]
+	inserted chan<- struct{}
+}
 
 // Insert adds jobs in a transaction.
 func (q queue) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
 	_, err := q.InsertManyTx(ctx, tx.(transaction).tx, jobs) //nolint:forcetypeassert // there is no other
+	select {
+	case q.inserted <- struct{}{}:
+	default: // it is known
+	}
 	return err
 }
 

@@ -96,6 +96,18 @@ func ofIntents(method string) bool {
 	return strings.HasPrefix(method, "Plan") || strings.HasPrefix(method, "Resume") || method == "Submit"
 }
 
+// making is the operation that makes a transaction of parameters.
+func making(t *testing.T, params quickstream.TransactionParams) operation {
+	t.Helper()
+	for _, op := range operations() {
+		if quickstream.Operation(op.name).IsTransaction() && op.method(new(quickstream.Client)).Type().In(1) == reflect.TypeOf(params) {
+			return op
+		}
+	}
+	t.Fatalf("nothing makes %T", params)
+	return operation{}
+}
+
 var errNotTaken = errors.New("the operation does not take these parameters")
 
 // call calls the operation with valid arguments and id for its identifiers.
@@ -209,9 +221,8 @@ func validArguments(id string) map[reflect.Type]any {
 		},
 		quickstream.AgreementStatusActive,
 		quickstream.ReportParams{SettlementDate: quickstream.Date{Year: 2026, Month: time.March, Day: 2}},
-		quickstream.ReportWait{},
+		time.Minute,
 		quickstream.RegisterAccountParams{ReceiptNumber: "R-1"},
-		quickstream.PaymentFileWait{},
 		quickstream.UploadPaymentFileParams{FileName: "payments.txt", Format: "DEC", Content: strings.NewReader("x"), Size: 1},
 		quickstream.AuthenticateParams{MessageCategory: quickstream.ThreeDSMessageCategoryStoring, Purpose: quickstream.ThreeDSPurposeAddCard},
 		quickstream.AgreementReason{Code: quickstream.AgreementReasonInitiatingParty},

@@ -115,19 +115,15 @@ func TestAttackRow09Amounts(t *testing.T) {
 		t.Error("it was sent")
 		return nil, http.ErrAbortHandler
 	})
-	paid := &quickstream.Transaction{
-		ReceiptNumber: "R-1", Refundable: true, PayToData: &quickstream.PayToData{},
-		PrincipalAmount: &quickstream.Amount{Amount: decimal.New(10, 0)}, SurchargeAmount: &quickstream.Amount{Amount: decimal.New(1, 0)},
-	}
 	for _, amount := range huge {
-		for _, without := range [][]string{nil, {"transaction.principalAmount.money", "transaction.principalAmount.positive", "refund.principalAmount.payment", "refund.principalAmount.payTo", "threeDS.principalAmount.money", "agreement.paymentAmount.money"}} {
+		for _, without := range [][]string{nil, {"transaction.principalAmount.money", "transaction.principalAmount.positive", "threeDS.principalAmount.money", "agreement.paymentAmount.money"}} {
 			option, opts := quickstream.WithoutRule(without...), []error{}
 			allocated := allocatedBy(mebibyte, func() {
 				pay := payment()
 				pay.PrincipalAmount = amount
 				_, err := client.Transactions.Pay(t.Context(), pay, option)
 				opts = append(opts, err)
-				_, err = client.Transactions.Refund(t.Context(), quickstream.RefundParams{OriginalReceiptNumber: "R-1", Original: paid, PrincipalAmount: amount, Currency: "AUD"}, option)
+				_, err = client.Transactions.Refund(t.Context(), quickstream.RefundParams{OriginalReceiptNumber: "R-1", PrincipalAmount: amount, Currency: "AUD"}, option)
 				opts = append(opts, err)
 				_, err = client.SingleUseTokens.Authenticate(t.Context(), "T-1", quickstream.AuthenticateParams{
 					MessageCategory: quickstream.ThreeDSMessageCategoryStoring, Purpose: quickstream.ThreeDSPurposeAddCard, PrincipalAmount: &amount,

@@ -44,27 +44,23 @@ func filesOf(t *testing.T, client *quickstream.Client) []*quickstream.PaymentFil
 	return files
 }
 
-// TestPaymentFileIsAwaited, whether it is processed or faulty.
-func TestPaymentFileIsAwaited(t *testing.T) {
+// TestPaymentFilesEnd: a file is processed or faulty, and its status says so.
+func TestPaymentFilesEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box, client := sandboxtest.New(t)
 		file, err := client.PaymentFiles.Upload(t.Context(), upload("a.csv", fileOf("10.50", approvedLine("A"))))
 		require.NoError(t, err)
-		var seen []quickstream.PaymentFileStatus
-		start := time.Now()
-		file, err = client.PaymentFiles.Wait(t.Context(), file.PaymentFileID, quickstream.PaymentFileWait{
-			Progress: func(f *quickstream.PaymentFile) { seen = append(seen, f.Status) },
-		})
+		assert.False(t, file.Status.Final())
+		wait(time.Hour)
+		file, err = client.PaymentFiles.Get(t.Context(), file.PaymentFileID)
 		require.NoError(t, err)
 		assert.Equal(t, quickstream.PaymentFileStatusComplete, file.Status)
-		assert.Equal(t, quickstream.PaymentFileStatusQueued, seen[0])
-		assert.Contains(t, seen, quickstream.PaymentFileStatusProcessing)
-		assert.InDelta(t, 3*time.Minute, time.Since(start), float64(2*time.Minute))
 		assert.Len(t, box.Ledger().Charged("A"), 1)
 
 		file, err = client.PaymentFiles.Upload(t.Context(), upload("b.csv", fileOf("99.99", approvedLine("B"))))
 		require.NoError(t, err)
-		file, err = client.PaymentFiles.Wait(t.Context(), file.PaymentFileID, quickstream.PaymentFileWait{Interval: time.Hour})
+		wait(time.Hour)
+		file, err = client.PaymentFiles.Get(t.Context(), file.PaymentFileID)
 		require.NoError(t, err, "a faulty file is not a Go error")
 		assert.Equal(t, quickstream.PaymentFileStatusError, file.Status)
 		assert.True(t, file.Status.Final())
@@ -88,13 +84,8 @@ func TestUploadIsSentOnce(t *testing.T) {
 			lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
 			assert.Equal(t, "a.csv", lost.Reference)
 			assert.Equal(t, 1, lost.Attempts)
-			assert.Contains(t, lost.FindOut, "PaymentFiles.Resume")
+			assert.Contains(t, lost.FindOut, "PaymentFiles.List")
 			require.NotNil(t, lost.Intent)
-			_, err = clientOf(t, says(200, `{"data":[{"paymentFileId":"1","status":"COMPLETE"}]}`)).PaymentFiles.Resume(t.Context(), *lost.Intent)
-			open, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
-			require.True(t, ok, "%v", err)
-			assert.Len(t, open.Candidates, 1)
-			assert.NotContains(t, err.Error(), "a.csv")
 			assert.Len(t, box.Requests(), 1)
 			assert.Len(t, filesOf(t, client), arrived, kind)
 		})

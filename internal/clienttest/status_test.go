@@ -58,7 +58,7 @@ func TestStatusesThatAreNamed(t *testing.T) {
 			case r.Method == http.MethodPost:
 				return answer(http.StatusCreated, body), nil
 			case strings.HasSuffix(r.URL.Path, "/R-1"):
-				return answer(http.StatusOK, `{"data":`+body+`}`), nil
+				return answer(http.StatusOK, body), nil
 			}
 			return answer(http.StatusOK, `{"links":[],"data":[`+body+`]}`), nil
 		}, c.opts...)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/csvreport"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
@@ -50,25 +50,13 @@ func TestReportIsAwaited(t *testing.T) {
 		}
 		box.ResetRequests()
 		var to bytes.Buffer
-		var progress [][2]int64
 		start := time.Now()
-		n, err := client.Transactions.AwaitReport(t.Context(), &to, reportDay(), quickstream.ReportWait{
-			Progress: func(requests int, written int64) { progress = append(progress, [2]int64{int64(requests), written}) },
-		})
+		n, err := client.Transactions.AwaitReport(t.Context(), &to, reportDay(), time.Minute)
 		require.NoError(t, err)
 		assert.EqualValues(t, to.Len(), n)
 		assert.Len(t, box.Requests(), 3, "the report takes 90 seconds")
 		assert.InDelta(t, 2*time.Minute, time.Since(start), float64(time.Second))
-		assert.Equal(t, [][2]int64{{1, 0}, {2, 0}, {3, n}}, progress)
-
-		report, err := csvreport.NewReader(&to)
-		require.NoError(t, err)
-		records := 0
-		for _, err := range report.Rows() {
-			require.NoError(t, err)
-			records++
-		}
-		assert.Equal(t, 3, records)
+		assert.Equal(t, 3, strings.Count(to.String(), "\n"), "three payments below the header")
 	})
 }
 
@@ -112,7 +100,7 @@ func TestAwaitReportEnds(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begun := time.Now()
-		_, err := client.Transactions.AwaitReport(ctx, new(bytes.Buffer), reportDay(), quickstream.ReportWait{Interval: time.Hour})
+		_, err := client.Transactions.AwaitReport(ctx, new(bytes.Buffer), reportDay(), time.Hour)
 		assert.ErrorIs(t, err, quickstream.ErrReportNotReady)
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.Equal(t, time.Second, time.Since(begun))

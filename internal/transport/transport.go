@@ -10,6 +10,7 @@ import (
 	mathrand "math/rand/v2"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -233,14 +234,13 @@ func (x *exchange) answered(ctx context.Context, resp *http.Response, a *attempt
 	case !success:
 		r.Problem = wire.ParseErrorBody(body)
 		sent := http.Request{Header: http.Header{"Authorization": {x.authorization}}}
-		if key, _, _ := sent.BasicAuth(); key != "" {
-			r.Problem.Conceal(key)
-		}
-		if x.call.repeats(r.Problem.TraceCode) {
+		key, _, _ := sent.BasicAuth()
+		shows := func(text string) bool { return key != "" && strings.Contains(text, key) }
+		if shows(r.Problem.TraceCode) || x.call.repeats(r.Problem.TraceCode) {
 			r.Problem.TraceCode = ""
 		}
 		for i, field := range r.Problem.Fields {
-			if x.call.echoes(field.FieldName) {
+			if shows(field.FieldName) || x.call.echoes(field.FieldName) {
 				r.Problem.Fields[i].FieldName = ""
 			}
 		}

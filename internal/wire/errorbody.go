@@ -141,18 +141,6 @@ func namesField(errs []byte) bool {
 	})
 }
 
-// Conceal drops names that contain a secret, because errors print them.
-func (b *ErrorBody) Conceal(secret string) {
-	if strings.Contains(b.TraceCode, secret) {
-		b.TraceCode = ""
-	}
-	for i, field := range b.Fields {
-		if strings.Contains(field.FieldName, secret) {
-			b.Fields[i].FieldName = ""
-		}
-	}
-}
-
 // fieldErrors reads a list of errors (objects or texts), a single one, or an object of messages by
 // field.
 func fieldErrors(data json.RawMessage) (found []FieldError) {

@@ -49,8 +49,9 @@ func run(ctx context.Context) error {
 		return nil
 	}
 	refund, err := client.Transactions.Refund(ctx, quickstream.RefundParams{
-		Original: payment, FollowUpDetails: quickstream.FollowUpDetails{PaymentReferenceNumber: "RETURN-77"}, // unique for each refund
-		PrincipalAmount: decimal.RequireFromString("5.00"), // in the payment's currency
+		OriginalReceiptNumber: payment.ReceiptNumber,
+		PrincipalAmount:       decimal.RequireFromString("5.00"), Currency: quickstream.CurrencyAUD,
+		FollowUpDetails: quickstream.FollowUpDetails{PaymentReferenceNumber: "RETURN-77"}, // unique for each refund
 	}, quickstream.WithBeforeSend(keep))
 	if err != nil {
 		return err

@@ -54,7 +54,7 @@ func run(ctx context.Context) error {
 	go func() {
 		_, err := client.Transactions.AwaitReport(ctx, writer, quickstream.ReportParams{
 			SettlementDate: date, SupplierBusinessCode: sandbox.DefaultBusiness,
-		}, quickstream.ReportWait{})
+		}, time.Minute)
 		writer.CloseWithError(err) // nil is the end of the report
 	}()
 	defer reader.CloseWithError(nil) // an early return ends the download

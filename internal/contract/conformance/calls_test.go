@@ -47,9 +47,7 @@ var composed = map[string]string{
 	"Do":                       "none: it is for what has no method",
 	"PayTo.Resume":             "PayTo.List",
 	"PayTo.ResumeChange":       "PayTo.Get",
-	"PaymentFiles.Resume":      "PaymentFiles.List",
 	"Customers.GetByNumber":    "Customers.List",
-	"PaymentFiles.Wait":        "PaymentFiles.Get",
 	"Transactions.AwaitReport": "Transactions.DownloadReport",
 	"Transactions.Resume":      "Transactions.Get, ByReference and Refunds",
 	"Transactions.Submit":      "the method that made the intent",
@@ -85,7 +83,7 @@ func clientCalls(t testing.TB) []clientCall {
 		}
 		calls = append(calls, clientCall{method, operation, "", func(r *run) (any, error) { return r.plain(op, method) }})
 	}
-	return append(calls, followUpCalls()...)
+	return calls
 }
 
 // plain calls a method with what its parameters' types say, and the operation's parameters
@@ -122,7 +120,6 @@ func (r *run) plain(op *Operation, method string) (any, error) {
 		default:
 			params := reflect.New(kind).Elem()
 			r.set(params, place{path: kind.Name()})
-			r.note(params)
 			args = append(args, params)
 		}
 	}

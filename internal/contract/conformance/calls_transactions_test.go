@@ -73,24 +73,3 @@ func cardOnlyCalls() []clientCall {
 	}
 	return calls
 }
-
-// followUpCalls are of transactions as they were read. Their methods are called plainly too.
-func followUpCalls() []clientCall {
-	const operation = "POST /transactions"
-	return []clientCall{
-		{"Transactions.Refund", operation, "of a payment as it was read", func(r *run) (any, error) {
-			payment := *r.transaction
-			payment.TransactionType = quickstream.TransactionTypePayment
-			return r.client.Transactions.Refund(r.ctx, fill(r.values, func(p *quickstream.RefundParams) {
-				p.OriginalReceiptNumber, p.Original, p.PrincipalAmount = "", &payment, payment.PrincipalAmount.Amount
-			}))
-		}},
-		{"Transactions.Capture", operation, "of a pre-authorisation as it was read", func(r *run) (any, error) {
-			preauth := *r.transaction
-			preauth.TransactionType = quickstream.TransactionTypePreauth
-			return r.client.Transactions.Capture(r.ctx, fill(r.values, func(p *quickstream.CaptureParams) {
-				p.OriginalReceiptNumber, p.Original, p.PrincipalAmount = "", &preauth, preauth.PrincipalAmount.Amount
-			}))
-		}},
-	}
-}

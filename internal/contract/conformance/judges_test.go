@@ -445,7 +445,8 @@ func (p *judged) file(batch bool) string {
 	if err != nil {
 		p.Fatal(err)
 	}
-	if file, err = client.PaymentFiles.Wait(p.Context(), file.PaymentFileID, quickstream.PaymentFileWait{}); err != nil || !batch {
+	<-time.After(time.Hour) // in the bubble: it is processed
+	if !batch {
 		return file.PaymentFileID
 	}
 	first, err := client.PaymentFiles.Batches(file.PaymentFileID).First(p.Context())
