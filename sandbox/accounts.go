@@ -60,8 +60,6 @@ func (b *Sandbox) createCustomer(c *call) answer {
 	return reply(http.StatusCreated, c.customerBody(&cust))
 }
 
-func (b *Sandbox) namedCustomer(c *call) *customer { return b.customers.byID[c.params["customerId"]] }
-
 func (b *Sandbox) customerNumbered(number string) *customer {
 	return b.customers.first(func(cust *customer) bool { return cust.number == number })
 }
@@ -188,12 +186,8 @@ func (b *Sandbox) shopOf(cust *customer) *business {
 	return b.businesses[0]
 }
 
-// createAccountAlone keeps an account without a customer: as a public client does it, from a
-// token. Unconfirmed.
-func (b *Sandbox) createAccountAlone(c *call) answer {
-	return b.createAccount(c, &customer{})
-}
-
+// createAccount keeps an account of a customer, or of nobody: as a public client does it, from a token.
+// Unconfirmed.
 func (b *Sandbox) createAccount(c *call, cust *customer) answer {
 	f := c.readBody()
 	allowed := []string{sourceToken, sourceReceipt, sourceCard, sourceBank, sourceNZBank}
@@ -249,5 +243,3 @@ func (b *Sandbox) accountsOfCustomer(c *call, cust *customer) answer {
 	slices.Reverse(found)
 	return list(c, found, func(a *account) string { return a.token }, b.accountBody)
 }
-
-func (b *Sandbox) namedAccount(c *call) *account { return b.accounts.byID[c.params["accountToken"]] }

@@ -82,19 +82,11 @@ func (b *Sandbox) createAgreement(c *call, cust *customer) answer {
 	return reply(http.StatusCreated, body)
 }
 
-func (b *Sandbox) namedAgreement(c *call) *agreement {
-	return b.agreements.byID[c.params["agreementToken"]]
-}
-
 func (b *Sandbox) visibleAgreement(c *call) *agreement {
-	if a := b.namedAgreement(c); a != nil && b.agreementVisible(a, c.now) {
+	if a := b.agreements.byID[c.params["agreementToken"]]; a != nil && b.visible(a.created, c.now) {
 		return a
 	}
 	return nil
-}
-
-func (b *Sandbox) agreementVisible(a *agreement, now time.Time) bool {
-	return !now.Before(a.created.Add(b.assume.LookupLag))
 }
 
 // listAgreements lists a customer's agreements, newest first. A filter without a match gives
@@ -103,7 +95,7 @@ func (b *Sandbox) listAgreements(c *call, cust *customer) answer {
 	code, status := c.query.Get("supplierBusinessCode"), c.query.Get("status")
 	var found []*agreement
 	for _, a := range slices.Backward(b.agreements.where(func(a *agreement) bool { return a.customer == cust })) {
-		if b.agreementVisible(a, c.now) && (code == "" || a.shop.code == code) && (status == "" || string(a.status) == status) {
+		if b.visible(a.created, c.now) && (code == "" || a.shop.code == code) && (status == "" || string(a.status) == status) {
 			found = append(found, a)
 		}
 	}

@@ -149,15 +149,13 @@ func (b *Sandbox) listFiles(c *call) answer {
 	return list(c, found, func(f *paymentFile) string { return f.id }, (*call).fileBody)
 }
 
-func (b *Sandbox) namedFile(c *call) *paymentFile { return b.files.byID[c.params["id"]] }
-
 func (b *Sandbox) batchesOfFile(c *call, f *paymentFile) answer {
 	return list(c, f.batches, func(t *batch) string { return t.id }, (*call).batchBody)
 }
 
 // fileReport answers with a report of the payments of a file that is complete; nil is none.
 func (b *Sandbox) fileReport(payments func(*paymentFile) []*transaction) func(*call) answer {
-	return found("payment file", b.namedFile, func(c *call, f *paymentFile) answer {
+	return found("payment file", named(&b.files, "id"), func(c *call, f *paymentFile) answer {
 		listed := payments(f)
 		switch {
 		case f.status != fileComplete:
@@ -210,14 +208,12 @@ func (b *Sandbox) payLine(f *paymentFile, tx *transaction) {
 	f.batches[at].payments = append(f.batches[at].payments, tx)
 }
 
-func (b *Sandbox) namedBatch(c *call) *batch { return b.batches.byID[c.params["id"]] }
-
 // transactionsOfBatch takes the status to be a summaryCode. It answers 404 and not 422, as
 // the contract lists.
 func (b *Sandbox) transactionsOfBatch(c *call, t *batch) answer {
 	code := c.query.Get("status")
 	found := slices.DeleteFunc(slices.Clone(t.payments), func(tx *transaction) bool {
-		return !b.visible(tx, c.now) || code != "" && b.summaryCode(tx) != code
+		return !b.visible(tx.created, c.now) || code != "" && b.summaryCode(tx) != code
 	})
 	return b.pagesOf(c, found)
 }

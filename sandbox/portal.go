@@ -213,10 +213,6 @@ func (c *call) scheduleBody(sc *schedule) object {
 	return body
 }
 
-func (b *Sandbox) namedSchedule(c *call) *schedule {
-	return b.schedules.byID[c.params["paymentScheduleId"]]
-}
-
 func (b *Sandbox) transactionsOfSchedule(c *call, sc *schedule) answer {
 	return b.pagesOf(c, b.visibleOf(sc.payments, c.now, func(*transaction) bool { return true }))
 }

@@ -26,7 +26,7 @@ type Request struct {
 	// public test numbers, and PayIDs other than the sandbox's own are blanked out. So are account
 	// numbers in Query.
 	Body []byte `json:"body"`
-	// Key is the kind of API key: [KeySecret], [KeyPublishable], [KeyUnknown] or [KeyNone].
+	// Key is the kind of API key: [KeySecret], [KeyPublishable], unknown (this sandbox never issued it) or none.
 	Key            string `json:"key"`
 	IdempotencyKey string `json:"idempotencyKey"`
 	// Status is the status of the answer; 0 if none was given.

@@ -37,36 +37,36 @@ func (b *Sandbox) operations() []operation {
 		{id: "GET /", key: eitherKey, handle: b.getRoot},
 		{id: "POST /customers", handle: b.createCustomer},
 		{id: "GET /customers", query: paged(may("customerNumber", filled), may("customerName", filled), may("emailAddress", filled)), handle: b.findCustomers},
-		{id: "GET /customers/{customerId}", handle: shown("customer", b.namedCustomer, (*call).customerBody)},
-		{id: "PUT /customers/{customerId}", handle: found("customer", b.namedCustomer, b.updateCustomer)},
+		{id: "GET /customers/{customerId}", handle: shown("customer", named(&b.customers, "customerId"), (*call).customerBody)},
+		{id: "PUT /customers/{customerId}", handle: found("customer", named(&b.customers, "customerId"), b.updateCustomer)},
 		{id: "POST /single-use-tokens", key: KeyPublishable, handle: b.createToken},
 		{id: "POST /transactions", handle: b.createTransaction},
 		{id: "GET /transactions", query: []parameter{may("supplierBusinessCode", b.knownBusiness)}, handle: b.recentTransactions},
 		{id: "GET /transactions/for-reference-number", query: paged(need("referenceNumber", ascii)), handle: b.transactionsByReference},
 		{id: "GET /transactions/{receiptNumber}", handle: shown("transaction", b.visibleTransaction, b.transactionBody)},
-		{id: "POST /transactions/{receiptNumber}/void", handle: found("transaction", b.namedTransaction, b.voidTransaction)},
-		{id: "POST /customers/{customerId}/payto-agreements", handle: found("customer", b.namedCustomer, b.createAgreement)},
-		{id: "GET /customers/{customerId}/payto-agreements", query: paged(may("supplierBusinessCode", filled), may("status", filled)), handle: found("customer", b.namedCustomer, b.listAgreements)},
+		{id: "POST /transactions/{receiptNumber}/void", handle: found("transaction", named(&b.transactions, "receiptNumber"), b.voidTransaction)},
+		{id: "POST /customers/{customerId}/payto-agreements", handle: found("customer", named(&b.customers, "customerId"), b.createAgreement)},
+		{id: "GET /customers/{customerId}/payto-agreements", query: paged(may("supplierBusinessCode", filled), may("status", filled)), handle: found("customer", named(&b.customers, "customerId"), b.listAgreements)},
 		{id: "GET /payto-agreements/{agreementToken}", handle: shown("agreement", b.visibleAgreement, b.agreementBody)},
-		{id: "PATCH /payto-agreements/{agreementToken}", handle: found("agreement", b.namedAgreement, b.amendAgreement)},
+		{id: "PATCH /payto-agreements/{agreementToken}", handle: found("agreement", named(&b.agreements, "agreementToken"), b.amendAgreement)},
 		{id: "POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication", handle: b.authenticateCard},
-		{id: "POST /accounts", handle: b.createAccountAlone},
-		{id: "POST /customers/{customerId}/accounts", handle: found("customer", b.namedCustomer, b.createAccount)},
-		{id: "GET /customers/{customerId}/accounts", query: paged(), handle: found("customer", b.namedCustomer, b.accountsOfCustomer)},
-		{id: "GET /accounts/{accountToken}", handle: shown("account", b.namedAccount, b.accountBody)},
+		{id: "POST /accounts", handle: func(c *call) answer { return b.createAccount(c, &customer{}) }},
+		{id: "POST /customers/{customerId}/accounts", handle: found("customer", named(&b.customers, "customerId"), b.createAccount)},
+		{id: "GET /customers/{customerId}/accounts", query: paged(), handle: found("customer", named(&b.customers, "customerId"), b.accountsOfCustomer)},
+		{id: "GET /accounts/{accountToken}", handle: shown("account", named(&b.accounts, "accountToken"), b.accountBody)},
 		{id: "GET /transactions/csv", query: report, handle: b.transactionReport},
 		{id: "POST /payment-files", handle: b.uploadFile},
 		{id: "GET /payment-files", query: paged(), handle: b.listFiles},
-		{id: "GET /payment-files/{id}", handle: shown("payment file", b.namedFile, (*call).fileBody)},
-		{id: "GET /payment-files/{id}/payment-batches", query: paged(), handle: found("payment file", b.namedFile, b.batchesOfFile)},
+		{id: "GET /payment-files/{id}", handle: shown("payment file", named(&b.files, "id"), (*call).fileBody)},
+		{id: "GET /payment-files/{id}/payment-batches", query: paged(), handle: found("payment file", named(&b.files, "id"), b.batchesOfFile)},
 		{id: "GET /payment-files/{id}/csv", handle: b.fileReport((*paymentFile).payments)},
 		{id: "GET /payment-files/{id}/flat-file", handle: b.fileReport((*paymentFile).payments)},
 		{id: "GET /payment-files/{id}/mts-rejects", handle: b.fileReport((*paymentFile).rejects)},
-		{id: "GET /payment-batches/{id}", handle: shown("payment batch", b.namedBatch, (*call).batchBody)},
-		{id: "GET /payment-batches/{id}/transactions", query: paged(may("status", oneOf("0", "1", "2", "3"))), unknown: "status", handle: found("payment batch", b.namedBatch, b.transactionsOfBatch)},
-		{id: "GET /recurring-payments/{paymentScheduleId}", handle: shown("recurring payment", b.namedSchedule, (*call).scheduleBody)},
-		{id: "GET /recurring-payments/{paymentScheduleId}/transactions", query: paged(), handle: found("recurring payment", b.namedSchedule, b.transactionsOfSchedule)},
-		{id: "GET /customers/{customerId}/recurring-payments", query: paged(), handle: found("customer", b.namedCustomer, b.schedulesOfCustomer)},
+		{id: "GET /payment-batches/{id}", handle: shown("payment batch", named(&b.batches, "id"), (*call).batchBody)},
+		{id: "GET /payment-batches/{id}/transactions", query: paged(may("status", oneOf("0", "1", "2", "3"))), unknown: "status", handle: found("payment batch", named(&b.batches, "id"), b.transactionsOfBatch)},
+		{id: "GET /recurring-payments/{paymentScheduleId}", handle: shown("recurring payment", named(&b.schedules, "paymentScheduleId"), (*call).scheduleBody)},
+		{id: "GET /recurring-payments/{paymentScheduleId}/transactions", query: paged(), handle: found("recurring payment", named(&b.schedules, "paymentScheduleId"), b.transactionsOfSchedule)},
+		{id: "GET /customers/{customerId}/recurring-payments", query: paged(), handle: found("customer", named(&b.customers, "customerId"), b.schedulesOfCustomer)},
 		{id: "GET /businesses", query: paged(), handle: b.listBusinesses},
 		{id: "GET /businesses/{supplierBusinessCode}", handle: shown("business", b.namedBusiness, (*call).businessBody)},
 		{id: "GET /businesses/{supplierBusinessCode}/list-card-surcharges", handle: found("business", b.namedBusiness, b.cardSurcharges)},
@@ -151,6 +151,11 @@ func (op *operation) match(given []string) (map[string]string, bool) {
 		params[strings.TrimSuffix(name, "}")] = value
 	}
 	return params, true
+}
+
+// named finds the object that a parameter of the path names; nil is none.
+func named[T any](s *store[T], parameter string) func(*call) *T {
+	return func(c *call) *T { return s.byID[c.params[parameter]] }
 }
 
 // found is a handler of the object that the path names. Without one the answer is 404.

@@ -372,7 +372,7 @@ func (x *exchange) log() {
 
 // logAttempt writes a line about an attempt to deliver.
 func (b *Sandbox) logAttempt(d *delivery, made Attempt) {
-	b.logLine("delivery", "event", d.event, "id", d.id, "attempt", len(d.attempts), "status", made.Status, "failed", made.Error,
+	b.logLine("delivery", "event", d.EventType, "id", d.ID, "attempt", len(d.Attempts), "status", made.Status, "failed", made.Error,
 		"signature", made.SignatureError)
 }
 

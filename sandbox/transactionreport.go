@@ -97,7 +97,7 @@ func (b *Sandbox) writeReport(c *call, columns []reportColumn) []byte {
 	}
 	records := [][]string{row(func(col reportColumn) string { return col.heading })}
 	for _, tx := range b.transactions.ordered {
-		if b.visible(tx, c.now) && b.inReport(c.query, tx) {
+		if b.visible(tx.created, c.now) && b.inReport(c.query, tx) {
 			records = append(records, row(func(col reportColumn) string { return col.value(tx) }))
 		}
 	}
