@@ -67,15 +67,6 @@ func (t sqlTx) Exec(ctx context.Context, query string, args ...any) (tag pgconn.
 	return tag, err
 }
 
-// CopyFrom implements [pgx.Tx].
-func (t sqlTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, rows pgx.CopyFromSource) (n int64, err error) {
-	err = t.raw(ctx, func(connection *pgx.Conn) error {
-		n, err = connection.CopyFrom(ctx, table, columns, rows)
-		return err
-	})
-	return n, err
-}
-
 // Query implements [pgx.Tx]. All rows are read, because database/sql gives the connection for a moment only.
 func (t sqlTx) Query(ctx context.Context, query string, args ...any) (pgx.Rows, error) {
 	read := &readRows{at: -1}
