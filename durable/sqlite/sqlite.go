@@ -82,18 +82,18 @@ func (*sqliteDatabase) Dialect() database.Dialect {
 func (*sqliteDatabase) Check(ctx context.Context, joined database.Tx) error {
 	tx := joined.(transaction).tx //nolint:forcetypeassert // there is no other
 	var synchronous int
-	var journal, file string
+	var journal string
 	if err := tx.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&synchronous); err != nil {
 		return err
 	}
 	if err := tx.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&journal); err != nil {
 		return err
 	}
-	if err := tx.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file); err != nil {
-		return err
-	}
+	mark, err := markPath(ctx, tx)
 	switch {
-	case file == "":
+	case err != nil:
+		return err
+	case mark == "":
 		return errors.New("the database is in memory: a crash loses claims, and a lost claim is a second charge")
 	case synchronous < 2:
 		return errors.New("synchronous is not FULL: a crash of the machine loses claims, and a lost claim is a second charge")
@@ -119,11 +119,12 @@ type queue struct {
 
 // Insert adds jobs in a transaction, and has the listener look for them.
 func (q queue) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
+	err := q.River.Insert(ctx, tx, jobs)
 	select {
 	case q.inserted <- struct{}{}:
 	default: // it is known
 	}
-	return q.River.Insert(ctx, tx, jobs)
+	return err
 }
 
 // Migrate runs in one transaction that holds the file's write lock from its beginning. River
