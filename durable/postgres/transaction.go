@@ -33,7 +33,7 @@ func (t *transaction) Commit(ctx context.Context) error {
 	case inSQL:
 		return inner.commitClaim(ctx)
 	default:
-		return commitClaim(ctx, t.own.Conn().PgConn())
+		return commitClaim(ctx, t.own.Conn().PgConn(), "commit")
 	}
 }
 
@@ -54,8 +54,8 @@ var errNotReplicated = errors.New("the wait for a synchronous standby was cancel
 // commitClaim commits, and fails if the wait for a synchronous standby was cancelled: PostgreSQL has
 // committed then, and only warns. pgx gives warnings to the configuration of the merchant's pool
 // alone, so the messages are read here.
-func commitClaim(ctx context.Context, connection *pgconn.PgConn) (err error) {
-	connection.Frontend().SendQuery(&pgproto3.Query{String: "commit"})
+func commitClaim(ctx context.Context, connection *pgconn.PgConn, commit string) (err error) {
+	connection.Frontend().SendQuery(&pgproto3.Query{String: commit})
 	if err := connection.Frontend().Flush(); err != nil {
 		return err
 	}
