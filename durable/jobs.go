@@ -216,7 +216,7 @@ func (e *engine) config() *river.Config {
 		MaxAttempts:          mostAttempts,
 		RetryPolicy:          retry{},
 		FetchCooldown:        5 * time.Millisecond, // River tells of no job that comes sooner after another one
-		FetchPollInterval:    2 * time.Second,      // it tells of new ones: these are those that sleep for less than five seconds
+		FetchPollInterval:    2 * time.Second,      // it signals new ones: this finds those that sleep for less than five seconds
 		Middleware:           []rivertype.Middleware{&begins{e: e}},
 		PeriodicJobs:         []*river.PeriodicJob{periodic(orphansEvery, orphanJob{}), periodic(dailyEvery, dailyJob{})},
 		Logger:               slog.New(warnings{e.logger.Handler()}),

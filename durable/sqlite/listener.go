@@ -21,7 +21,7 @@ const (
 	lookOnce, lookOn = 20 * time.Millisecond, 2 * time.Second
 )
 
-// GetListener returns what tells of jobs.
+// GetListener returns what signals jobs.
 func (d riverDriver) GetListener(params *riverdriver.GetListenenerParams) riverdriver.Listener {
 	return &listener{Listener: d.Driver.GetListener(params), inserted: d.inserted}
 }

@@ -221,7 +221,7 @@ func TestChaos(t *testing.T) { everywhere(t, testChaos[*sql.Tx], testChaos[pgx.T
 
 func testChaos[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
-	s.Chaos(durabletest.ChaosOptions{Orders: 60, Workers: 8, Kills: 5}, func(_ context.Context, order string) error {
+	s.Chaos(durabletest.ChaosOptions{Orders: 60}, func(_ context.Context, order string) error {
 		_, err := s.tryPay(durable.NewWrite{ID: order, Order: order}, s.card(sandbox.CardAttempted))
 		return err
 	})
