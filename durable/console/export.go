@@ -3,13 +3,13 @@ package console
 import (
 	"encoding/csv"
 	"net/http"
-	"strings"
 	"time"
 
+	"github.com/quickstream-go/quickstream/csvreport"
 	"github.com/quickstream-go/quickstream/durable"
 )
 
-// mayTake is how long a part of a stream or of an export may take to be written.
+// mayTake is how long a part of an export may take to be written.
 const mayTake = time.Minute
 
 // export writes a list as CSV page by page, the newest first.
@@ -20,7 +20,7 @@ func (c *console[TTx]) export(q request, _ string) {
 		c.fail(q, err)
 		return
 	}
-	f, _, err := c.filter(s, g.now())
+	f, err := c.filter(s)
 	if err != nil {
 		c.message(q, http.StatusUnprocessableEntity, "Not exported", err.Error())
 		return
@@ -29,7 +29,7 @@ func (c *console[TTx]) export(q request, _ string) {
 	q.w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	q.w.Header().Set("Content-Disposition", `attachment; filename="payments-`+g.now().In(c.sydney).Format(time.DateOnly)+`.csv"`)
 	control, out := http.NewResponseController(q.w), csv.NewWriter(q.w)
-	_ = out.Write([]string{"written", "changed", "id", "order", "what", "state", "amount", "currency", "receipt", "reference", "follows", "settles on", "business", "response code"})
+	_ = out.Write([]string{"written", "changed", "id", "order", "title", "what", "state", "amount", "currency", "receipt", "reference", "follows", "settles on", "business"})
 	for asked := time.Now(); ; {
 		if time.Since(asked) >= time.Minute {
 			if p, err := c.opts.Authorize(q.Request); err != nil || !mayExport(p) {
@@ -54,21 +54,18 @@ func (c *console[TTx]) export(q request, _ string) {
 	}
 }
 
-// record is a line of the file.
+// record is a line of the file, of which a spreadsheet computes nothing.
 func (c *console[TTx]) record(w durable.Write) []string {
-	r := w
 	settles := ""
-	if !r.SettlesOn.IsZero() {
-		settles = r.SettlesOn.String()
+	if !w.SettlesOn.IsZero() {
+		settles = w.SettlesOn.String()
 	}
 	cells := []string{
-		r.Written.In(c.sydney).Format(time.RFC3339), r.Changed.In(c.sydney).Format(time.RFC3339), r.ID, r.Order, what(r), r.Name(),
-		r.Amount.StringFixed(2), string(r.Currency), receipt(r), r.Reference, follows(w), settles, r.Business, seenOf(r).ResponseCode,
+		w.Written.In(c.sydney).Format(time.RFC3339), w.Changed.In(c.sydney).Format(time.RFC3339), w.ID, w.Order, w.Title, what(w), w.Name(),
+		w.Amount.StringFixed(2), string(w.Currency), w.ReceiptNumber, w.Reference, w.Follows, settles, w.Business,
 	}
 	for i, cell := range cells {
-		if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) { // a spreadsheet would compute it
-			cells[i] = "'" + cell
-		}
+		cells[i] = csvreport.Safe(cell)
 	}
 	return cells
 }

@@ -79,17 +79,22 @@ func TestConsole(t *testing.T) {
 	o.Advance(72 * time.Hour) // a part can be refunded now
 	o.do(chromedp.Navigate(o.origin + "payment?id=" + paid))
 	o.look("console-paid")
-	o.do(chromedp.Click(chromedp.CSS("#how-part")), chromedp.SendKeys(chromedp.CSS("#part"), "5"), chromedp.SendKeys(chromedp.CSS("#note-refund"), "a torn bag"))
+	o.waitFor("document.querySelector('#part').offsetParent === null")
+	o.do(chromedp.Click(chromedp.CSS("#how-part")), chromedp.SendKeys(chromedp.CSS("#part"), "5"))
 	o.submit("form[action=refund]")
-	o.says("It is stored, and sent by itself.")
+	o.says("Refund $5.00?")
+	o.look("console-refund")
+	o.do(chromedp.SendKeys(chromedp.CSS("#note-refund"), "a torn bag"))
+	o.submit("form[action=refund]")
+	o.says("The refund is stored, and sent by itself.")
 	o.waitFor("document.querySelector('#money').innerText.includes('$44.95')")
 	o.look("console-refunded")
 
 	require.NoError(t, o.Sandbox.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Status(http.StatusBadGateway, sandbox.HTML), Times: 1}))
 	lost := o.Settled(o.pay("ORDER-1043", sandbox.CardAttempted)).ID
-	o.do(chromedp.Navigate(o.origin + "attention"))
+	o.do(chromedp.Navigate(o.origin))
 	o.says("Outcome unknown")
-	o.look("console-attention")
+	o.look("console-now")
 	o.do(chromedp.Navigate(o.origin + "payment?id=" + lost))
 	o.submit("form[action=look-up]")
 	o.says("What became of it")
@@ -98,7 +103,7 @@ func TestConsole(t *testing.T) {
 	o.Settled(o.pay("ORDER-1044", noFunds))
 	o.Sandbox.NextTransaction(sandbox.Erred().ThenAfter(36*time.Hour, sandbox.Approved())) // no look-up shows it before
 	o.pay("ORDER-1045", sandbox.CardAttempted)
-	o.do(chromedp.Navigate(o.origin))
+	o.do(chromedp.Navigate(o.origin + "payments"))
 	o.waitFor(newest + "'unknown'")
 	o.look("console-payments")
 	o.picture("console", 700)
@@ -109,8 +114,8 @@ func TestConsole(t *testing.T) {
 // A list changes without a reload. A half-filled form stays, and the page says that it is old.
 func TestConsoleChanges(t *testing.T) {
 	o := openOffice(t)
-	o.do(chromedp.Navigate(o.origin))
-	o.says("There is nothing here.")
+	o.do(chromedp.Navigate(o.origin + "payments"))
+	o.says("Nothing was found.")
 	o.do(chromedp.Evaluate[chromedp.Void]("window.same = true; undefined"))
 	o.pay("ORDER-1", sandbox.CardAttempted)
 	o.waitFor("window.same && " + newest + "'approved'")

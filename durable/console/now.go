@@ -1,0 +1,286 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/resolve"
+)
+
+// glance is what is for a person now, and what each page counts. It is read at most every two seconds.
+type glance struct {
+	Health  durable.Health
+	Charged []row // twice, and neither payment is refunded
+	Done    []row // refunds and others that were done twice
+	Person  []row // whose outcome a person finds out
+	Unknown []row // that are looked up by themselves
+	Refused []row // by the shop's program
+	Held    []durable.Notification
+
+	Silent time.Time // since when look-ups have failed; zero if the last one was answered
+	at     time.Time // by this machine
+}
+
+// glanceFor is how long a glance is shown.
+const glanceFor = 2 * time.Second
+
+// mostOpen is how many of each kind a glance has.
+const mostOpen = 1000
+
+// now is the installation's time.
+func (g glance) now() time.Time { return g.Health.At.Add(time.Since(g.at)) }
+
+// Waiting is how much is for a person: what the first page lists. A held notification is tried again by itself for an hour.
+func (g glance) Waiting() int {
+	held := 0
+	for _, n := range g.Held {
+		if g.Health.At.Sub(n.Received) > time.Hour {
+			held++
+		}
+	}
+	return len(g.Charged) + len(g.Done) + len(g.Person) + len(g.Refused) + held
+}
+
+func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
+	c.glancing.Lock()
+	defer c.glancing.Unlock()
+	if !c.glanced.at.IsZero() && time.Since(c.glanced.at) < glanceFor {
+		return c.glanced, nil
+	}
+	g.at = time.Now()
+	if g.Health, err = c.engine.Health(ctx); err != nil {
+		return g, err
+	}
+	var person []row
+	for rows, f := range map[*[]row]durable.Filter{
+		&person:    {States: []durable.State{durable.StateNeedsPerson}, Limit: mostOpen},
+		&g.Unknown: {States: []durable.State{durable.StateUnknown}, Limit: mostOpen},
+		&g.Refused: {Refused: true, Limit: mostOpen},
+	} {
+		found, err := c.engine.List(ctx, f)
+		if err != nil {
+			return g, err
+		}
+		*rows = rowsOf(found.Writes)
+	}
+	g.Refused = slices.DeleteFunc(g.Refused, func(r row) bool { return r.Failures == 0 }) // it was not told yet
+	for _, r := range person {
+		twice := r.Reason == durable.ReasonDoubleCharged
+		switch {
+		case twice && takes(r.Write):
+			back, err := c.refundedOne(ctx, r.Order)
+			if err != nil {
+				return g, err
+			}
+			if !back {
+				g.Charged = append(g.Charged, r)
+			}
+		case twice:
+			g.Done = append(g.Done, r)
+		case r.ReplacedBy == "":
+			g.Person = append(g.Person, r)
+		}
+	}
+	if g.Health.Held > 0 {
+		if g.Held, _, err = c.engine.Notifications(ctx, "", mostOpen); err != nil {
+			return g, err
+		}
+		g.Held = slices.DeleteFunc(g.Held, func(n durable.Notification) bool { return n.Failures == 0 })
+	}
+	g.Silent = silent(slices.Concat(g.Unknown, g.Person))
+	c.glanced = g
+	return g, nil
+}
+
+// silent is since when all look-ups have failed; zero if the last one was answered, or there was none.
+func silent(rows []row) (since time.Time) {
+	var answered time.Time
+	for _, r := range rows {
+		if r.LookedUp.After(answered) {
+			answered = r.LookedUp
+		}
+	}
+	for _, r := range rows {
+		if looked := evidence(r.Write); len(looked) > 0 {
+			last := looked[len(looked)-1]
+			if last.Result == resolve.LookupFailed && last.Last.After(answered) && (since.IsZero() || last.At.Before(since)) {
+				since = last.At
+			}
+		}
+	}
+	return since
+}
+
+// forget has the next page read all anew.
+func (c *console[TTx]) forget() {
+	c.glancing.Lock()
+	defer c.glancing.Unlock()
+	c.glanced = glance{}
+}
+
+// refundedOne reports whether so much of what an order was charged was refunded that one payment is left at most.
+func (c *console[TTx]) refundedOne(ctx context.Context, order string) (bool, error) {
+	all, err := c.engine.Writes(ctx, order)
+	if err != nil {
+		return false, err
+	}
+	refunded, left := 0, 0
+	for _, w := range all {
+		if back := w.State == durable.StateVoided || w.State == durable.StateReturned; !w.IsPayment() || !w.Approved() && !back {
+			continue
+		}
+		d, err := c.engine.Details(ctx, w.ID)
+		switch {
+		case err != nil:
+			return false, err
+		case d.Left.IsPositive():
+			left++
+		default:
+			refunded++
+		}
+	}
+	return refunded > 0 && left <= 1, nil
+}
+
+// alarm is something that a person should know. Technical is the error, for developers.
+type alarm struct{ Title, Text, Technical string }
+
+// Alarms are what is not as it should be.
+func (g glance) Alarms() (list []alarm) {
+	h := g.Health
+	add := func(is bool, title, technical, format string, args ...any) {
+		if is {
+			list = append(list, alarm{title, fmt.Sprintf(format, args...), technical})
+		}
+	}
+	since := func(t time.Time) string { return span(g.now().Sub(t)) }
+	paused := !h.Paused.IsZero()
+	add(!g.Silent.IsZero(), "The service does not answer", "", "Look-ups have failed for %s. They are made again by themselves.", since(g.Silent))
+	add(paused && h.PausedBy == "", "Nothing is sent", h.PausedFor, "The service has not taken payments for %s. It is tried again by itself. New payments wait.", since(h.Paused))
+	add(paused && h.PausedBy != "", "Paused", "", "%s has paused the installation, %s ago: %s. Nothing is sent until a person goes on.", h.PausedBy, since(h.Paused), h.PausedFor)
+	add(h.Unknown > 0 && h.UnknownFor > 2*time.Minute, "Outcome unknown", "",
+		"%d, the oldest for %s. Do not take the money another way, and do not refund it. They are looked up by themselves.", h.Unknown, span(h.UnknownFor))
+	add(h.Facility != nil, "Another facility", fmt.Sprint(h.Facility), "The database belongs to another installation or facility: nothing is sent.")
+	add(h.MaybeCopy, "Perhaps a copy", "", "The database may be a copy of one that is in use. What was queued waits until a person says that it is none.")
+	add(!h.Restoring.IsZero() && h.Unreadable != "", "Restoring", h.Unreadable, "Nothing is sent, because a list of the service cannot be read, since %s.", since(h.Restoring))
+	add(!h.Restoring.IsZero() && h.Unreadable == "", "Restoring", "", "Payments that the database lacks are being read from the service, since %s. %s", since(h.Restoring),
+		map[bool]string{true: "New payments are sent.", false: "Nothing is sent until they were read once."}[h.Read])
+	add(h.Overdue > 2*time.Minute, "Late", "", "What is due has waited for %s.", span(h.Overdue))
+	add(!h.Comparison.FailingSince.IsZero(), "The comparison fails", h.Comparison.Problem,
+		"The service's list of what it has settled could not be read for %s. Payments go on. Compare now when the service answers.", since(h.Comparison.FailingSince))
+	add(h.DatabaseAhead.Abs() > 2*time.Minute || h.ServiceAhead.Abs() > 2*time.Minute, "Clocks apart", "",
+		"The database's clock is %s, and the service's is %s. Tell whoever runs the machine: times on these pages may be wrong.",
+		ahead(h.DatabaseAhead, "this machine's"), ahead(h.ServiceAhead, "the database's"))
+	return list
+}
+
+// Service says whether the service answers, and Sending whether payments are sent.
+func (g glance) Service() string {
+	h := g.Health
+	switch {
+	case !g.Silent.IsZero():
+		return "does not answer"
+	case !h.Paused.IsZero() && h.PausedBy == "":
+		return "does not take payments"
+	case h.ServiceAt.IsZero():
+		return "not asked yet"
+	default:
+		return "answers"
+	}
+}
+
+// Sending says whether payments are sent.
+func (g glance) Sending() string {
+	h := g.Health
+	switch {
+	case !h.Paused.IsZero() && h.PausedBy != "":
+		return "paused by " + h.PausedBy
+	case !h.Paused.IsZero():
+		return "waits for the service"
+	case h.Facility != nil, h.MaybeCopy, !h.Restoring.IsZero() && !h.Read:
+		return "stopped"
+	default:
+		return "yes"
+	}
+}
+
+// people is the first page.
+type people struct {
+	glance
+
+	Work work
+}
+
+func (c *console[TTx]) first(q request, notice string) {
+	c.forget() // this page is what is so now
+	g, err := c.glance(q.Context())
+	if err != nil {
+		c.fail(q, err)
+		return
+	}
+	c.show(q, page{Name: "now", Title: "Now", Notice: notice, Address: "./", Content: people{g, c.working.now()}})
+}
+
+// deed is what a person has done, and the payment that it was about.
+type deed struct {
+	durable.Event
+
+	Text string
+	Row  row
+}
+
+// service is the page of the installation.
+type service struct {
+	glance
+
+	Work      work
+	Ready     string
+	Deeds     []deed
+	Yesterday string
+}
+
+// mostDeeds is how many deeds are shown.
+const mostDeeds = 100
+
+func (c *console[TTx]) installation(q request, notice string) {
+	g, err := c.glance(q.Context())
+	events, failed := c.engine.EventsBy(q.Context(), "")
+	if err := errors.Join(err, failed); err != nil {
+		c.fail(q, err)
+		return
+	}
+	content := service{glance: g, Work: c.working.now(), Yesterday: g.now().In(c.sydney).AddDate(0, 0, -1).Format("2/1/2006")}
+	for _, event := range events[:min(len(events), mostDeeds)] {
+		d := deed{Event: event, Text: happened(event)}
+		if event.WriteID != "" {
+			w, err := c.engine.Get(q.Context(), event.WriteID)
+			if err != nil && !errors.Is(err, durable.ErrNoWrite) {
+				c.fail(q, err)
+				return
+			}
+			d.Row = rowOf(w)
+		}
+		content.Deeds = append(content.Deeds, d)
+	}
+	if err := c.engine.Ready(q.Context()); err != nil {
+		content.Ready = strings.TrimPrefix(err.Error(), "durable: ")
+	}
+	c.show(q, page{Name: "installation", Title: "Installation", Notice: notice, Address: "installation", Content: content})
+}
+
+// compare compares a day with the service, meanwhile and from now on.
+func (c *console[TTx]) compare(q request) error {
+	day, _, ok := c.when(q.field("day"))
+	if !ok {
+		return errForm("A day is written as 25/11/2026.")
+	}
+	return c.start("Comparison of "+day.Format("2/1/2006"), q.person.Name, 1, func(ctx context.Context, _ int) error {
+		return c.engine.CompareNow(ctx, quickstream.DateOf(day))
+	})
+}
