@@ -23,7 +23,7 @@ type Notification struct {
 	// not confirmed: anybody who can reach the endpoint and sign may have written them.
 	Order, ReceiptNumber string
 	Amount               decimal.Decimal
-	Received  time.Time
+	Received             time.Time
 	// Failures counts how often in a row it could not be confirmed or its hook has failed. With any it is held:
 	// Problem says why.
 	Failures int

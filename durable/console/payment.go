@@ -161,9 +161,7 @@ func (c *console[TTx]) twice(ctx context.Context, v *view, all []durable.Write) 
 		return err
 	}
 	if back {
-		if isTwice(v.Details.Write) {
-			v.Meaning = "The customer was charged twice for one order, and one payment was refunded, or is being refunded. Do not refund another one for that."
-		}
+		v.Meaning = "The customer was charged twice for one order, and one payment was refunded, or is being refunded. Do not refund another one for that."
 		return nil
 	}
 	v.Meaning = "The customer was charged twice for one order. Refund one of the two payments, once: nothing does that by itself."
@@ -264,8 +262,6 @@ func verdicts(w durable.Write) []durable.Verdict {
 // Trouble says that something goes wrong, as long as the outcome is open.
 func (v view) Trouble() string {
 	switch failed := v.Failures > 0; {
-	case v.State == durable.StateApproved || v.State == durable.StateDeclined:
-		return ""
 	case v.Refused:
 		return "The shop's program refuses what is known of it. Its developers have to repair that. Nothing is lost."
 	case v.State == durable.StateQueued && failed:

@@ -1,8 +1,6 @@
 package enginetest
 
 import (
-	"context"
-	"database/sql"
 	"go/ast"
 	"go/parser"
 	gotoken "go/token"
@@ -10,7 +8,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,7 +18,6 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/durable/console"
 	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/webhooks"
 )
 
 // A refund is made once, however often its form is sent, and by one of two people who see the same page.
@@ -268,11 +264,17 @@ func TestConsoleNotify(t *testing.T) {
 	o.pay("A", o.card(sandbox.CardAttempted))
 	o.eventually(func() bool { o.Work(o.shop.get("A")); return o.health().Refused == 1 }, "it is refused")
 	assert.Contains(t, o.get("jo", "").body, "The shop's program refuses the outcome")
-	answer := o.submit("jo", o.page("jo", "A"), "notify", "note", "mended")
+	o.clicks = 0
+	page := o.follow(o.get("jo", ""), "A<")
+	assert.Contains(t, page.body, "Its developers have to repair that. Nothing is lost.")
+	answer := o.submit("jo", page, "notify", "note", "repaired")
+	assert.Equal(t, 3, o.clicks)
 	assert.Equal(t, http.StatusUnprocessableEntity, answer.status)
 	assert.Contains(t, answer.body, "refuses the outcome again")
+	assert.Regexp(t, "(?s)<summary>Technical</summary><pre[^>]*>.*"+assert.AnError.Error(), answer.body, "the hook's own message")
+	assert.Contains(t, answer.body, `value="repaired"`, "what was typed stays")
 	o.refuses(nil)
-	assert.Contains(t, o.submit("jo", answer, "notify", "note", "mended").body, "has accepted the outcome")
+	assert.Contains(t, o.submit("jo", answer, "notify", "note", "repaired").body, "has accepted the outcome")
 	assert.Contains(t, o.names("A"), "approved")
 }
 
@@ -327,32 +329,36 @@ func TestConsoleImports(t *testing.T) {
 	}
 }
 
-// A notification that is held is for a person, and is tried again from there.
+// A notification that is held is shown with its order and amount, and is for a person when it was held for an hour. It is
+// tried again from there.
 func TestConsoleHeld(t *testing.T) {
 	t.Parallel()
-	var mended atomic.Bool
-	o := officeOf(open(t, onFile(t, filepath.Join(t.TempDir(), "shop.db")), func(opts *durable.Options[*sql.Tx]) {
-		opts.OnEvent = func(context.Context, *sql.Tx, *webhooks.Notification) error {
-			if mended.Load() {
-				return nil
-			}
-			return assert.AnError
-		}
-	}))
+	o := openOffice(t)
 	o.listen()
-	o.mandate()
+	params := o.mandate()
+	o.Sandbox.NextTransaction(sandbox.Pending().ThenAfter(time.Hour, sandbox.Approved()))
+	o.pay("A", params)
+	p := o.reaches("A", "pending")
+	o.inject(sandbox.Fault{Operation: "GET /transactions/{receiptNumber}", Kind: sandbox.Status(500, sandbox.HTML)})
+	o.Advance(time.Hour)
 	require.NoError(t, o.Sandbox.Flush(t.Context()))
 	o.eventually(func() bool { o.Orphans(); return o.health().Held > 0 }, "it is held")
+	o.clicks = 0
 	held := o.get("jo", "")
-	assert.Contains(t, held.body, "Held notifications")
-	assert.Contains(t, held.body, "It has failed")
-	assert.False(t, o.get("reader", "").offers("retry"))
-	mended.Store(true)
+	assert.Regexp(t, `<strong>Order A</strong>, \`+money(p.Amount)+`, receipt `+p.ReceiptNumber+`,.*It has failed`, held.body)
+	assert.NotContains(t, held.body, "for a person", "it is tried again by itself")
+	o.Sandbox.ClearFaults()
 	assert.Contains(t, o.submit("jo", held, "retry").body, "It is tried again now.")
+	assert.Equal(t, 2, o.clicks)
+	assert.False(t, o.get("reader", "").offers("retry"))
 	o.eventually(func() bool { o.Orphans(); return o.health().Held == 0 }, "it is confirmed")
 	assert.Equal(t, http.StatusOK, o.submit("jo", held, "retry").status, "it was confirmed meanwhile")
-	assert.Contains(t, o.get("jo", "").body, "All is well.")
+	assert.NotContains(t, o.get("jo", "").body, "Held notifications")
+	assert.Equal(t, "approved", o.Settled("A").Name())
 }
+
+// money is an amount as the pages show it.
+func money(amount decimal.Decimal) string { return "$" + amount.StringFixed(2) }
 
 // The page of a refund says nothing of money that was taken, and nobody refunds it.
 func TestConsoleFollowUp(t *testing.T) {
@@ -367,6 +373,9 @@ func TestConsoleFollowUp(t *testing.T) {
 	assert.False(t, void.offers("refund"))
 	o.Settled(p.ID)
 	before := len(o.names(p.ID))
+	o.clicks = 0
+	assert.Contains(t, o.follow(o.get("jo", "payments?find=a"), "A<").body, "notify", "a paid order that shows unpaid")
+	assert.Equal(t, 2, o.clicks)
 	assert.Contains(t, o.submit("jo", o.page("jo", p.ID), "notify", "note", "its row was lost").body, "has accepted the outcome")
 	assert.Len(t, o.names(p.ID), before+1)
 }

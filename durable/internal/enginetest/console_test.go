@@ -29,6 +29,7 @@ type office struct {
 	*shop[*sql.Tx]
 	server *httptest.Server
 	people map[string]console.Person
+	clicks int // of all people
 }
 
 // errLogin is why nobody is let in without a cookie.
@@ -104,6 +105,7 @@ func (o *office) send(person, method, path string, form url.Values, headers ...s
 
 func (o *office) get(person, path string) reply {
 	o.T.Helper()
+	o.clicks++
 	return o.send(person, http.MethodGet, path, nil)
 }
 
@@ -130,11 +132,12 @@ func (o *office) submit(person string, p reply, action string, filled ...string)
 	for i := 0; i+1 < len(filled); i += 2 {
 		values.Set(filled[i], filled[i+1])
 	}
+	o.clicks++
 	answer := o.send(person, http.MethodPost, action, values)
 	if answer.status != http.StatusSeeOther {
 		return answer
 	}
-	return o.get(person, answer.header.Get("Location"))
+	return o.send(person, http.MethodGet, answer.header.Get("Location"), nil)
 }
 
 // refunds asks for a refund, and says yes to what the second page says that it means.
