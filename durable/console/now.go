@@ -165,7 +165,7 @@ func (g glance) Alarms() (list []alarm) {
 	add(paused && h.PausedBy == "", "Nothing is sent", h.PausedFor, "The service has not taken payments for %s. It is tried again by itself. New payments wait.", since(h.Paused))
 	add(paused && h.PausedBy != "", "Paused", "", "%s has paused the installation, %s ago: %s. Nothing is sent until a person goes on.", h.PausedBy, since(h.Paused), h.PausedFor)
 	add(h.Unknown > 0 && h.UnknownFor > 2*time.Minute, "Outcome unknown", "",
-		"%d, the oldest for %s. Do not take the money another way, and do not refund it. They are looked up by themselves.", h.Unknown, span(h.UnknownFor))
+		"%s, the oldest for %s. Do not take the money another way, and do not refund it. They are looked up by themselves.", count(h.Unknown, "payment"), span(h.UnknownFor))
 	add(h.Facility != nil, "Another facility", fmt.Sprint(h.Facility), "The database belongs to another installation or facility: nothing is sent.")
 	add(h.MaybeCopy, "Perhaps a copy", "", "The database may be a copy of one that is in use. What was queued waits until a person says that it is none.")
 	add(!h.Restoring.IsZero() && h.Unreadable != "", "Restoring", h.Unreadable, "Nothing is sent, because a list of the service cannot be read, since %s.", since(h.Restoring))

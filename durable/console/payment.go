@@ -79,7 +79,9 @@ type offer struct {
 }
 
 // Mark changes when something else is offered.
-func (v view) Mark() string { return fmt.Sprint(v.Version, v.Offer.Decide, v.Offer.Why, len(v.Both)) }
+func (v view) Mark() string {
+	return fmt.Sprint(v.Version, v.Offer.Decide, v.Offer.Why, v.Offer.LookUp, v.Offer.Cancel, len(v.Queued), len(v.Both))
+}
 
 func (c *console[TTx]) payment(q request, notice string) {
 	id := q.id()
@@ -102,7 +104,7 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 	w := v.Details.Write
 	v.row = rowOf(w)
 	v.Refused = !w.Notified && w.Failures > 0 && w.State != durable.StateQueued
-	v.Method = map[durable.SourceKind]string{durable.SourceToken: "entered for this payment", durable.SourceAccount: "stored", durable.SourceAgreement: "by an agreement"}[v.Source]
+	v.Method = map[durable.SourceKind]string{durable.SourceToken: "entered by the customer", durable.SourceAccount: "stored", durable.SourceAgreement: "an agreement"}[v.Source]
 	for _, event := range v.Events {
 		v.Timeline = append(v.Timeline, entry{event, v.What})
 	}

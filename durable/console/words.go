@@ -31,6 +31,14 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d seconds", d/time.Second)
 }
 
+// count is a number of things.
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprint(n, " ", thing)
+}
+
 // ahead is how far a clock is ahead of another.
 func ahead(by time.Duration, of string) string {
 	switch {

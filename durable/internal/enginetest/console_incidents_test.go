@@ -42,7 +42,7 @@ func TestConsoleOutage(t *testing.T) {
 	o.eventually(func() bool { return strings.Contains(now().body, "The service does not answer.") }, "a look-up has failed")
 	page := o.get("jo", "")
 	assert.NotContains(t, page.body, "All is well.")
-	assert.Contains(t, page.body, fmt.Sprintf("<strong>Outcome unknown.</strong> %d, the oldest for 3 minutes. Do not take the money another way", payments))
+	assert.Contains(t, page.body, fmt.Sprintf("<strong>Outcome unknown.</strong> %d payments, the oldest for 3 minutes. Do not take the money another way", payments))
 	assert.Contains(t, page.body, "decide nothing")
 	one := o.follow(page, orders[7]+"<")
 	assert.False(t, one.offers("decide") || one.offers("refund") || one.offers("cancel"), "nothing is to be done but to look")

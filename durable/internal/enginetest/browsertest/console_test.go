@@ -109,6 +109,12 @@ func TestConsole(t *testing.T) {
 	o.picture("console", 700)
 	o.do(chromedp.Navigate(o.origin + "installation"))
 	o.look("console-installation")
+
+	require.NoError(t, o.Sandbox.Inject(sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(http.StatusBadGateway, sandbox.HTML)}))
+	o.do(chromedp.Navigate(o.origin))
+	o.submit("form[action=look-up-all]")
+	o.says("failed: the service could not be asked")
+	o.look("console-outage")
 }
 
 // A list changes without a reload. A half-filled form stays, and the page says that it is old.
