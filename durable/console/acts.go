@@ -30,7 +30,6 @@ func (c *console[TTx]) act(do act, name string, show handler) handler {
 
 // ended shows what came of an act.
 func (c *console[TTx]) ended(q request, err error, name string, show handler) {
-	c.forget()
 	if err == nil { // the address stays relative: the prefix is not known here
 		q.w.Header().Set("Location", name+"?"+url.Values{"id": {q.id()}, "done": {strings.TrimPrefix(q.URL.Path, "/")}}.Encode())
 		q.w.WriteHeader(http.StatusSeeOther)
@@ -181,7 +180,6 @@ func (c *console[TTx]) erase(q request, _ string) {
 		return
 	}
 	erased, err := c.engine.Erase(q.Context(), reference, q.person.Name, note)
-	c.forget()
 	if err != nil {
 		c.fail(q, err)
 		return

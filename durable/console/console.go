@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"path"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -84,9 +83,6 @@ type console[TTx any] struct {
 	working works
 	ending  context.Context
 	end     context.CancelFunc
-
-	glancing sync.Mutex
-	glanced  glance
 }
 
 // request is a request of a person.
@@ -103,20 +99,18 @@ func (q request) field(name string) string { return strings.TrimSpace(q.Form.Get
 // id is that of a write or a notification, which may have blanks around it.
 func (q request) id() string { return q.Form.Get("id") }
 
-// may is what a person needs for a route.
-type may func(Person) bool
-
-func mayRead(p Person) bool   { return p.Read }
-func mayAct(p Person) bool    { return p.Read && p.Act }
-func mayExport(p Person) bool { return p.Read && p.Export }
-
 // handler shows a page, or does something. notice is why something was not done.
 type handler func(q request, notice string)
 
+// route is a page or a form, and what a person needs for it beside Read.
 type route struct {
 	handle handler
-	may    may
+	may    func(Person) bool
 }
+
+func mayRead(Person) bool     { return true }
+func mayAct(p Person) bool    { return p.Act }
+func mayExport(p Person) bool { return p.Export }
 
 // allRoutes are the pages and the forms. All are in one folder, so that their links need no prefix.
 func (c *console[TTx]) allRoutes() map[string]route {
@@ -232,12 +226,11 @@ type page struct {
 	Name, Title string
 	Person      Person
 	Login       string
-	Notice      string // what came of a form
-	Technical   string // the error in it
-	Done        bool   // it was done
-	Address     string // where the page is read anew; empty if it does not change by itself
-	Glance      glance
-	At          time.Time
+	Notice      string  // what came of a form
+	Technical   string  // the error in it
+	Done        bool    // it was done
+	Address     string  // where the page is read anew; empty if it does not change by itself
+	Glance      *glance // nil for one who may not read
 	Content     any
 
 	form  string // which was not done, with what was typed into it
@@ -270,13 +263,13 @@ func (c *console[TTx]) show(q request, p page) {
 
 func (c *console[TTx]) write(q request, status int, p page) {
 	p.Person, p.Login = q.person, c.opts.Login
-	var err error
-	if q.person.Read {
-		if p.Glance, err = c.glance(q.Context()); err != nil {
+	if q.person.Read && p.Glance == nil {
+		g, err := c.glance(q.Context())
+		if err != nil {
 			c.fail(q, err)
 			return
 		}
-		p.At = p.Glance.now()
+		p.Glance = &g
 	}
 	var out bytes.Buffer
 	if err := c.pages.ExecuteTemplate(&out, p.Name, p); err != nil {

@@ -225,15 +225,11 @@ func (c *console[TTx]) find(ctx context.Context, l *list, f durable.Filter) erro
 	if err := c.read(ctx, l, byReceipt); err != nil {
 		return err
 	}
-	g, err := c.glance(ctx)
-	if err != nil {
-		return err
-	}
-	recent := f
 	if f.From.IsZero() && f.To.IsZero() { // no index finds them
-		recent.From = g.now().AddDate(0, 0, -31)
+		f.From = time.Now().AddDate(0, 0, -31)
 	}
-	byAmount, byCard := recent, recent
+	byAmount, byCard := f, f
+	var err error
 	if byAmount.Amount, err = amountIn(text); err == nil {
 		l.Note = "By amount and card: the last 31 days. Fill in a day to look further back."
 		if err := c.read(ctx, l, byAmount); err != nil {

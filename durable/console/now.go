@@ -13,7 +13,7 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// glance is what is for a person now, and what each page counts. It is read at most every two seconds.
+// glance is what is for a person now, and what each page counts.
 type glance struct {
 	Health  durable.Health
 	Charged []row // twice, and neither payment is refunded
@@ -24,17 +24,10 @@ type glance struct {
 	Held    []durable.Notification
 
 	Silent time.Time // since when look-ups have failed; zero if the last one was answered
-	at     time.Time // by this machine
 }
-
-// glanceFor is how long a glance is shown.
-const glanceFor = 2 * time.Second
 
 // mostOpen is how many of each kind a glance has.
 const mostOpen = 1000
-
-// now is the installation's time.
-func (g glance) now() time.Time { return g.Health.At.Add(time.Since(g.at)) }
 
 // Waiting is how much is for a person: what the first page lists. A held notification is tried again by itself for an hour.
 func (g glance) Waiting() int {
@@ -48,12 +41,6 @@ func (g glance) Waiting() int {
 }
 
 func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
-	c.glancing.Lock()
-	defer c.glancing.Unlock()
-	if !c.glanced.at.IsZero() && time.Since(c.glanced.at) < glanceFor {
-		return c.glanced, nil
-	}
-	g.at = time.Now()
 	if g.Health, err = c.engine.Health(ctx); err != nil {
 		return g, err
 	}
@@ -94,7 +81,6 @@ func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
 		g.Held = slices.DeleteFunc(g.Held, func(n durable.Notification) bool { return n.Failures == 0 })
 	}
 	g.Silent = silent(slices.Concat(g.Unknown, g.Person))
-	c.glanced = g
 	return g, nil
 }
 
@@ -115,13 +101,6 @@ func silent(rows []row) (since time.Time) {
 		}
 	}
 	return since
-}
-
-// forget has the next page read all anew.
-func (c *console[TTx]) forget() {
-	c.glancing.Lock()
-	defer c.glancing.Unlock()
-	c.glanced = glance{}
 }
 
 // refundedOne reports whether so much of what an order was charged was refunded that one payment is left at most.
@@ -159,7 +138,7 @@ func (g glance) Alarms() (list []alarm) {
 			list = append(list, alarm{title, fmt.Sprintf(format, args...), technical})
 		}
 	}
-	since := func(t time.Time) string { return span(g.now().Sub(t)) }
+	since := func(t time.Time) string { return span(g.Health.At.Sub(t)) }
 	paused := !h.Paused.IsZero()
 	add(!g.Silent.IsZero(), "The service does not answer", "", "Look-ups have failed for %s. They are made again by themselves.", since(g.Silent))
 	add(paused && h.PausedBy == "", "Nothing is sent", h.PausedFor, "The service has not taken payments for %s. It is tried again by itself. New payments wait.", since(h.Paused))
@@ -185,9 +164,9 @@ func (g glance) Service() string {
 	h := g.Health
 	switch {
 	case !g.Silent.IsZero():
-		return "does not answer"
+		return "does not answer, for " + span(h.At.Sub(g.Silent))
 	case !h.Paused.IsZero() && h.PausedBy == "":
-		return "does not take payments"
+		return "does not take payments, for " + span(h.At.Sub(h.Paused))
 	case h.ServiceAt.IsZero():
 		return "not asked yet"
 	default:
@@ -200,11 +179,11 @@ func (g glance) Sending() string {
 	h := g.Health
 	switch {
 	case !h.Paused.IsZero() && h.PausedBy != "":
-		return "paused by " + h.PausedBy
+		return "no, paused by " + h.PausedBy + ": " + h.PausedFor
 	case !h.Paused.IsZero():
-		return "waits for the service"
+		return "no, they wait for the service"
 	case h.Facility != nil, h.MaybeCopy, !h.Restoring.IsZero() && !h.Read:
-		return "stopped"
+		return "no, see below"
 	default:
 		return "yes"
 	}
@@ -218,13 +197,12 @@ type people struct {
 }
 
 func (c *console[TTx]) first(q request, notice string) {
-	c.forget() // this page is what is so now
 	g, err := c.glance(q.Context())
 	if err != nil {
 		c.fail(q, err)
 		return
 	}
-	c.show(q, page{Name: "now", Title: "Now", Notice: notice, Address: "./", Content: people{g, c.working.now()}})
+	c.show(q, page{Name: "now", Title: "Now", Notice: notice, Address: "./", Glance: &g, Content: people{g, c.working.now()}})
 }
 
 // deed is what a person has done, and the payment that it was about.
@@ -255,7 +233,7 @@ func (c *console[TTx]) installation(q request, notice string) {
 		c.fail(q, err)
 		return
 	}
-	content := service{glance: g, Work: c.working.now(), Yesterday: g.now().In(c.sydney).AddDate(0, 0, -1).Format("2/1/2006")}
+	content := service{glance: g, Work: c.working.now(), Yesterday: g.Health.At.In(c.sydney).AddDate(0, 0, -1).Format("2/1/2006")}
 	for _, event := range events[:min(len(events), mostDeeds)] {
 		d := deed{Event: event, Text: happened(event)}
 		if event.WriteID != "" {
@@ -271,7 +249,7 @@ func (c *console[TTx]) installation(q request, notice string) {
 	if err := c.engine.Ready(q.Context()); err != nil {
 		content.Ready = strings.TrimPrefix(err.Error(), "durable: ")
 	}
-	c.show(q, page{Name: "installation", Title: "Installation", Notice: notice, Address: "installation", Content: content})
+	c.show(q, page{Name: "installation", Title: "Installation", Notice: notice, Address: "installation", Glance: &g, Content: content})
 }
 
 // compare compares a day with the service, meanwhile and from now on.

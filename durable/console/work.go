@@ -18,7 +18,7 @@ type work struct {
 	Running           bool
 }
 
-// works holds the newest work. The zero value is ready.
+// works is the newest work. The zero value is ready.
 type works struct {
 	mu   sync.Mutex
 	work work
@@ -28,6 +28,19 @@ func (w *works) now() work {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.work
+}
+
+// made counts a step, and reports whether there are more.
+func (w *works) made(err error) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.work.Made++
+	if err != nil {
+		w.work.Failed++
+		w.work.Technical = err.Error()
+	}
+	w.work.Running = w.work.Made < w.work.All
+	return w.work.Running
 }
 
 // errFailed means that the service could not be asked.
@@ -46,24 +59,10 @@ func (c *console[TTx]) start(title, by string, all int, step func(ctx context.Co
 	}
 	w.work = work{Title: title, By: by, All: all, Running: true}
 	go func() {
-		for i := range all {
-			err := step(c.ending, i)
-			if i+1 < all {
-				select {
-				case <-time.After(pace):
-				case <-c.ending.Done():
-				}
-			}
-			w.mu.Lock()
-			if w.work.Made++; err != nil {
-				w.work.Failed++
-				w.work.Technical = err.Error()
-			}
-			w.work.Running = i+1 < all && c.ending.Err() == nil
-			running := w.work.Running
-			w.mu.Unlock()
-			c.forget()
-			if !running {
+		for i := 0; w.made(step(c.ending, i)); i++ {
+			select {
+			case <-time.After(pace):
+			case <-c.ending.Done():
 				return
 			}
 		}
@@ -73,7 +72,6 @@ func (c *console[TTx]) start(title, by string, all int, step func(ctx context.Co
 
 // lookUpAll looks up all whose outcome is unknown.
 func (c *console[TTx]) lookUpAll(q request) error {
-	c.forget()
 	g, err := c.glance(q.Context())
 	if err != nil {
 		return err
