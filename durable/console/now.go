@@ -10,7 +10,6 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
-	"github.com/quickstream-go/quickstream/resolve"
 )
 
 // glance is what is for a person now, and what each page counts.
@@ -61,11 +60,11 @@ func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
 		twice := r.Reason == durable.ReasonDoubleCharged
 		switch {
 		case twice && takes(r.Write):
-			back, err := c.refundedOne(ctx, r.Order)
+			both, err := c.both(ctx, r.Order)
 			if err != nil {
 				return g, err
 			}
-			if !back {
+			if len(both) > 0 {
 				g.Charged = append(g.Charged, r)
 			}
 		case twice:
@@ -93,38 +92,15 @@ func silent(rows []row) (since time.Time) {
 		}
 	}
 	for _, r := range rows {
-		if looked := evidence(r.Write); len(looked) > 0 {
-			last := looked[len(looked)-1]
-			if last.Result == resolve.LookupFailed && last.Last.After(answered) && (since.IsZero() || last.At.Before(since)) {
-				since = last.At
-			}
+		looked := evidence(r.Write)
+		if len(looked) == 0 || !looked[len(looked)-1].Last.After(answered) {
+			continue
+		}
+		if failing := r.Case.Failing; !failing.IsZero() && (since.IsZero() || failing.Before(since)) {
+			since = failing
 		}
 	}
 	return since
-}
-
-// refundedOne reports whether so much of what an order was charged was refunded that one payment is left at most.
-func (c *console[TTx]) refundedOne(ctx context.Context, order string) (bool, error) {
-	all, err := c.engine.Writes(ctx, order)
-	if err != nil {
-		return false, err
-	}
-	refunded, left := 0, 0
-	for _, w := range all {
-		if back := w.State == durable.StateVoided || w.State == durable.StateReturned; !w.IsPayment() || !w.Approved() && !back {
-			continue
-		}
-		d, err := c.engine.Details(ctx, w.ID)
-		switch {
-		case err != nil:
-			return false, err
-		case d.Left.IsPositive():
-			left++
-		default:
-			refunded++
-		}
-	}
-	return refunded > 0 && left <= 1, nil
 }
 
 // alarm is something that a person should know. Technical is the error, for developers.

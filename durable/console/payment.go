@@ -39,7 +39,6 @@ type view struct {
 type payee struct {
 	row
 
-	Left  decimal.Decimal
 	Offer offer
 }
 
@@ -133,18 +132,31 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 	v.Elsewhere = slices.ContainsFunc(all, func(other durable.Write) bool {
 		return other.IsPayment() && other.ID != w.ID && other.State.Blocks() && other.ReplacedBy == ""
 	})
-	v.Meaning = meaning(w, v.Elsewhere)
-	if err := c.twice(ctx, &v, all); err != nil {
-		return v, err
-	}
-	if v.Refused && v.OutcomeOpen() {
-		v.Meaning = "It was sent, and what is known of it is not stored yet, because the shop's program refuses it. Do not do it another way."
-	}
-	if v.count(); v.State == durable.StateApproved && v.Taken.IsPositive() && v.Back.GreaterThanOrEqual(v.Amount) && !v.Left.IsPositive() {
-		v.Meaning = "It was taken, and all of it was refunded. The customer gets the money back. The order stays paid."
-		if v.Net().IsPositive() {
-			v.Meaning = "It was taken, and all of it but the surcharge was refunded. The customer gets the money back. The order stays paid."
+	v.Back = w.Refunded
+	for _, f := range v.FollowUps {
+		if refunds := f.Operation == quickstream.OperationRefund || f.Operation == durable.OperationReverse; refunds && f.State.Blocks() && !f.Approved() {
+			v.Pending = v.Pending.Add(f.Amount)
 		}
+	}
+	if w.State == durable.StateVoided || w.State == durable.StateReturned {
+		v.Taken, v.Back = w.Amount, w.Amount
+	}
+	v.Meaning = meaning(w, v.Elsewhere)
+	if takes(w) && w.Approved() && slices.ContainsFunc(all, isTwice) {
+		if v.Both, err = c.both(ctx, w.Order); err != nil {
+			return v, err
+		}
+		if v.Meaning = twice; len(v.Both) == 0 {
+			v.Meaning = "The customer was charged twice for one order, and one payment was refunded, or is being refunded. Do not refund another one for that."
+		}
+	}
+	switch all := v.State == durable.StateApproved && v.Taken.IsPositive() && v.Back.GreaterThanOrEqual(v.Amount); {
+	case v.Refused && v.OutcomeOpen():
+		v.Meaning = "It was sent, and what is known of it is not stored yet, because the shop's program refuses it. Do not do it another way."
+	case all && v.Net().IsPositive():
+		v.Meaning = "It was taken, and all of it but the surcharge was refunded. The customer gets the money back. The order stays paid."
+	case all:
+		v.Meaning = "It was taken, and all of it was refunded. The customer gets the money back. The order stays paid."
 	}
 	v.Offer = c.offer(v)
 	raw, err := json.MarshalIndent(v.Events, "", "  ")
@@ -152,52 +164,36 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 	return v, err
 }
 
-// twice adds the payments of an order that was charged twice, until one of them is refunded.
-func (c *console[TTx]) twice(ctx context.Context, v *view, all []durable.Write) error {
-	isTwice := func(w durable.Write) bool { return w.Reason == durable.ReasonDoubleCharged && takes(w) }
-	if !takes(v.Details.Write) || !v.Approved() || !slices.ContainsFunc(all, isTwice) {
-		return nil
-	}
-	back, err := c.refundedOne(ctx, v.Order)
+// both are the payments of an order that was charged twice; none if one of them was refunded, or is being refunded.
+func (c *console[TTx]) both(ctx context.Context, order string) (both []payee, err error) {
+	all, err := c.engine.Writes(ctx, order)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if back {
-		v.Meaning = "The customer was charged twice for one order, and one payment was refunded, or is being refunded. Do not refund another one for that."
-		return nil
-	}
-	v.Meaning = "The customer was charged twice for one order. Refund one of the two payments, once: nothing does that by itself."
+	charged, refunded := false, false
 	for _, w := range all {
-		if !w.Paid() {
+		charged = charged || isTwice(w)
+		if back := w.State == durable.StateVoided || w.State == durable.StateReturned; !w.IsPayment() || !w.Approved() && !back {
 			continue
 		}
 		d, err := c.engine.Details(ctx, w.ID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if d.Left.IsPositive() {
-			v.Both = append(v.Both, payee{rowOf(w), d.Left, offer{Write: formPrefix + rand.Text()}})
+			both = append(both, payee{rowOf(w), offer{Write: formPrefix + rand.Text()}})
+		} else {
+			refunded = true
 		}
 	}
-	return nil
+	if !charged || refunded && len(both) <= 1 {
+		return nil, nil
+	}
+	return both, nil
 }
 
-// count adds up what was refunded.
-func (v *view) count() {
-	for _, f := range v.FollowUps {
-		refunds := f.Operation == quickstream.OperationRefund || f.Operation == durable.OperationReverse && what(f) != "Void"
-		switch {
-		case !refunds || !f.State.Blocks():
-		case f.Approved():
-			v.Back = v.Back.Add(f.Amount)
-		default:
-			v.Pending = v.Pending.Add(f.Amount)
-		}
-	}
-	if v.State == durable.StateVoided || v.State == durable.StateReturned {
-		v.Taken, v.Back = v.Amount, v.Amount
-	}
-}
+// isTwice reports whether a payment is the second one of its order.
+func isTwice(w durable.Write) bool { return w.Reason == durable.ReasonDoubleCharged && takes(w) }
 
 // offer is what durable allows now, and nothing else.
 func (c *console[TTx]) offer(v view) offer {

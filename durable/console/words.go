@@ -93,57 +93,47 @@ func label(s durable.Standing) string {
 // meaning is a sentence on where a write is. With elsewhere another payment of its order was taken, or may be: a payment, or
 // the pre-authorisation of a capture.
 func meaning(w durable.Write, elsewhere bool) string {
-	again, blocked, unpaid := "No money was taken, and the order can be paid again.", "The order cannot be paid again until a person decides.", "The order is not paid."
-	if elsewhere {
-		again, blocked, unpaid = "No money was taken by it. The other payments of the order are below.", "The other payments of the order are below.", ""
-	}
-	const unknown = "It was sent, and its outcome is not known yet. The service is asked again by itself. Do not take the money another way."
-	const ask = "Look-ups cannot find out what became of it. Give the evidence below to the service's support, and then decide. " // a person does
-	taking := map[durable.State]string{
-		durable.StateQueued:      "It waits to be sent. Nothing has happened to the money yet.",
-		durable.StateSending:     "It is being sent, or was sent and the answer is not here yet.",
-		durable.StatePending:     unknown,
-		durable.StateUnknown:     unknown,
-		durable.StateApproved:    "The money was taken.",
-		durable.StateDeclined:    "The service or the customer's bank said no. " + again,
-		durable.StateNotSent:     "It was given up before it was sent. " + again,
-		durable.StateNeedsPerson: ask + blocked,
-		durable.StateVoided:      "It was cancelled before settlement. The customer has the money.",
-		durable.StateReturned:    "The bank has returned the money after it was approved. " + unpaid,
-	}
-	other := map[durable.State]string{
-		durable.StateApproved: "The service has done it.", durable.StateDeclined: "It was not done, and can be asked for again.", durable.StateNotSent: "It was not done, and can be asked for again.",
-		durable.StatePending: "It was sent, and its outcome is not known yet. The service is asked again by itself. Do not do it another way.",
-		durable.StateUnknown: "It was sent, and its outcome is not known yet. The service is asked again by itself. Do not do it another way.",
-	}
+	const others = "The other payments of the order are below."
 	money := takes(w)
+	taken, not, wait, blocked, unpaid := "The money was taken.", "No money was taken, and the order can be paid again.", "Do not take the money another way.",
+		"The order cannot be paid again until a person decides.", "The order is not paid."
+	if elsewhere {
+		not, blocked, unpaid = "No money was taken by it. "+others, others, ""
+	}
+	if !money {
+		taken, not, wait, blocked = "The service has done it.", "It was not done, and can be asked for again.", "Do not do it another way.", ""
+	}
 	switch name := w.Name(); {
 	case name == "queued" && w.Operation == quickstream.OperationRefund:
 		return "It waits to be sent: a refund is possible once its payment has settled, which can take a day or more."
 	case name == "queued" && w.Sends > 0 && money:
-		return "It was sent, and the service could not take it then. It is looked up, and then sent again by itself. Do not take the money another way."
-	case name == "needs_person.not_found" && money:
-		return "The service shows nothing that may be it. That is no proof that no money was taken: ask its support. " + blocked
-	case name == "needs_person.not_found":
-		return "The service shows nothing that may be it. That is no proof that it was not done: ask its support."
-	case name == "needs_person.look_ups_failed":
-		return "The service could not be asked: look-ups have failed. Look it up again when the service answers. " + blocked
-	case name == "needs_person.double_charged" && money:
-		return "The customer was charged twice for one order. Refund one of the two payments, once: nothing does that by itself."
-	case name == "needs_person.double_charged":
+		return "It was sent, and the service could not take it then. It is looked up, and then sent again by itself. " + wait
+	case name == "needs_person.double_charged" && !money:
 		return "The service has done it twice. Nothing undoes that by itself: ask its support with the evidence below."
-	case name == "pending.suspended":
-		return "Fraud screening holds it: somebody releases or refuses it in the service's portal. Do not take the money another way."
-	case name == "returned.reversed":
-		return "The service has reversed it. The customer has the money. " + unpaid
-	case name == "declined.refused" && money:
-		return "The service did not accept the request. " + again
-	case !money && other[w.State] != "":
-		return other[w.State]
 	default:
-		return taking[w.State]
+		texts := map[string]string{
+			"queued":                       "It waits to be sent. Nothing has happened to the money yet.",
+			"sending":                      "It is being sent, or was sent and the answer is not here yet.",
+			"pending":                      "It was sent, and its outcome is not known yet. The service is asked again by itself. " + wait,
+			"pending.suspended":            "Fraud screening holds it: somebody releases or refuses it in the service's portal. " + wait,
+			"unknown":                      "It was sent, and its outcome is not known yet. The service is asked again by itself. " + wait,
+			"approved":                     taken,
+			"declined":                     "The service or the customer's bank said no. " + not,
+			"declined.refused":             "The service did not accept the request. " + not,
+			"not_sent":                     "It was given up before it was sent. " + not,
+			"needs_person":                 "Look-ups cannot find out what became of it. Give the evidence below to the service's support, and then decide. " + blocked,
+			"needs_person.not_found":       "The service shows nothing that may be it. That is no proof that no money was taken: ask its support. " + blocked,
+			"needs_person.look_ups_failed": "The service could not be asked: look-ups have failed. Look it up again when the service answers. " + blocked,
+			"needs_person.double_charged":  twice,
+			"voided":                       "It was cancelled before settlement. The customer has the money.",
+			"returned":                     "The bank has returned the money after it was approved. " + unpaid,
+			"returned.reversed":            "The service has reversed it. The customer has the money. " + unpaid,
+		}
+		return cmp.Or(texts[name], texts[string(w.State)])
 	}
 }
+
+const twice = "The customer was charged twice for one order. Refund one of the two payments, once: nothing does that by itself."
 
 // found is what a look-up came to.
 func found(r resolve.LookupResult) string {

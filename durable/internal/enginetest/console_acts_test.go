@@ -142,6 +142,7 @@ func TestConsoleUnknown(t *testing.T) {
 	page := o.page("jo", o.lost("A").ID)
 	assert.Contains(t, page.body, "<dt>Taken</dt><dd>not known</dd>")
 	assert.Contains(t, page.body, "<dt>Net</dt><dd><strong>not known</strong></dd>")
+	assert.NotContains(t, page.body, "Being refunded")
 	o.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 1})
 	o.pay("B", o.card(sandbox.CardAttempted))
 	found := o.Settled("B")
