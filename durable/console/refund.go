@@ -69,8 +69,11 @@ func (c *console[TTx]) refunding(q request) (r refunding, err error) {
 	default:
 		return r, errForm("Choose how much.")
 	}
-	if len(r.Both) > 0 || r.IsPayment() && r.Elsewhere {
+	switch {
+	case len(r.Both) > 0:
 		r.Text = "Only this payment goes back. The order stays paid by the other one, and cannot be paid again."
+	case r.IsPayment() && r.Elsewhere:
+		r.Text = "Only this payment goes back. The other payments of the order stay as they are."
 	}
 	if r.Back.GreaterThan(r.Left) || !r.Offer.Refund {
 		return r, durable.ErrTooMuch

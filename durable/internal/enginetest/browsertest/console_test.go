@@ -31,6 +31,7 @@ type office struct {
 	*tab
 	*durabletest.Kit[*sql.Tx]
 
+	db     *sql.DB
 	origin string
 }
 
@@ -50,7 +51,7 @@ func openOffice(t *testing.T) *office {
 	server := httptest.NewServer(http.StripPrefix("/office", handler))
 	t.Cleanup(server.Close)
 	t.Cleanup(handler.Close)
-	return &office{p, kit, server.URL + "/office/"}
+	return &office{p, kit, db, server.URL + "/office/"}
 }
 
 // payment is one whose source decides what becomes of it.
@@ -115,6 +116,14 @@ func TestConsole(t *testing.T) {
 	o.submit("form[action=look-up-all]")
 	o.says("failed: the service could not be asked")
 	o.look("console-outage")
+
+	o.Sandbox.ClearFaults()
+	twice := o.Settled(o.pay("ORDER-1046", sandbox.CardAttempted)).ID
+	_, err := o.db.ExecContext(t.Context(), "UPDATE quickstream_write SET state = 'needs_person', reason = 'double_charged' WHERE id = $1", twice)
+	require.NoError(t, err)
+	o.do(chromedp.Navigate(o.origin + "payment?id=" + twice))
+	o.says("Refund one of the two")
+	o.look("console-twice")
 }
 
 // A list changes without a reload. A half-filled form stays, and the page says that it is old.
