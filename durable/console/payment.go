@@ -199,8 +199,10 @@ func isTwice(w durable.Write) bool { return w.Reason == durable.ReasonDoubleChar
 func (c *console[TTx]) offer(v view) offer {
 	w := v.Details.Write
 	o := offer{Write: formPrefix + rand.Text(), Refund: v.Left.IsPositive(), Part: len(v.Both) == 0, Cancel: w.State == durable.StateQueued}
+	if o.Notify = v.Refused || !w.State.InProgress(); w.Reason == durable.ReasonDoubleCharged {
+		return o // nothing is to be found out
+	}
 	o.LookUp = w.State == durable.StateUnknown || w.State == durable.StatePending || w.State == durable.StateNeedsPerson || w.State == durable.StateSending
-	o.Notify = v.Refused || !w.State.InProgress()
 	_, sending := errors.AsType[*durable.StillSendingError](v.NotDecidable)
 	switch {
 	case v.NotDecidable == nil && tooEarly(v) != "":

@@ -95,6 +95,7 @@ func TestConsoleChargedTwice(t *testing.T) {
 	}
 	assert.Equal(t, 2, strings.Count(page.body, `action="refund"`), "one for each")
 	assert.NotContains(t, page.body, "A part")
+	assert.False(t, page.offers("look-up") || page.offers("decide") || page.offers("cancel"))
 	for _, wrong := range []string{"part", "void"} {
 		assert.Equal(t, http.StatusUnprocessableEntity, o.submit("kim", page, "refund", "how", wrong, "amount", "1.00").status)
 	}
