@@ -20,6 +20,7 @@ type glance struct {
 	Person  []row // whose outcome a person finds out
 	Unknown []row // that are looked up by themselves
 	Refused []row // by the shop's program
+	Unsent  []row // that could not be sent, and are tried again
 	Held    []durable.Notification
 
 	Silent time.Time // since when look-ups have failed; zero if the last one was answered
@@ -47,6 +48,7 @@ func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
 	for rows, f := range map[*[]row]durable.Filter{
 		&person:    {States: []durable.State{durable.StateNeedsPerson}, Limit: mostOpen},
 		&g.Unknown: {States: []durable.State{durable.StateUnknown}, Limit: mostOpen},
+		&g.Unsent:  {States: []durable.State{durable.StateQueued}, Limit: mostOpen},
 		&g.Refused: {Refused: true, Limit: mostOpen},
 	} {
 		found, err := c.engine.List(ctx, f)
@@ -56,6 +58,7 @@ func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
 		*rows = rowsOf(found.Writes)
 	}
 	g.Refused = slices.DeleteFunc(g.Refused, func(r row) bool { return r.Failures == 0 }) // it was not told yet
+	g.Unsent = slices.DeleteFunc(g.Unsent, func(r row) bool { return r.Failures == 0 || !takes(r.Write) }) // a refund waits for its day
 	for _, r := range person {
 		twice := r.Reason == durable.ReasonDoubleCharged
 		switch {
@@ -118,6 +121,8 @@ func (g glance) Alarms() (list []alarm) {
 	paused := !h.Paused.IsZero()
 	add(!g.Silent.IsZero(), "The service does not answer", "", "Look-ups have failed for %s. They are made again by themselves.", since(g.Silent))
 	add(paused && h.PausedBy == "", "Nothing is sent", h.PausedFor, "The service has not taken payments for %s. It is tried again by itself. New payments wait.", since(h.Paused))
+	add(!paused && len(g.Unsent) > 0, "The service cannot be reached", g.unsent().Problem,
+		"%s could not be sent, the oldest written %s ago. Nothing was taken. They are tried again by themselves.", count(len(g.Unsent), "payment"), since(g.unsent().Written))
 	add(paused && h.PausedBy != "", "Paused", "", "%s has paused the installation, %s ago: %s. Nothing is sent until a person goes on.", h.PausedBy, since(h.Paused), h.PausedFor)
 	add(h.Unknown > 0 && h.UnknownFor > 2*time.Minute, "Outcome unknown", "",
 		"%s, the oldest for %s. Do not take the money another way, and do not refund it. They are looked up by themselves.", count(h.Unknown, "payment"), span(h.UnknownFor))
@@ -135,7 +140,15 @@ func (g glance) Alarms() (list []alarm) {
 	return list
 }
 
-// Service says whether the service answers, and Sending whether payments are sent.
+// unsent is the oldest that could not be sent.
+func (g glance) unsent() row {
+	if len(g.Unsent) == 0 {
+		return row{}
+	}
+	return g.Unsent[len(g.Unsent)-1]
+}
+
+// Service says whether the service answers.
 func (g glance) Service() string {
 	h := g.Health
 	switch {
@@ -143,6 +156,8 @@ func (g glance) Service() string {
 		return "does not answer, for " + span(h.At.Sub(g.Silent))
 	case !h.Paused.IsZero() && h.PausedBy == "":
 		return "does not take payments, for " + span(h.At.Sub(h.Paused))
+	case len(g.Unsent) > 0:
+		return "cannot be reached"
 	case h.ServiceAt.IsZero():
 		return "not asked yet"
 	default:
@@ -160,6 +175,10 @@ func (g glance) Sending() string {
 		return "no, they wait for the service"
 	case h.Facility != nil, h.MaybeCopy, !h.Restoring.IsZero() && !h.Read:
 		return "no, see below"
+	case len(g.Unsent) > 0:
+		return "no, they are tried again"
+	case !g.Silent.IsZero():
+		return "yes, without an answer"
 	default:
 		return "yes"
 	}

@@ -264,7 +264,7 @@ func (v view) Trouble() string {
 	switch failed := v.Failures > 0; {
 	case v.Refused:
 		return "The shop's program refuses what is known of it. Its developers have to repair that. Nothing is lost."
-	case v.State == durable.StateQueued && failed:
+	case v.State == durable.StateQueued && failed && takes(v.Details.Write):
 		return fmt.Sprintf("It could not be sent, %s. It is tried again by itself.", cmp.Or(map[int]string{1: "once"}[v.Failures], fmt.Sprint(v.Failures, " times")))
 	default:
 		return ""

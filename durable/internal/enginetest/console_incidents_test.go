@@ -67,6 +67,23 @@ func TestConsoleOutage(t *testing.T) {
 	o.Judge(orders...)
 }
 
+// Where nothing can be sent at all, nothing is unknown, and it is not well.
+func TestConsoleUnreachable(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	o.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Unreachable(sandbox.ConnectionRefused)})
+	o.pay("A", o.card(sandbox.CardAttempted))
+	o.eventually(func() bool { return o.shop.get("A").Failures > 0 }, "it could not be sent")
+	page := o.get("jo", "")
+	assert.NotContains(t, page.body, "All is well.")
+	assert.Contains(t, page.body, "1 payment could not be sent")
+	assert.Regexp(t, "(?s)<summary>Technical</summary>.*nothing was sent", page.body)
+	assert.Contains(t, o.page("jo", "A").body, "It could not be sent, once. It is tried again by itself.")
+	o.Sandbox.ClearFaults()
+	assert.True(t, o.Settled("A").Paid())
+	assert.NotContains(t, o.get("jo", "").body, "could not be sent")
+}
+
 // After an outage the schedule finds all by itself.
 func TestConsoleOutageAlone(t *testing.T) {
 	t.Parallel()
@@ -145,6 +162,9 @@ func TestConsoleCancel(t *testing.T) {
 	o.clicks = 0
 	page := o.follow(o.get("jo", "payments?find=a"), "A<")
 	assert.Contains(t, page.body, "Refund of $5.00: not sent yet.")
+	assert.NotContains(t, page.body, "could not be sent", "it waits for the settlement")
+	assert.NotContains(t, o.get("jo", "").body, "could not be sent", "it waits for the settlement")
+	o.clicks--
 	page = o.submit("jo", page, "cancel")
 	assert.Contains(t, page.body, "cancelled before it was sent")
 	assert.Equal(t, 3, o.clicks)
