@@ -57,7 +57,7 @@ func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
 		}
 		*rows = rowsOf(found.Writes)
 	}
-	g.Refused = slices.DeleteFunc(g.Refused, func(r row) bool { return r.Failures == 0 }) // it was not told yet
+	g.Refused = slices.DeleteFunc(g.Refused, func(r row) bool { return r.Failures == 0 })                  // it was not told yet
 	g.Unsent = slices.DeleteFunc(g.Unsent, func(r row) bool { return r.Failures == 0 || !takes(r.Write) }) // a refund waits for its day
 	for _, r := range person {
 		twice := r.Reason == durable.ReasonDoubleCharged
@@ -200,12 +200,11 @@ func (c *console[TTx]) first(q request, notice string) {
 	c.show(q, page{Name: "now", Title: "Now", Notice: notice, Address: "./", Glance: &g, Content: people{g, c.working.now()}})
 }
 
-// deed is what a person has done, and the payment that it was about.
+// deed is what was done, and the payment that it was about.
 type deed struct {
 	durable.Event
 
-	Text string
-	Row  row
+	Row row
 }
 
 // service is the page of the installation.
@@ -230,7 +229,7 @@ func (c *console[TTx]) installation(q request, notice string) {
 	}
 	content := service{glance: g, Work: c.working.now(), Yesterday: g.Health.At.In(c.sydney).AddDate(0, 0, -1).Format("2/1/2006")}
 	for _, event := range events[:min(len(events), mostDeeds)] {
-		d := deed{Event: event, Text: happened(event)}
+		d := deed{Event: event}
 		if event.WriteID != "" {
 			w, err := c.engine.Get(q.Context(), event.WriteID)
 			if err != nil && !errors.Is(err, durable.ErrNoWrite) {

@@ -25,9 +25,9 @@ type view struct {
 
 	Method, Meaning string
 	Back, Pending   decimal.Decimal // of a payment; Back was refunded, voided or returned
-	Timeline        []entry
+	Timeline        []deed
 	Below, Others   []row // what follows it, and the other payments of its order
-	Queued          []row // of what follows it
+	Queued          []row // it, or what follows it
 	Elsewhere       bool  // another payment of its order was taken, or may be
 	Both            []payee
 	Refused         bool // the program of the shop has not taken what is known
@@ -40,13 +40,6 @@ type payee struct {
 	row
 
 	Offer offer
-}
-
-// entry is a line of a timeline.
-type entry struct {
-	durable.Event
-
-	What string // for a follow-up
 }
 
 // Net is what is left of what was taken.
@@ -69,7 +62,6 @@ type offer struct {
 	Write   string // the id of what is made by the form, so that a second click makes nothing
 	Refund  bool
 	Part    bool // not of one of two payments: all of it goes back
-	Cancel  bool
 	LookUp  bool
 	Decide  []durable.Verdict
 	Receipt bool   // a decision that it was approved needs one
@@ -79,7 +71,7 @@ type offer struct {
 
 // Mark changes when something else is offered.
 func (v view) Mark() string {
-	return fmt.Sprint(v.Version, v.Offer.Decide, v.Offer.Why, v.Offer.LookUp, v.Offer.Cancel, len(v.Queued), len(v.Both))
+	return fmt.Sprint(v.Version, v.Offer.Decide, v.Offer.Why, v.Offer.LookUp, len(v.Queued), len(v.Both))
 }
 
 func (c *console[TTx]) payment(q request, notice string) {
@@ -104,8 +96,11 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 	v.row = rowOf(w)
 	v.Refused = !w.Notified && w.Failures > 0 && w.State != durable.StateQueued
 	v.Method = map[durable.SourceKind]string{durable.SourceToken: "entered by the customer", durable.SourceAccount: "stored", durable.SourceAgreement: "an agreement"}[v.Source]
+	if w.State == durable.StateQueued {
+		v.Queued = append(v.Queued, v.row)
+	}
 	for _, event := range v.Events {
-		v.Timeline = append(v.Timeline, entry{event, v.What})
+		v.Timeline = append(v.Timeline, deed{event, v.row})
 	}
 	for _, f := range v.FollowUps {
 		r := rowOf(f)
@@ -118,10 +113,10 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 			return v, err
 		}
 		for _, event := range events {
-			v.Timeline = append(v.Timeline, entry{event, r.What})
+			v.Timeline = append(v.Timeline, deed{event, r})
 		}
 	}
-	slices.SortStableFunc(v.Timeline, func(x, y entry) int { return x.At.Compare(y.At) })
+	slices.SortStableFunc(v.Timeline, func(x, y deed) int { return x.At.Compare(y.At) })
 	all, err := c.engine.Writes(ctx, w.Order)
 	if err != nil {
 		return v, err
@@ -198,7 +193,7 @@ func isTwice(w durable.Write) bool { return w.Reason == durable.ReasonDoubleChar
 // offer is what durable allows now, and nothing else.
 func (c *console[TTx]) offer(v view) offer {
 	w := v.Details.Write
-	o := offer{Write: formPrefix + rand.Text(), Refund: v.Left.IsPositive(), Part: len(v.Both) == 0, Cancel: w.State == durable.StateQueued}
+	o := offer{Write: formPrefix + rand.Text(), Refund: v.Left.IsPositive(), Part: len(v.Both) == 0}
 	if o.Notify = v.Refused || !w.State.InProgress(); w.Reason == durable.ReasonDoubleCharged {
 		return o // nothing is to be found out
 	}

@@ -35,7 +35,7 @@ func TestConsoleRefund(t *testing.T) {
 	assert.Equal(t, http.StatusOK, again.status, "a second click is the same refund")
 	other := o.refunds("jo", jo, "part", "5.00", "a torn page")
 	assert.Equal(t, http.StatusUnprocessableEntity, other.status)
-	assert.Contains(t, other.body, "Your form was sent before")
+	assert.Contains(t, other.body, "Something has happened to the payment since your page was shown")
 	second := o.refunds("kim", kim, "all", "", "a torn page")
 	assert.Equal(t, http.StatusUnprocessableEntity, second.status)
 	assert.Contains(t, second.body, "Something has happened to the payment since your page was shown")
