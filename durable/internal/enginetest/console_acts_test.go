@@ -120,6 +120,9 @@ func TestConsoleDecide(t *testing.T) {
 	} {
 		answer := o.submit("jo", page, "decide", wrong...)
 		assert.Equal(t, http.StatusUnprocessableEntity, answer.status, name)
+		if name == "not there" {
+			assert.Contains(t, answer.body, `value="1234567890"`, "what was typed stays")
+		}
 		page = o.submit("jo", answer, "look-up")
 	}
 	answer := o.submit("jo", page, "decide", "verdict", "declined", "note", "support says so")

@@ -3,7 +3,6 @@ package enginetest
 import (
 	"database/sql"
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -97,16 +96,6 @@ func TestConsoleLookUpFails(t *testing.T) {
 	assert.Contains(t, page.body, "Not done. The service could not be asked.")
 	o.Sandbox.ClearFaults()
 	assert.Contains(t, o.submit("jo", page, "look-up").body, "The service was asked.")
-}
-
-// Nobody is shown the payments of all customers as those of one without a reference.
-func TestConsoleNoCustomer(t *testing.T) {
-	t.Parallel()
-	o := openOffice(t)
-	o.paid("A")
-	page := o.send("jo", http.MethodPost, "find", url.Values{"find": {" "}})
-	assert.Equal(t, http.StatusSeeOther, page.status)
-	assert.Empty(t, page.orders())
 }
 
 // What was restored, and may be a copy, is shown to all. A person ends it, and confirms it, and stands in the history.

@@ -141,7 +141,7 @@ func (p *tab) look(name string) {
 	for _, at := range []struct {
 		scheme string
 		width  int64
-	}{{"light", 320}, {"light", 390}, {"light", 1280}, {"dark", 390}, {"dark", 1280}} {
+	}{{"dark", 390}, {"dark", 1280}, {"light", 320}, {"light", 390}, {"light", 1280}} {
 		width, name := at.width, name+", "+at.scheme
 		_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: at.scheme}}})
 		require.NoError(p, err)
