@@ -143,7 +143,9 @@ func (p *tab) look(name string) {
 		width  int64
 	}{{"dark", 390}, {"dark", 1280}, {"light", 320}, {"light", 390}, {"light", 1280}} {
 		width, name := at.width, name+", "+at.scheme
-		_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: at.scheme}}})
+		_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: at.scheme}}, //nolint:misspell // the name is CSS's
+		})
 		require.NoError(p, err)
 		p.do(chromedp.EmulateViewport(width, 844))
 		wide, err := chromedp.Run(p.ctx, chromedp.Evaluate[int64]("document.documentElement.scrollWidth"))
