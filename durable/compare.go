@@ -22,10 +22,24 @@ type Comparison struct {
 	At           time.Time        `json:"at,omitzero"`
 	Transactions int              `json:"transactions"`
 	Differences  int              `json:"differences"`
+	// Found are the first of them, up to 100.
+	Found []Found `json:"found,omitempty"`
 	// FailingSince is since when each comparison has failed; zero if the last one did not. Problem says why.
 	FailingSince time.Time `json:"failingSince,omitzero"`
 	Problem      string    `json:"problem,omitempty"`
 }
+
+// Found is a difference as it stands in [Comparison]: what is needed to find the payment.
+type Found struct {
+	Kind          DifferenceKind  `json:"kind"`
+	WriteID       string          `json:"write,omitempty"` // empty if there is none here
+	Order         string          `json:"order,omitempty"`
+	ReceiptNumber string          `json:"receipt,omitempty"`
+	Amount        decimal.Decimal `json:"amount"`
+}
+
+// mostFound is how many differences stand in a [Comparison].
+const mostFound = 100
 
 // comparisonName is the name under which the last comparison stands.
 const comparisonName = "comparison"
@@ -55,7 +69,7 @@ func (e *engine) counted(ctx context.Context, date quickstream.Date) error {
 		}
 		switch {
 		case failed == nil:
-			last = Comparison{Day: date, At: now, Transactions: c.transactions, Differences: c.differences}
+			last = Comparison{Day: date, At: now, Transactions: c.transactions, Differences: c.differences, Found: c.found}
 		case last.FailingSince.IsZero():
 			last.FailingSince = now
 			fallthrough
@@ -86,6 +100,7 @@ func readComparison(ctx context.Context, tx tx) (c Comparison, err error) {
 type comparison struct {
 	*engine
 	transactions, differences int
+	found                     []Found
 
 	date     quickstream.Date
 	receipts map[string]bool // of all that the service has

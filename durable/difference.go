@@ -92,6 +92,16 @@ func (r *row) differsInAmount(t *quickstream.Transaction) bool {
 // differ notifies OnDifference, and counts.
 func (c *comparison) differ(ctx context.Context, d Difference) error {
 	c.differences++
+	if len(c.found) < mostFound {
+		found := Found{d.Kind, d.Write.ID, d.Write.Order, d.Write.ReceiptNumber, d.Write.Amount}
+		if t := d.Transaction; t != nil {
+			found.ReceiptNumber = t.ReceiptNumber
+			if t.PrincipalAmount != nil {
+				found.Amount = t.PrincipalAmount.Amount
+			}
+		}
+		c.found = append(c.found, found)
+	}
 	if c.onDifference == nil {
 		return nil
 	}

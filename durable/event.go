@@ -75,10 +75,10 @@ func (e *Engine[TTx]) Events(ctx context.Context, id string) (list []Event, err 
 	return list, err
 }
 
-// EventsBy returns the newest events that a person has caused, up to 1000.
+// EventsBy returns the newest events that a person has caused, up to 1000; without a name those of all persons.
 func (e *Engine[TTx]) EventsBy(ctx context.Context, by string) (list []Event, err error) {
 	err = within(ctx, e.db, func(tx tx) error {
-		list, err = e.events(ctx, tx, "by <> '' AND by = $1 ORDER BY at DESC LIMIT 1000", by)
+		list, err = e.events(ctx, tx, "by <> '' AND (by = $1 OR $1 = '') ORDER BY at DESC, number DESC LIMIT 1000", by)
 		return err
 	})
 	if err != nil {

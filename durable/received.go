@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
@@ -17,11 +19,28 @@ type Notification struct {
 	ID, Digest string
 	// EventType is what the notification says that it is about; empty if it cannot be read.
 	EventType webhooks.EventType
-	Received  time.Time
+	// Order, ReceiptNumber and Amount are those of the transaction that it is about; empty if it is about none. They are
+	// not confirmed: anybody who can reach the endpoint and sign may have written them.
+	Order, ReceiptNumber string
+	Amount               decimal.Decimal
+	Received             time.Time
 	// Failures counts how often in a row it could not be confirmed or its hook has failed. With any it is held:
 	// Problem says why.
 	Failures int
 	Problem  string
+}
+
+// about takes over what a person recognises a payment by.
+func (n *Notification) about(event webhooks.Event) {
+	payment, is := event.(*webhooks.PaymentEvent)
+	if !is {
+		return
+	}
+	t := payment.Transaction()
+	n.Order, n.ReceiptNumber = t.Metadata[orderMember], t.ReceiptNumber
+	if t.PrincipalAmount != nil {
+		n.Amount = t.PrincipalAmount.Amount
+	}
 }
 
 // Notifications returns up to 1000 notifications that wait to be confirmed, the oldest first, and where
@@ -48,6 +67,9 @@ func (e *Engine[TTx]) Notifications(ctx context.Context, after Cursor, limit int
 			}
 			if parsed, err := webhooks.Parse([]byte(raw)); err == nil {
 				n.EventType = parsed.EventType
+				if event, err := parsed.Event(); err == nil {
+					n.about(event)
+				}
 			}
 			list = append(list, n)
 			return nil

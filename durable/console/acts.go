@@ -12,7 +12,6 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
-	"github.com/quickstream-go/quickstream/resolve"
 )
 
 // act does what a form asks for. Each is one call of durable.
@@ -25,25 +24,32 @@ func (c *console[TTx]) act(do act, name string, show handler) handler {
 		if oneLine(q.field("note")) {
 			err = do(q)
 		}
-		c.forget()
-		if err == nil { // the address stays relative: the prefix is not known here
-			q.w.Header().Set("Location", name+"?"+url.Values{"id": {q.id()}, "done": {strings.TrimPrefix(q.URL.Path, "/")}}.Encode())
-			q.w.WriteHeader(http.StatusSeeOther)
-			return
-		}
-		if notice := c.notice(err); notice != "" {
-			show(q, "Not done. "+notice)
-			return
-		}
-		c.fail(q, err)
+		c.ended(q, err, name, show)
 	}
+}
+
+// ended shows what came of an act.
+func (c *console[TTx]) ended(q request, err error, name string, show handler) {
+	if err == nil { // the address stays relative: the prefix is not known here
+		q.w.Header().Set("Location", name+"?"+url.Values{"id": {q.id()}, "done": {strings.TrimPrefix(q.URL.Path, "/")}}.Encode())
+		q.w.WriteHeader(http.StatusSeeOther)
+		return
+	}
+	notice, technical := c.notice(err)
+	if notice == "" {
+		c.fail(q, err)
+		return
+	}
+	q.technical = technical
+	show(q, "Not done. "+notice)
 }
 
 // done says what was done.
 func done(name string) string {
 	return map[string]string{
-		"refund": "It is stored, and sent by itself. What becomes of it is shown here.", "decide": "Decided.", "pay-again": "Another payment is stored, and sent by itself.",
+		"refund": "The refund is stored, and sent by itself. What becomes of it is shown here.", "decide": "Decided.",
 		"look-up": "The service was asked. What is known now is shown here.", "notify": "The shop's program has accepted the outcome.",
+		"cancel": "Cancelled, if it was not sent before.", "look-up-all": "All are looked up, one after the other.", "compare": "It is being compared.",
 		"retry": "It is tried again now. If it stays here it has failed again.", "pause": "Paused.", "unpause": "It goes on.",
 		"confirm-history": "Done.", "end-restoring": "Done.", "confirm-facility": "Done.",
 	}[name]
@@ -57,36 +63,43 @@ func oneLine(text string) bool {
 	return text != "" && len(text) <= 200 && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// notice says why something was not done; "" if that is not known.
-func (c *console[TTx]) notice(err error) string {
+// notice says why something was not done, and the error for developers; "" if that is not known.
+func (c *console[TTx]) notice(err error) (notice, technical string) {
 	if wrong, isForm := errors.AsType[errForm](err); isForm {
-		return wrong.Error()
+		return wrong.Error(), ""
 	}
 	if sending, isSending := errors.AsType[*durable.StillSendingError](err); isSending {
-		return "It may be on its way to the service until " + c.stamp(sending.Until) + ". Look it up and decide after that."
+		return "It may be on its way to the service until " + c.stamp(sending.Until) + ". Look it up and decide after that.", ""
 	}
 	for _, known := range []struct {
 		err  error
 		text string
 	}{
+		{errFailed, "The service could not be asked. Try again later."},
 		{durable.ErrStale, "Something has happened to the payment since your page was shown, perhaps by another person. Here it is now."},
 		{durable.ErrIDReused, "Your form was sent before, with something else in it. What was stored then is below. Here is a new form."},
 		{durable.ErrLookUpFirst, "The last look-up is older than a minute. Look it up now: then you can decide."},
 		{durable.ErrTooMuch, "That is more than is left of the payment, or its money has come back already."},
-		{durable.ErrOrderOpen, "Another payment of the order was taken, or may be."},
+		{durable.ErrTooLate, "It is too late: it was sent."},
 		{durable.ErrInProgress, "There is no outcome yet that the shop's program could be notified of."},
 		{durable.ErrNotAllowed, "It cannot be done: " + strings.TrimPrefix(err.Error(), "durable: ") + "."},
 		{quickstream.ErrNotFound, "The service has no transaction with that receipt number."},
 		{quickstream.ErrInvalid, "The service would not take what was filled in."},
 	} {
 		if errors.Is(err, known.err) {
-			return known.text
+			return known.text, ""
 		}
 	}
 	if strings.Contains(err.Error(), "OnOutcome") {
-		return "The shop's program refuses the outcome again: " + err.Error() + "."
+		technical = err.Error()
+		for err != nil { // the hook's own message is the merchant's
+			if err = errors.Unwrap(err); err != nil {
+				technical += "\n" + err.Error()
+			}
+		}
+		return "The shop's program refuses the outcome again. Its developers have to repair that.", technical
 	}
-	return ""
+	return "", ""
 }
 
 // newWrite is what a form makes: under the id of the form, and about the version that it shows.
@@ -100,33 +113,6 @@ func newWrite(q request) (durable.NewWrite, error) {
 
 // formPrefix begins the ids that forms have.
 const formPrefix = "console-"
-
-func (c *console[TTx]) refund(q request) error {
-	w, err := newWrite(q)
-	if err != nil {
-		return err
-	}
-	params := quickstream.RefundParams{Currency: quickstream.Currency(q.field("currency"))}
-	how := q.field("how")
-	if how == "part" {
-		if params.PrincipalAmount, err = amountIn(q.field("amount")); err != nil {
-			return err
-		}
-	}
-	return c.within(q.Context(), func(tx TTx) (err error) {
-		switch how {
-		case "all":
-			_, _, err = c.engine.Reverse(q.Context(), tx, w, q.id())
-		case "part":
-			_, _, err = c.engine.Refund(q.Context(), tx, w, q.id(), params)
-		case "void":
-			_, _, err = c.engine.Void(q.Context(), tx, w, q.id())
-		default:
-			err = errForm("Choose how much.")
-		}
-		return err
-	})
-}
 
 func (c *console[TTx]) decide(q request) error {
 	w, err := newWrite(q)
@@ -152,9 +138,9 @@ func (c *console[TTx]) decide(q request) error {
 		return errForm("Choose what became of it.")
 	case d.Verdict == durable.VerdictApproved && d.ReceiptNumber == "" && v.Offer.Receipt:
 		return errForm("What was approved has a receipt number: ask support for it.")
-	case d.ReceiptNumber != "" && isTransaction(v.Record):
+	case d.ReceiptNumber != "":
 		if err := c.engine.CheckReceipt(q.Context(), q.id(), d.ReceiptNumber); err != nil {
-			if c.notice(err) == "" {
+			if notice, _ := c.notice(err); notice == "" {
 				c.opts.Logger.WarnContext(q.Context(), "console: a receipt could not be read", "error", err)
 				err = errForm("The service cannot be asked about the receipt now. Try again.")
 			}
@@ -164,42 +150,17 @@ func (c *console[TTx]) decide(q request) error {
 	return c.within(q.Context(), func(tx TTx) error { return c.engine.Decide(q.Context(), tx, q.id(), d) })
 }
 
-func (c *console[TTx]) payAgain(q request) error {
-	w, err := newWrite(q)
-	if err != nil {
-		return err
-	}
-	p, err := c.engine.Get(q.Context(), q.id())
-	if err != nil {
-		return err
-	}
-	if !p.IsPayment() || c.opts.PayAgain == nil {
-		return durable.ErrNotAllowed
-	}
-	params, err := c.opts.PayAgain(q.Context(), p)
-	if err != nil {
-		return fmt.Errorf("console: PayAgain: %w", err)
-	}
-	w.Order = p.Order
-	return c.within(q.Context(), func(tx TTx) error {
-		_, _, err := c.engine.PayAgain(q.Context(), tx, w, durable.Replacement{Of: q.id(), Version: w.Version, By: w.By, Note: w.Note}, params)
-		return err
-	})
-}
-
 func (c *console[TTx]) lookUp(q request) error {
-	list, err := c.engine.LookUp(q.Context(), q.person.Name, q.field("note"), q.id())
-	if err != nil {
-		return err
-	}
-	if looks := evidence(list[0]); len(looks) > 0 && looks[len(looks)-1].Result == resolve.LookupFailed {
-		return errForm("The service could not be asked. Try again later.")
-	}
-	return nil
+	return c.lookUpOne(q.Context(), q.person.Name, q.field("note"), q.id())
 }
 
 func (c *console[TTx]) notifyAgain(q request) error {
 	return c.engine.NotifyAgain(q.Context(), q.id(), q.person.Name, q.field("note"))
+}
+
+// cancel ends what is still queued.
+func (c *console[TTx]) cancel(q request) error {
+	return c.engine.Cancel(q.Context(), q.id(), q.person.Name, q.field("note"))
 }
 
 // retry has a notification confirmed now. One that waits no more was confirmed meanwhile.
@@ -213,13 +174,12 @@ func (c *console[TTx]) retry(q request) error {
 
 // erase removes the personal data of a customer.
 func (c *console[TTx]) erase(q request, _ string) {
-	reference, note := q.field("reference"), q.field("note")
+	reference, note := q.field("find"), q.field("note")
 	if reference == "" || !oneLine(note) || q.field("sure") == "" {
-		c.customer(q, "Not done. Say that you are sure. "+noReason)
+		c.search(q, "Not done. Say that you are sure. "+noReason)
 		return
 	}
 	erased, err := c.engine.Erase(q.Context(), reference, q.person.Name, note)
-	c.forget()
 	if err != nil {
 		c.fail(q, err)
 		return

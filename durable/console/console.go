@@ -9,12 +9,12 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
-	"sync"
 	"time"
+	"unicode/utf8"
 
-	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 )
 
@@ -29,12 +29,9 @@ type Person struct {
 
 // Options are the merchant's choices.
 type Options struct {
-	// Authorize says who makes a request. It is asked on each one, and each minute of a stream. The console
-	// has no login: an error or a person who may not read gets 403. Required.
+	// Authorize says who makes a request. It is asked on each one: a page that is shown reads itself anew every few
+	// seconds. The console has no login: an error or a person who may not read gets 403. Required.
 	Authorize func(*http.Request) (Person, error)
-	// PayAgain returns the parameters of another payment instead of one that is not found, as by the customer's
-	// stored account. Without it the console does not offer that.
-	PayAgain func(ctx context.Context, p durable.Write) (quickstream.TransactionParams, error)
 	// Login is the address of the merchant's page where people log out; none is linked if it is empty.
 	Login string
 	// Logger gets what went wrong. It gets no handles.
@@ -50,7 +47,7 @@ type Handler struct {
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.handle(w, r) }
 
-// Close ends the streams: give it to [http.Server.RegisterOnShutdown], because Shutdown waits for them.
+// Close ends look-ups and comparisons that people have started: give it to [http.Server.RegisterOnShutdown].
 func (h *Handler) Close() { h.end() }
 
 // New returns the console of an engine and its database.
@@ -83,19 +80,17 @@ type console[TTx any] struct {
 	origins *http.CrossOriginProtection
 	pages   *template.Template
 	routes  map[string]route
-	streams streams
+	working works
 	ending  context.Context
 	end     context.CancelFunc
-
-	glancing sync.Mutex
-	glanced  glance
 }
 
 // request is a request of a person.
 type request struct {
 	*http.Request
-	w      http.ResponseWriter
-	person Person
+	w         http.ResponseWriter
+	person    Person
+	technical string // why something was not done
 }
 
 // field is one of a form or of the address, without blanks around it.
@@ -104,44 +99,46 @@ func (q request) field(name string) string { return strings.TrimSpace(q.Form.Get
 // id is that of a write or a notification, which may have blanks around it.
 func (q request) id() string { return q.Form.Get("id") }
 
-// may is what a person needs for a route.
-type may func(Person) bool
-
-func mayRead(p Person) bool   { return p.Read }
-func mayAct(p Person) bool    { return p.Read && p.Act }
-func mayExport(p Person) bool { return p.Read && p.Export }
-
 // handler shows a page, or does something. notice is why something was not done.
 type handler func(q request, notice string)
 
+// route is a page or a form, and what a person needs for it beside Read.
 type route struct {
 	handle handler
-	may    may
+	may    func(Person) bool
 }
+
+func mayRead(Person) bool     { return true }
+func mayAct(p Person) bool    { return p.Act }
+func mayExport(p Person) bool { return p.Export }
 
 // allRoutes are the pages and the forms. All are in one folder, so that their links need no prefix.
 func (c *console[TTx]) allRoutes() map[string]route {
 	all := map[string]route{
-		"GET /":             {c.payments, mayRead},
+		"GET /":             {c.first, mayRead},
+		"GET /payments":     {c.payments, mayRead},
 		"GET /payment":      {c.payment, mayRead},
-		"GET /attention":    {c.attention, mayRead},
 		"GET /installation": {c.installation, mayRead},
-		"GET /stream":       {c.stream, mayRead},
-		"POST /customer":    {c.customer, mayRead}, // their number is personal, and stays out of addresses
+		"POST /find":        {c.search, mayRead}, // a customer's reference is personal, and stays out of addresses
 		"POST /export":      {c.export, mayExport},
 		"POST /erase":       {c.erase, mayAct},
-		"POST /retry":       {c.act(c.retry, "attention", c.attention), mayAct},
+		"POST /refund":      {c.refund, mayAct},
 	}
-	for name, do := range map[string]act{
-		"refund": c.refund, "decide": c.decide, "pay-again": c.payAgain, "look-up": c.lookUp, "notify": c.notifyAgain,
-	} {
-		all["POST /"+name] = route{c.act(do, "payment", c.payment), mayAct}
+	do := func(name string, do act, to string, show handler) {
+		all["POST /"+name] = route{c.act(do, to, show), mayAct}
 	}
-	for name, do := range map[string]func(ctx context.Context, by, note string) error{
+	do("retry", c.retry, "./", c.first)
+	do("look-up-all", c.lookUpAll, "./", c.first)
+	do("compare", c.compare, "installation", c.installation)
+	do("decide", c.decide, "payment", c.payment)
+	do("look-up", c.lookUp, "payment", c.payment)
+	do("notify", c.notifyAgain, "payment", c.payment)
+	do("cancel", c.cancel, "payment", c.payment)
+	for name, step := range map[string]func(ctx context.Context, by, note string) error{
 		"pause": c.engine.Pause, "unpause": c.engine.Unpause, "confirm-history": c.engine.ConfirmHistory,
 		"end-restoring": c.engine.EndRestoring, "confirm-facility": c.engine.ConfirmFacility,
 	} {
-		all["POST /"+name] = route{c.act(func(q request) error { return do(q.Context(), q.person.Name, q.field("note")) }, "installation", c.installation), mayAct}
+		do(name, func(q request) error { return step(q.Context(), q.person.Name, q.field("note")) }, "installation", c.installation)
 	}
 	return all
 }
@@ -186,11 +183,27 @@ func (c *console[TTx]) serve(w http.ResponseWriter, r *http.Request) {
 		c.message(q, http.StatusNotFound, "Not found", "There is nothing at this address.")
 	case !at.may(q.person):
 		c.message(q, http.StatusForbidden, "Not allowed", "You may see this, and not do it.")
-	case r.ParseForm() != nil:
+	case r.ParseForm() != nil || !readable(r.Form):
 		c.message(q, http.StatusBadRequest, "Refused", "The form is too long, or cannot be read. Nothing was done.")
 	default:
 		at.handle(q, "")
 	}
+}
+
+// readable reports whether all that was filled in can be what it is meant to be: an id has up to 255 bytes.
+func readable(form url.Values) bool {
+	for name, values := range form {
+		most := 512
+		if name == "id" || name == "write" || name == "find" {
+			most = 255
+		}
+		for _, value := range values {
+			if len(value) > most || !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 //go:embed templates
@@ -199,7 +212,11 @@ var templates embed.FS
 // parse reads the templates, of which each page is one.
 func (c *console[TTx]) parse() (err error) {
 	c.pages, err = template.New("").Funcs(template.FuncMap{
-		"money": money, "stamp": c.stamp, "span": span, "ahead": ahead, "words": words, "receipt": receipt, "evidence": evidence, "consequence": consequence, "found": found, "isTransaction": isTransaction, "takes": takes,
+		"money": money, "stamp": c.stamp, "span": span, "ahead": ahead, "words": words, "label": label, "evidence": evidence, "consequence": consequence,
+		"found": found, "takes": takes, "happened": happened, "what": what, "difference": difference,
+		"note": func(p page, form string) map[string]string {
+			return map[string]string{"Form": form, "Value": p.Typed(form, "note")}
+		},
 	}).ParseFS(templates, "templates/*.html")
 	return err
 }
@@ -209,19 +226,34 @@ type page struct {
 	Name, Title string
 	Person      Person
 	Login       string
-	Notice      string // what came of a form
-	Done        bool   // it was done
-	Address     string // where the page is read anew; empty if it does not change by itself
-	Glance      glance
-	At          time.Time
+	Notice      string  // what came of a form
+	Technical   string  // the error in it
+	Done        bool    // it was done
+	Address     string  // where the page is read anew; empty if it does not change by itself
+	Glance      *glance // nil for one who may not read
 	Content     any
+
+	form  string // which was not done, with what was typed into it
+	typed url.Values
 }
+
+// Typed is what was typed into a field of a form that was not done.
+func (p page) Typed(form, name string) string {
+	if p.form != form {
+		return ""
+	}
+	return p.typed.Get(name)
+}
+
+// Chosen is what was chosen by a person, or is chosen for them.
+func (p page) Chosen(form, name, value string) bool { return p.Typed(form, name) == value }
 
 // show writes a page: with 422 if it says that something was not done, and with what was done before a redirect.
 func (c *console[TTx]) show(q request, p page) {
 	status := http.StatusOK
 	if p.Notice != "" && !p.Done {
 		status = http.StatusUnprocessableEntity
+		p.form, p.typed, p.Technical = strings.TrimPrefix(q.URL.Path, "/"), q.PostForm, q.technical
 	}
 	if text := done(q.URL.Query().Get("done")); text != "" && p.Notice == "" {
 		p.Notice, p.Done = text, true
@@ -231,13 +263,13 @@ func (c *console[TTx]) show(q request, p page) {
 
 func (c *console[TTx]) write(q request, status int, p page) {
 	p.Person, p.Login = q.person, c.opts.Login
-	var err error
-	if q.person.Read {
-		if p.Glance, err = c.glance(q.Context()); err != nil {
+	if q.person.Read && p.Glance == nil {
+		g, err := c.glance(q.Context())
+		if err != nil {
 			c.fail(q, err)
 			return
 		}
-		p.At = p.Glance.now()
+		p.Glance = &g
 	}
 	var out bytes.Buffer
 	if err := c.pages.ExecuteTemplate(&out, p.Name, p); err != nil {

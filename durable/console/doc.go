@@ -1,5 +1,5 @@
 // Package console shows payments to the people who work with them, as an [net/http.Handler] behind the merchant's own
-// login: lists with a search, a page for each payment, what needs a person first, and decisions, refunds and
+// login: first what is wrong now and what is for a person, then a search, a page for each payment, and decisions, refunds and
 // pauses with their consequences. Each of them is one call of package durable, with the person's name and reason.
 //
 //	office, err := console.New(engine, store, console.Options{
@@ -12,16 +12,16 @@
 //	server.RegisterOnShutdown(office.Close)
 //
 // It works under any prefix that ends with a slash, in one process or many, and without JavaScript.
-// With it, pages change by themselves: all pages of a browser share one stream, and none is open while they are hidden. That
-// needs HTTPS or localhost; elsewhere each page has a stream.
+// With it, a page that is shown reads itself anew every three seconds. A login that ends when nobody works with it does not
+// end meanwhile.
 //
 // Only what the engine allows is offered. A form has the version of the payment that it shows, and the id of what it makes:
-// a second click makes nothing, and a second person sees what the first one has done. A person decides only in
-// the minute after a look-up, and about what is still looked up by itself only if the look-up says something, or finds
-// nothing a quarter of an hour after it was sent.
+// a second click makes nothing, and a second person sees what the first one has done. A refund is asked for on one page and
+// made on the next. A person decides only in the minute after a look-up, and about what is still looked up by itself only if
+// the look-up says something, or finds nothing a quarter of an hour after it was sent.
 //
-// People who may read see order, amount and receipt number, which support asks for. Tokens of cards, accounts and agreements
-// are never shown. The customer's reference number is searched for by a form, and stands in no address. The addresses have
-// ids, orders and receipt numbers of the merchant and the service. Posts from other sites are refused. Times are
-// those of Sydney.
+// People who may read see order, title, amount, receipt number and the last digits of the card. Tokens of cards, accounts and
+// agreements are never shown. The customer's reference number is searched for by a form, and stands in no address. The
+// addresses have ids, orders and receipt numbers of the merchant and the service. Posts from other sites are refused. Times
+// are those of Sydney.
 package console

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -22,22 +23,30 @@ type view struct {
 	durable.Details
 	row
 
-	Method, Meaning, Problem string
-	Back, Pending            decimal.Decimal // of a payment; Back was refunded, voided or returned
-	Timeline                 []entry
-	Below, Others            []row // what follows it, and what else there is of its order
-	Elsewhere                bool  // another payment of its order was taken, or may be
-	Twice                    bool  // it was charged twice, and none is refunded
-	Refused                  bool  // the program of the shop has not taken what is known
-	Raw                      string
-	Offer                    offer
+	Method, Meaning string
+	Back, Pending   decimal.Decimal // of a payment; Back was refunded, voided or returned
+	Timeline        []deed
+	Below, Others   []row // what follows it, and the other payments of its order
+	Queued          []row // it, or what follows it
+	Elsewhere       bool  // another payment of its order was taken, or may be
+	Both            []payee
+	Refused         bool // the program of the shop has not taken what is known
+	Raw             string
+	Offer           offer
+}
+
+// payee is one of the payments of an order that was charged twice, and the id of its refund.
+type payee struct {
+	row
+
+	Offer offer
 }
 
 // Net is what is left of what was taken.
 func (v view) Net() decimal.Decimal { return v.Taken.Sub(v.Back) }
 
-// Unknown reports whether money may have been taken, or may not.
-func (v view) Unknown() bool {
+// OutcomeOpen reports whether money may have been taken, or may not.
+func (v view) OutcomeOpen() bool {
 	switch v.State {
 	case durable.StateSending, durable.StatePending, durable.StateUnknown:
 		return true
@@ -51,18 +60,19 @@ func (v view) Unknown() bool {
 // offer is what can be done about a write now.
 type offer struct {
 	Write   string // the id of what is made by the form, so that a second click makes nothing
-	Void    bool   // nothing of it was refunded
 	Refund  bool
+	Part    bool // not of one of two payments: all of it goes back
 	LookUp  bool
 	Decide  []durable.Verdict
 	Receipt bool   // a decision that it was approved needs one
 	Why     string // nothing can be decided now
-	Again   bool
 	Notify  bool
 }
 
 // Mark changes when something else is offered.
-func (v view) Mark() string { return fmt.Sprint(v.Version, v.Offer.Decide, v.Offer.Why, v.Offer.Again) }
+func (v view) Mark() string {
+	return fmt.Sprint(v.Version, v.Offer.Decide, v.Offer.Why, v.Offer.LookUp, len(v.Queued), len(v.Both))
+}
 
 func (c *console[TTx]) payment(q request, notice string) {
 	id := q.id()
@@ -71,103 +81,133 @@ func (c *console[TTx]) payment(q request, notice string) {
 		c.fail(q, err)
 		return
 	}
-	c.show(q, page{Name: "payment", Title: v.What, Notice: notice, Address: "payment?id=" + url.QueryEscape(id), Content: v})
+	title := v.What
+	if v.Order != "" {
+		title += " of order " + v.Order
+	}
+	c.show(q, page{Name: "payment", Title: title, Notice: notice, Address: "payment?id=" + url.QueryEscape(id), Content: v})
 }
 
 func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) {
 	if v.Details, err = c.engine.Details(ctx, id); err != nil {
 		return v, err
 	}
-	v.row = rowOf(v.Details.Write)
-	r := v.Record
-	v.Refused = !r.Notified && r.Failures > 0
-	v.Problem = problem(r)
-	v.Method = method(v.Source)
-	v.Timeline = entries(r, v.Events)
+	w := v.Details.Write
+	v.row = rowOf(w)
+	v.Refused = !w.Notified && w.Failures > 0 && w.State != durable.StateQueued
+	v.Method = map[durable.SourceKind]string{durable.SourceToken: "entered by the customer", durable.SourceAccount: "stored", durable.SourceAgreement: "an agreement"}[v.Source]
+	if w.State == durable.StateQueued {
+		v.Queued = append(v.Queued, v.row)
+	}
+	for _, event := range v.Events {
+		v.Timeline = append(v.Timeline, deed{event, v.row})
+	}
 	for _, f := range v.FollowUps {
-		v.Below = append(v.Below, rowOf(f))
+		r := rowOf(f)
+		v.Below = append(v.Below, r)
+		if f.State == durable.StateQueued {
+			v.Queued = append(v.Queued, r)
+		}
 		events, err := c.engine.Events(ctx, f.ID)
 		if err != nil {
 			return v, err
 		}
-		v.Timeline = append(v.Timeline, entries(f, events)...)
-	}
-	slices.SortStableFunc(v.Timeline, func(x, y entry) int { return x.At.Compare(y.At) })
-	var all []durable.Write
-	if r.Order != "" { // of agreements and accounts without one there is any number
-		if all, err = c.engine.Writes(ctx, r.Order); err != nil {
-			return v, err
+		for _, event := range events {
+			v.Timeline = append(v.Timeline, deed{event, r})
 		}
+	}
+	slices.SortStableFunc(v.Timeline, func(x, y deed) int { return x.At.Compare(y.At) })
+	all, err := c.engine.Writes(ctx, w.Order)
+	if err != nil {
+		return v, err
 	}
 	v.Others = slices.DeleteFunc(rowsOf(all), func(other row) bool {
-		return other.ID == r.ID || slices.ContainsFunc(v.Below, func(f row) bool { return f.ID == other.ID })
+		return other.ID == w.ID || slices.ContainsFunc(v.Below, func(f row) bool { return f.ID == other.ID })
 	})
-	v.Elsewhere = slices.ContainsFunc(all, func(w durable.Write) bool {
-		return w.IsPayment() && w.ID != r.ID && w.State.Blocks() && w.ReplacedBy == ""
+	v.Elsewhere = slices.ContainsFunc(all, func(other durable.Write) bool {
+		return other.IsPayment() && other.ID != w.ID && other.State.Blocks() && other.ReplacedBy == ""
 	})
-	v.Meaning = meaning(r, v.Elsewhere)
-	if r.Reason == durable.ReasonDoubleCharged && takes(r) {
-		mended, err := c.mended(ctx, all)
-		if err != nil {
-			return v, err
-		}
-		if v.Twice = !mended; mended {
-			v.Meaning = "The customer was charged twice for one order, and one payment was refunded, or is being refunded. Do not refund another one for that."
-		}
-	}
-	if v.Refused && v.Unknown() {
-		v.Meaning = "It was sent, and what is known of it is not stored yet, because the shop's program refuses it. Do not do it another way."
-	}
-	if v.count(); v.State == durable.StateApproved && v.Taken.IsPositive() && v.Back.GreaterThanOrEqual(v.Amount) && !v.Left.IsPositive() {
-		v.Meaning = "It was taken, and all of it was refunded. The customer gets the money back. The order stays paid."
-		if v.Net().IsPositive() {
-			v.Meaning = "It was taken, and all of it but the surcharge was refunded. The customer gets the money back. The order stays paid."
-		}
-	}
-	v.Offer = c.offer(v)
-	v.Raw, err = raw(r, v.Events)
-	return v, err
-}
-
-// count adds up what was refunded.
-func (v *view) count() {
+	v.Back = w.Refunded
 	for _, f := range v.FollowUps {
-		refunds := f.Operation == quickstream.OperationRefund || f.Operation == durable.OperationReverse && what(f) != "Void"
-		switch {
-		case !refunds || !f.State.Blocks():
-		case f.Approved():
-			v.Back = v.Back.Add(f.Amount)
-		default:
+		if refunds := f.Operation == quickstream.OperationRefund || f.Operation == durable.OperationReverse; refunds && f.State.Blocks() && !f.Approved() {
 			v.Pending = v.Pending.Add(f.Amount)
 		}
 	}
-	if v.State == durable.StateVoided || v.State == durable.StateReturned {
-		v.Taken, v.Back = v.Amount, v.Amount
+	if w.State == durable.StateVoided || w.State == durable.StateReturned {
+		v.Taken, v.Back = w.Amount, w.Amount
 	}
+	v.Meaning = meaning(w, v.Elsewhere)
+	if takes(w) && w.Approved() && slices.ContainsFunc(all, isTwice) {
+		if v.Both, err = c.both(ctx, w.Order); err != nil {
+			return v, err
+		}
+		if v.Meaning = twice; len(v.Both) == 0 {
+			v.Meaning = "The customer was charged twice for one order, and one payment was refunded, or is being refunded. Do not refund another one for that."
+		}
+	}
+	switch all := v.State == durable.StateApproved && v.Taken.IsPositive() && v.Back.GreaterThanOrEqual(v.Amount); {
+	case v.Refused && v.OutcomeOpen():
+		v.Meaning = "It was sent, and what is known of it is not stored yet, because the shop's program refuses it. Do not do it another way."
+	case all && v.Net().IsPositive():
+		v.Meaning = "It was taken, and all of it but the surcharge was refunded. The customer gets the money back. The order stays paid."
+	case all:
+		v.Meaning = "It was taken, and all of it was refunded. The customer gets the money back. The order stays paid."
+	}
+	v.Offer = c.offer(v)
+	raw, err := json.MarshalIndent(v.Events, "", "  ")
+	v.Raw = string(raw)
+	return v, err
 }
 
-// method is what the customer paid with.
-func method(kind durable.SourceKind) string {
-	return map[durable.SourceKind]string{durable.SourceToken: "entered for this payment", durable.SourceAccount: "stored", durable.SourceAgreement: "by an agreement"}[kind]
+// both are the payments of an order that was charged twice; none if one of them was refunded, or is being refunded.
+func (c *console[TTx]) both(ctx context.Context, order string) (both []payee, err error) {
+	all, err := c.engine.Writes(ctx, order)
+	if err != nil {
+		return nil, err
+	}
+	charged, refunded := false, false
+	for _, w := range all {
+		charged = charged || isTwice(w)
+		if back := w.State == durable.StateVoided || w.State == durable.StateReturned; !w.IsPayment() || !w.Approved() && !back {
+			continue
+		}
+		d, err := c.engine.Details(ctx, w.ID)
+		if err != nil {
+			return nil, err
+		}
+		if d.Left.IsPositive() {
+			both = append(both, payee{rowOf(w), offer{Write: formPrefix + rand.Text()}})
+		} else {
+			refunded = true
+		}
+	}
+	if !charged || refunded && len(both) <= 1 {
+		return nil, nil
+	}
+	return both, nil
 }
+
+// isTwice reports whether a payment is the second one of its order.
+func isTwice(w durable.Write) bool { return w.Reason == durable.ReasonDoubleCharged && takes(w) }
 
 // offer is what durable allows now, and nothing else.
 func (c *console[TTx]) offer(v view) offer {
-	r := v.Record
-	o := offer{Write: formPrefix + rand.Text(), Refund: v.Left.IsPositive()}
-	o.Void = o.Refund && v.Back.IsZero() && v.Pending.IsZero()
-	o.LookUp = r.State == durable.StateUnknown || r.State == durable.StatePending || r.State == durable.StateNeedsPerson || r.State == durable.StateSending
-	o.Notify = v.Refused || !r.State.InProgress()
+	w := v.Details.Write
+	o := offer{Write: formPrefix + rand.Text(), Refund: v.Left.IsPositive(), Part: len(v.Both) == 0}
+	if o.Notify = v.Refused || !w.State.InProgress(); w.Reason == durable.ReasonDoubleCharged {
+		return o // nothing is to be found out
+	}
+	o.LookUp = w.State == durable.StateUnknown || w.State == durable.StatePending || w.State == durable.StateNeedsPerson || w.State == durable.StateSending
 	_, sending := errors.AsType[*durable.StillSendingError](v.NotDecidable)
 	switch {
 	case v.NotDecidable == nil && tooEarly(v) != "":
 		o.Why = tooEarly(v)
 	case v.NotDecidable == nil:
-		o.Decide = verdicts(r, !r.IsPayment())
-		o.Receipt = r.ReceiptNumber == "" && r.Operation != quickstream.OperationVoid
-		o.Again = r.Reason == durable.ReasonNotFound && r.ReplacedBy == "" && r.IsPayment() && c.opts.PayAgain != nil
+		o.Decide = verdicts(w)
+		o.Receipt = w.ReceiptNumber == "" && w.Operation != quickstream.OperationVoid
 	case sending || errors.Is(v.NotDecidable, durable.ErrLookUpFirst):
-		o.Why, o.LookUp = c.notice(v.NotDecidable), o.LookUp && !(sending && r.State == durable.StateSending)
+		o.Why, _ = c.notice(v.NotDecidable)
+		o.LookUp = o.LookUp && !(sending && w.State == durable.StateSending)
 	}
 	return o
 }
@@ -178,7 +218,7 @@ const shownFor = 15 * time.Minute
 // tooEarly says why nothing should be decided yet about a write that is still looked up by itself: the last look-up says
 // nothing.
 func tooEarly(v view) string {
-	looked := evidence(v.Record)
+	looked := evidence(v.Details.Write)
 	if v.State != durable.StateUnknown || len(looked) == 0 {
 		return ""
 	}
@@ -200,44 +240,28 @@ func tooEarly(v view) string {
 
 // verdicts are what can have become of a write: what the service has shown was sent, and what follows a payment is
 // done or not.
-func verdicts(r Record, followUp bool) []durable.Verdict {
+func verdicts(w durable.Write) []durable.Verdict {
 	all := []durable.Verdict{durable.VerdictApproved, durable.VerdictDeclined}
 	shown := func(look resolve.Lookup) bool {
 		return look.Result == resolve.LookupPending || look.Result == resolve.LookupSettled || len(look.Candidates) > 0
 	}
-	if r.ReceiptNumber == "" && !slices.ContainsFunc(evidence(r), shown) {
+	if w.ReceiptNumber == "" && !slices.ContainsFunc(evidence(w), shown) {
 		all = append(all, durable.VerdictNotSent)
 	}
-	if (r.Operation == quickstream.OperationPay || r.Operation == quickstream.OperationCollect) && !followUp {
+	if (w.Operation == quickstream.OperationPay || w.Operation == quickstream.OperationCollect) && w.IsPayment() {
 		all = append(all, durable.VerdictVoided, durable.VerdictReturned)
 	}
 	return all
 }
 
-// raw are the stored events, for the merchant's developers. Of what is no transaction it leaves out what was seen,
-// which can name tokens.
-func raw(r Record, events []durable.Event) (string, error) {
-	events = slices.Clone(events)
-	for i := range events {
-		if !isTransaction(r) {
-			events[i].Seen = resolve.Observation{Result: events[i].Seen.Result}
-		}
+// Trouble says that something goes wrong, as long as the outcome is open.
+func (v view) Trouble() string {
+	switch failed := v.Failures > 0; {
+	case v.Refused:
+		return "The shop's program refuses what is known of it. Its developers have to repair that. Nothing is lost."
+	case v.State == durable.StateQueued && failed && takes(v.Details.Write):
+		return fmt.Sprintf("It could not be sent, %s. It is tried again by itself.", cmp.Or(map[int]string{1: "once"}[v.Failures], fmt.Sprint(v.Failures, " times")))
+	default:
+		return ""
 	}
-	text, err := json.MarshalIndent(events, "", "  ")
-	return string(text), err
-}
-
-// evidence are the look-ups of a write, and seenOf what the last one showed.
-func evidence(r Record) []resolve.Lookup {
-	if r.Case == nil {
-		return nil
-	}
-	return r.Case.Lookups
-}
-
-func seenOf(r Record) resolve.Observation {
-	if r.Case == nil {
-		return resolve.Observation{}
-	}
-	return r.Case.Seen
 }

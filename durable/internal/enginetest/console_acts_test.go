@@ -1,8 +1,6 @@
 package enginetest
 
 import (
-	"context"
-	"database/sql"
 	"go/ast"
 	"go/parser"
 	gotoken "go/token"
@@ -10,7 +8,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,11 +15,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/durable/console"
 	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/webhooks"
 )
 
 // A refund is made once, however often its form is sent, and by one of two people who see the same page.
@@ -31,16 +26,17 @@ func TestConsoleRefund(t *testing.T) {
 	o := openOffice(t)
 	p := o.paid("A")
 	jo, kim := o.page("jo", p.ID), o.page("kim", p.ID)
-	first := o.submit("jo", jo, "refund", "how", "part", "amount", "4.00", "note", "a torn page")
-	require.Contains(t, first.body, "It is stored, and sent by itself.")
+	asked := o.submit("jo", jo, "refund", "how", "part", "amount", "4.00")
+	first := o.submit("jo", asked, "refund", "note", "a torn page")
+	require.Contains(t, first.body, "The refund is stored, and sent by itself.")
 	assert.Contains(t, first.body, "Refund: asked for: a torn page")
 	assert.Contains(t, first.body, `by Jo`)
-	again := o.submit("jo", jo, "refund", "how", "part", "amount", "4.00", "note", "a torn page")
+	again := o.submit("jo", asked, "refund", "note", "a torn page")
 	assert.Equal(t, http.StatusOK, again.status, "a second click is the same refund")
-	other := o.submit("jo", jo, "refund", "how", "part", "amount", "5.00", "note", "a torn page")
+	other := o.refunds("jo", jo, "part", "5.00", "a torn page")
 	assert.Equal(t, http.StatusUnprocessableEntity, other.status)
-	assert.Contains(t, other.body, "Your form was sent before")
-	second := o.submit("kim", kim, "refund", "how", "all", "note", "a torn page")
+	assert.Contains(t, other.body, "Something has happened to the payment since your page was shown")
+	second := o.refunds("kim", kim, "all", "", "a torn page")
 	assert.Equal(t, http.StatusUnprocessableEntity, second.status)
 	assert.Contains(t, second.body, "Something has happened to the payment since your page was shown")
 	assert.Contains(t, second.body, "by Jo", "the second person is shown the first")
@@ -50,10 +46,10 @@ func TestConsoleRefund(t *testing.T) {
 	kim = o.page("kim", p.ID)
 	assert.Contains(t, kim.body, "All that is left, $8.34")
 	assert.Contains(t, kim.body, "Being refunded")
-	assert.NotContains(t, kim.body, "Void only", "a part is refunded")
 	for name, wrong := range map[string][]string{
-		"too much": {"how", "part", "amount", "9.00", "note", "x"}, "no amount": {"how", "part", "note", "x"}, "no reason": {"how", "all"},
-		"two lines": {"how", "all", "note", "x\ny"}, "nothing chosen": {"note", "x"}, "no version": {"how", "all", "note", "x", "version", "0"},
+		"too much": {"how", "part", "amount", "9.00", "note", "x"}, "no amount": {"how", "part", "note", "x"}, "no reason": {"how", "all", "sure", "yes"},
+		"two lines": {"how", "all", "sure", "yes", "note", "x\ny"}, "nothing chosen": {"note", "x"}, "no version": {"how", "all", "note", "x", "version", "0"},
+		"all, and an amount": {"how", "all", "amount", "5.00", "note", "x", "sure", "yes"}, "void": {"how", "void", "note", "x"},
 		"cents of cents": {"how", "part", "amount", "1.001", "note", "x"}, "below zero": {"how", "part", "amount", "-1", "note", "x"},
 		"an id of their own": {"how", "all", "note", "x", "write", "mine"},
 	} {
@@ -61,8 +57,11 @@ func TestConsoleRefund(t *testing.T) {
 		assert.Equal(t, http.StatusUnprocessableEntity, answer.status, name)
 		assert.Contains(t, answer.body, "Not done.", name)
 	}
+	typed := o.submit("kim", o.page("kim", p.ID), "refund", "how", "part", "amount", "9.00")
+	assert.Regexp(t, `id="how-part" checked>`, typed.body, "what was chosen stays")
+	assert.Contains(t, typed.body, `value="9.00"`, "what was typed stays")
 	require.Len(t, o.details(p.ID).FollowUps, 1)
-	o.submit("kim", o.page("kim", p.ID), "refund", "how", "all", "note", "the rest")
+	o.refunds("kim", o.page("kim", p.ID), "all", "", "the rest")
 	assert.False(t, o.page("jo", p.ID).offers("refund"), "nothing is left")
 }
 
@@ -73,8 +72,12 @@ func TestConsoleRefundOfAll(t *testing.T) {
 	p := o.paid("A")
 	o.Advance(48 * time.Hour)
 	page := o.page("jo", p.ID)
-	assert.Contains(t, page.body, "After a void the order can be paid again. After a refund it stays paid, and cannot.")
-	o.submit("jo", page, "refund", "how", "all", "note", "changed their mind")
+	asked := o.submit("jo", page, "refund", "how", "all")
+	assert.Contains(t, asked.body, "Refund $12.34?")
+	assert.Contains(t, asked.body, "<dt>Order</dt><dd><strong>A</strong>")
+	assert.Empty(t, o.details(p.ID).FollowUps, "it is asked first")
+	assert.Contains(t, asked.body, "After a void the order can be paid again. After a refund it stays paid, and cannot.")
+	o.refunds("jo", page, "all", "", "changed their mind")
 	refund := o.Settled(o.details(p.ID).FollowUps[0].ID)
 	assert.True(t, refund.Approved())
 	assert.Contains(t, o.page("jo", p.ID).body, "It was taken, and all of it was refunded. The customer gets the money back. The order stays paid.")
@@ -88,16 +91,14 @@ func TestConsoleRefundOfAll(t *testing.T) {
 func TestConsoleReverse(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
-	for _, how := range []string{"all", "void"} {
-		p := o.paid(how)
-		answer := o.submit("jo", o.page("jo", p.ID), "refund", "how", how, "note", "changed their mind")
-		require.Equal(t, http.StatusOK, answer.status)
-		o.reaches(p.ID, "voided")
-		page := o.page("jo", p.ID)
-		assert.Contains(t, page.body, "The customer has the money.")
-		assert.Contains(t, page.body, "<strong>$0.00</strong>", "net")
-		assert.False(t, page.offers("refund"))
-	}
+	p := o.paid("A")
+	answer := o.refunds("jo", o.page("jo", p.ID), "all", "", "changed their mind")
+	require.Equal(t, http.StatusOK, answer.status)
+	o.reaches(p.ID, "voided")
+	page := o.page("jo", p.ID)
+	assert.Contains(t, page.body, "The customer has the money.")
+	assert.Contains(t, page.body, "<strong>$0.00</strong>", "net")
+	assert.False(t, page.offers("refund"))
 }
 
 // Nothing can be decided before a look-up of the last minute, and then only once, about the version that was seen.
@@ -119,6 +120,9 @@ func TestConsoleDecide(t *testing.T) {
 	} {
 		answer := o.submit("jo", page, "decide", wrong...)
 		assert.Equal(t, http.StatusUnprocessableEntity, answer.status, name)
+		if name == "not there" {
+			assert.Contains(t, answer.body, `value="1234567890"`, "what was typed stays")
+		}
 		page = o.submit("jo", answer, "look-up")
 	}
 	answer := o.submit("jo", page, "decide", "verdict", "declined", "note", "support says so")
@@ -141,13 +145,13 @@ func TestConsoleUnknown(t *testing.T) {
 	page := o.page("jo", o.lost("A").ID)
 	assert.Contains(t, page.body, "<dt>Taken</dt><dd>not known</dd>")
 	assert.Contains(t, page.body, "<dt>Net</dt><dd><strong>not known</strong></dd>")
-	assert.Contains(t, page.body, "What went wrong last")
+	assert.NotContains(t, page.body, "Being refunded")
 	o.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 1})
 	o.pay("B", o.card(sandbox.CardAttempted))
 	found := o.Settled("B")
 	page = o.page("jo", found.ID)
 	assert.Contains(t, page.body, "<dt>Taken</dt><dd>$12.34</dd>")
-	assert.NotContains(t, page.body, "What went wrong last")
+	assert.NotContains(t, page.body, "quickstream:", "an error is under Technical, and it has none")
 	o.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Status(http.StatusServiceUnavailable, sandbox.ServiceError)})
 	o.pay("C", o.card(sandbox.CardAttempted))
 	o.eventually(func() bool { w := o.shop.get("C"); o.Work(w); return w.State == durable.StateQueued && w.Sends > 0 }, "it was refused once")
@@ -214,47 +218,20 @@ func TestConsoleReceipt(t *testing.T) {
 	assert.Equal(t, "needs_person.not_found", o.shop.get(p.ID).Name())
 }
 
-// Another payment instead of one that is not found is offered if the merchant can make one.
-func TestConsolePayAgain(t *testing.T) {
-	t.Parallel()
-	var o *office
-	o = openOffice(t, func(opts *console.Options) {
-		opts.PayAgain = func(context.Context, durable.Write) (quickstream.TransactionParams, error) {
-			return o.card(sandbox.CardAttempted), nil
-		}
-	})
-	p := o.lost("A")
-	page := o.submit("jo", o.page("jo", p.ID), "look-up")
-	answer := o.submit("jo", page, "pay-again", "note", "the customer agrees")
-	require.Contains(t, answer.body, "Another payment is stored")
-	current, err := o.Engine().PaymentOf(t.Context(), "A")
-	require.NoError(t, err)
-	require.NotEqual(t, p.ID, current.ID)
-	o.Settled(current.ID)
-	o.submit("kim", page, "pay-again", "note", "x")
-	assert.Equal(t, 1, o.charged("A"), "the form was sent before")
-	answer = o.submit("kim", page, "pay-again", "note", "x", "write", "console-another")
-	assert.Equal(t, http.StatusUnprocessableEntity, answer.status)
-	assert.False(t, o.page("jo", p.ID).offers("pay-again"))
-	assert.Contains(t, o.page("jo", p.ID).body, "Instead of it there is")
-}
-
 // Who pauses, goes on and tries again stands in the history of the installation.
 func TestConsoleInstallation(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	page := o.get("jo", "installation")
-	assert.Contains(t, page.body, "All is well.")
+	assert.Contains(t, o.get("jo", "").body, "All is well.")
 	assert.Equal(t, http.StatusUnprocessableEntity, o.submit("jo", page, "pause").status, "no reason")
 	page = o.submit("jo", page, "pause", "note", "the bank asks for it")
 	assert.Contains(t, page.body, "Jo has paused the installation")
 	assert.Contains(t, page.body, "the bank asks for it")
 	assert.False(t, page.offers("pause"))
-	for _, other := range []string{"", "attention"} {
-		assert.Contains(t, o.get("reader", other).body, "Jo has paused the installation")
-	}
+	assert.Contains(t, o.get("reader", "").body, "Jo has paused the installation")
 	page = o.submit("kim", page, "unpause", "note", "done")
-	assert.Contains(t, page.body, "All is well.")
+	assert.Contains(t, o.get("jo", "").body, "All is well.")
 	assert.Zero(t, o.health().Paused)
 	for _, absent := range []string{"confirm-history", "end-restoring", "confirm-facility"} {
 		assert.False(t, page.offers(absent))
@@ -268,14 +245,13 @@ func TestConsoleNotWell(t *testing.T) {
 	o.refuses(assert.AnError)
 	o.pay("A", o.card(sandbox.CardAttempted))
 	o.eventually(func() bool { o.Work(o.shop.get("A")); return o.health().Refused == 1 }, "it is refused")
-	page := o.get("jo", "installation")
+	page := o.get("jo", "")
 	assert.NotContains(t, page.body, "All is well.")
 	assert.Contains(t, page.body, "1 for a person")
 
 	o = officeOf(serves(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ClockSkew = 3 * time.Minute })))
 	o.paid("B")
-	page = o.get("jo", "installation")
-	assert.Regexp(t, "Clocks apart.*(2|3) minutes ahead of the installation&#39;s time", page.body)
+	assert.Regexp(t, "Clocks apart.*(2|3) minutes ahead of the database&#39;s", o.get("jo", "installation").body)
 }
 
 // What OnOutcome refuses is for a person, and is notified again from its page.
@@ -284,17 +260,23 @@ func TestConsoleNotify(t *testing.T) {
 	o := openOffice(t)
 	o.paid("untold")
 	o.edit("notified = 0", "untold")
-	assert.NotContains(t, o.get("jo", "attention").body, "refuses the outcome", "it was not told yet")
+	assert.NotContains(t, o.get("jo", "").body, "refuses the outcome", "it was not told yet")
 	o.edit("notified = changes", "untold")
 	o.refuses(assert.AnError)
 	o.pay("A", o.card(sandbox.CardAttempted))
 	o.eventually(func() bool { o.Work(o.shop.get("A")); return o.health().Refused == 1 }, "it is refused")
-	assert.Contains(t, o.get("jo", "attention").body, "The shop's program refuses the outcome")
-	answer := o.submit("jo", o.page("jo", "A"), "notify", "note", "mended")
+	assert.Contains(t, o.get("jo", "").body, "The shop's program refuses the outcome")
+	o.clicks = 0
+	page := o.follow(o.get("jo", ""), "A<")
+	assert.Contains(t, page.body, "Its developers have to repair that. Nothing is lost.")
+	answer := o.submit("jo", page, "notify", "note", "repaired")
+	assert.Equal(t, 3, o.clicks)
 	assert.Equal(t, http.StatusUnprocessableEntity, answer.status)
 	assert.Contains(t, answer.body, "refuses the outcome again")
+	assert.Regexp(t, "(?s)<summary>Technical</summary><pre[^>]*>.*"+assert.AnError.Error(), answer.body, "the hook's own message")
+	assert.Contains(t, answer.body, `value="repaired"`, "what was typed stays")
 	o.refuses(nil)
-	assert.Contains(t, o.submit("jo", answer, "notify", "note", "mended").body, "has accepted the outcome")
+	assert.Contains(t, o.submit("jo", answer, "notify", "note", "repaired").body, "has accepted the outcome")
 	assert.Contains(t, o.names("A"), "approved")
 }
 
@@ -305,15 +287,15 @@ func TestConsoleEscapes(t *testing.T) {
 	const hostile = `"><b id=hostile>'/../?&#`
 	o.people["jo"] = console.Person{Name: hostile, Read: true, Act: true}
 	p := o.paid(hostile)
-	answer := o.submit("jo", o.page("jo", p.ID), "refund", "how", "all", "note", hostile)
+	answer := o.refunds("jo", o.page("jo", p.ID), "all", "", hostile)
 	require.Equal(t, http.StatusOK, answer.status)
 	o.submit("jo", o.get("jo", "installation"), "pause", "note", hostile)
-	for _, path := range []string{"", "payment?id=" + url.QueryEscape(p.ID), "installation", "attention", "?find=" + url.QueryEscape(hostile), "?amount=" + url.QueryEscape(hostile)} {
+	for _, path := range []string{"", "payment?id=" + url.QueryEscape(p.ID), "installation", "payments?find=" + url.QueryEscape(hostile), "payments?find=" + url.QueryEscape(hostile)} {
 		page := o.get("jo", path)
 		assert.Contains(t, page.body, "b id=hostile", path)
 		assert.NotContains(t, page.body, "<b id=hostile", path)
 	}
-	found := o.get("jo", "?find="+url.QueryEscape(hostile))
+	found := o.get("jo", "payments?find="+url.QueryEscape(hostile))
 	require.Contains(t, found.orders(), hostile)
 	assert.Equal(t, http.StatusOK, o.get("jo", found.link("&#34;&gt;&lt;b id=hostile")).status, "its page is linked")
 }
@@ -324,7 +306,7 @@ func TestConsoleImports(t *testing.T) {
 	files, err := filepath.Glob("../../console/*.go")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	allowed := []string{"github.com/quickstream-go/quickstream", "github.com/quickstream-go/quickstream/durable", "github.com/quickstream-go/quickstream/resolve", "github.com/shopspring/decimal"}
+	allowed := []string{"github.com/quickstream-go/quickstream", "github.com/quickstream-go/quickstream/durable", "github.com/quickstream-go/quickstream/csvreport", "github.com/quickstream-go/quickstream/resolve", "github.com/shopspring/decimal"}
 	for _, file := range files {
 		parsed, err := parser.ParseFile(gotoken.NewFileSet(), file, nil, parser.SkipObjectResolution)
 		require.NoError(t, err)
@@ -349,31 +331,32 @@ func TestConsoleImports(t *testing.T) {
 	}
 }
 
-// A notification that is held is for a person, and is tried again from there.
+// A notification that is held is shown with its order and amount, and is for a person when it was held for an hour. It is
+// tried again from there.
 func TestConsoleHeld(t *testing.T) {
 	t.Parallel()
-	var mended atomic.Bool
-	o := officeOf(open(t, onFile(t, filepath.Join(t.TempDir(), "shop.db")), func(opts *durable.Options[*sql.Tx]) {
-		opts.OnEvent = func(context.Context, *sql.Tx, *webhooks.Notification) error {
-			if mended.Load() {
-				return nil
-			}
-			return assert.AnError
-		}
-	}))
+	o := openOffice(t)
 	o.listen()
-	o.mandate()
+	params := o.mandate()
+	o.Sandbox.NextTransaction(sandbox.Pending().ThenAfter(time.Hour, sandbox.Approved()))
+	o.pay("A", params)
+	p := o.reaches("A", "pending")
+	o.inject(sandbox.Fault{Operation: "GET /transactions/{receiptNumber}", Kind: sandbox.Status(500, sandbox.HTML)})
+	o.Advance(time.Hour)
 	require.NoError(t, o.Sandbox.Flush(t.Context()))
 	o.eventually(func() bool { o.Orphans(); return o.health().Held > 0 }, "it is held")
-	held := o.get("jo", "attention")
-	assert.Contains(t, held.body, "Held notifications")
-	assert.Contains(t, held.body, "It has failed")
-	assert.False(t, o.get("reader", "attention").offers("retry"))
-	mended.Store(true)
+	o.clicks = 0
+	held := o.get("jo", "")
+	assert.Regexp(t, `<strong>Order A</strong>, \$`+p.Amount.StringFixed(2)+`, receipt `+p.ReceiptNumber+`,.*It has failed`, held.body)
+	assert.NotContains(t, held.body, "for a person", "it is tried again by itself")
+	o.Sandbox.ClearFaults()
 	assert.Contains(t, o.submit("jo", held, "retry").body, "It is tried again now.")
+	assert.Equal(t, 2, o.clicks)
+	assert.False(t, o.get("reader", "").offers("retry"))
 	o.eventually(func() bool { o.Orphans(); return o.health().Held == 0 }, "it is confirmed")
 	assert.Equal(t, http.StatusOK, o.submit("jo", held, "retry").status, "it was confirmed meanwhile")
-	assert.Contains(t, o.get("jo", "attention").body, "Nothing waits for a person.")
+	assert.NotContains(t, o.get("jo", "").body, "Held notifications")
+	assert.Equal(t, "approved", o.Settled("A").Name())
 }
 
 // The page of a refund says nothing of money that was taken, and nobody refunds it.
@@ -381,7 +364,7 @@ func TestConsoleFollowUp(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	p := o.paid("A")
-	o.submit("jo", o.page("jo", p.ID), "refund", "how", "all", "note", "x")
+	o.refunds("jo", o.page("jo", p.ID), "all", "", "x")
 	o.reaches(p.ID, "voided")
 	void := o.page("jo", o.details(p.ID).FollowUps[0].ID)
 	assert.NotContains(t, void.body, "<dt>Taken</dt>")
@@ -389,6 +372,9 @@ func TestConsoleFollowUp(t *testing.T) {
 	assert.False(t, void.offers("refund"))
 	o.Settled(p.ID)
 	before := len(o.names(p.ID))
+	o.clicks = 0
+	assert.Contains(t, o.follow(o.get("jo", "payments?find=a"), "A<").body, "notify", "a paid order that shows unpaid")
+	assert.Equal(t, 2, o.clicks)
 	assert.Contains(t, o.submit("jo", o.page("jo", p.ID), "notify", "note", "its row was lost").body, "has accepted the outcome")
 	assert.Len(t, o.names(p.ID), before+1)
 }

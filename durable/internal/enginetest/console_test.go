@@ -29,6 +29,7 @@ type office struct {
 	*shop[*sql.Tx]
 	server *httptest.Server
 	people map[string]console.Person
+	clicks int // of all people
 }
 
 // errLogin is why nobody is let in without a cookie.
@@ -104,6 +105,7 @@ func (o *office) send(person, method, path string, form url.Values, headers ...s
 
 func (o *office) get(person, path string) reply {
 	o.T.Helper()
+	o.clicks++
 	return o.send(person, http.MethodGet, path, nil)
 }
 
@@ -130,11 +132,22 @@ func (o *office) submit(person string, p reply, action string, filled ...string)
 	for i := 0; i+1 < len(filled); i += 2 {
 		values.Set(filled[i], filled[i+1])
 	}
+	o.clicks++
 	answer := o.send(person, http.MethodPost, action, values)
 	if answer.status != http.StatusSeeOther {
 		return answer
 	}
-	return o.get(person, answer.header.Get("Location"))
+	return o.send(person, http.MethodGet, answer.header.Get("Location"), nil)
+}
+
+// refunds asks for a refund, and says yes to what the second page says that it means.
+func (o *office) refunds(person string, p reply, how, amount, note string) reply {
+	o.T.Helper()
+	asked := o.submit(person, p, "refund", "how", how, "amount", amount)
+	if asked.status != http.StatusOK {
+		return asked
+	}
+	return o.submit(person, asked, "refund", "note", note)
 }
 
 func (o *office) page(person, id string) reply {
@@ -180,7 +193,7 @@ func TestConsolePeople(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	p := o.paid("A")
-	pages := []string{"", "payment?id=" + url.QueryEscape(p.ID), "attention", "installation"}
+	pages := []string{"", "payment?id=" + url.QueryEscape(p.ID), "installation"}
 	for _, path := range pages {
 		for _, person := range []string{"nobody", "unknown"} {
 			answer := o.get(person, path)
@@ -196,7 +209,7 @@ func TestConsolePeople(t *testing.T) {
 		}
 	}
 	form := o.page("jo", p.ID).form("refund")
-	for _, act := range []string{"refund", "decide", "pay-again", "look-up", "notify", "retry", "pause", "unpause", "confirm-history", "end-restoring", "confirm-facility", "erase", "export"} {
+	for _, act := range []string{"refund", "decide", "look-up", "look-up-all", "compare", "cancel", "notify", "retry", "pause", "unpause", "confirm-history", "end-restoring", "confirm-facility", "erase", "export"} {
 		form.Set("note", "x")
 		assert.Equal(t, http.StatusForbidden, o.send("reader", http.MethodPost, act, form).status, act)
 		assert.Equal(t, http.StatusNotFound, o.get("jo", act).status, "%s is no page", act)

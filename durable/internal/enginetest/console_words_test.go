@@ -1,10 +1,8 @@
 package enginetest
 
 import (
-	"context"
 	"database/sql"
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +12,6 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
-	"github.com/quickstream-go/quickstream/durable/console"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -51,31 +48,6 @@ func TestConsoleOrderElsewhere(t *testing.T) {
 	assert.NotContains(t, page.body, mayPayAgain)
 }
 
-// A payment that another one has replaced waits for nobody, and no page says that a person has to decide about its order.
-func TestConsoleReplaced(t *testing.T) {
-	t.Parallel()
-	var o *office
-	o = openOffice(t, func(opts *console.Options) {
-		opts.PayAgain = func(context.Context, durable.Write) (quickstream.TransactionParams, error) {
-			return o.card(sandbox.CardAttempted), nil
-		}
-	})
-	p := o.lost("A")
-	assert.Equal(t, []string{"A"}, o.get("jo", "attention").orders())
-	assert.Contains(t, o.page("jo", p.ID).body, "The order cannot be paid again until a person decides.")
-	page := o.submit("jo", o.page("jo", p.ID), "look-up")
-	require.Contains(t, page.body, "The order can be paid again at once.", "of a decision")
-	o.submit("jo", page, "pay-again", "note", "the customer agrees")
-	o.Settled(o.shop.get("A").ReplacedBy)
-	assert.Empty(t, o.get("jo", "attention").orders())
-	page = o.submit("jo", o.page("jo", p.ID), "look-up")
-	assert.Contains(t, page.body, "another payment was asked for instead: the customer agrees")
-	assert.NotContains(t, page.body, "decided: not found")
-	assert.NotContains(t, page.body, "until a person decides")
-	require.True(t, page.offers("decide"))
-	assert.NotContains(t, page.body, "can be paid again at once")
-}
-
 // What was taken is shown with the surcharge of the card, and so is what is left of it after a refund of all.
 func TestConsoleSurcharge(t *testing.T) {
 	t.Parallel()
@@ -84,7 +56,7 @@ func TestConsoleSurcharge(t *testing.T) {
 	page := o.page("jo", p.ID)
 	assert.Contains(t, page.body, "<dt>Taken</dt><dd>$12.48</dd>")
 	o.Advance(48 * time.Hour)
-	o.submit("jo", o.page("jo", p.ID), "refund", "how", "all", "note", "changed their mind")
+	o.refunds("jo", o.page("jo", p.ID), "all", "", "changed their mind")
 	refund := o.Settled(o.details(p.ID).FollowUps[0].ID)
 	require.Equal(t, "approved", refund.Name(), refund.Problem)
 	page = o.page("jo", p.ID)
@@ -107,7 +79,7 @@ func TestConsoleRefundedTwice(t *testing.T) {
 	page := o.page("jo", refund.ID) // an id that begins with a blank has a page, too
 	assert.Contains(t, page.body, "The service has done it twice.")
 	assert.NotContains(t, page.body, "Refund one of the two payments")
-	page = o.get("jo", "attention")
+	page = o.get("jo", "")
 	assert.Contains(t, page.body, "Done twice")
 	assert.NotContains(t, page.body, "Charged twice")
 	assert.Equal(t, []string{"A"}, page.orders())
@@ -126,16 +98,6 @@ func TestConsoleLookUpFails(t *testing.T) {
 	assert.Contains(t, o.submit("jo", page, "look-up").body, "The service was asked.")
 }
 
-// Nobody is shown the payments of all customers as those of one without a reference.
-func TestConsoleNoCustomer(t *testing.T) {
-	t.Parallel()
-	o := openOffice(t)
-	o.paid("A")
-	page := o.send("jo", http.MethodPost, "customer", url.Values{"reference": {" "}})
-	assert.Equal(t, http.StatusUnprocessableEntity, page.status)
-	assert.Empty(t, page.orders())
-}
-
 // What was restored, and may be a copy, is shown to all. A person ends it, and confirms it, and stands in the history.
 func TestConsoleHistory(t *testing.T) {
 	t.Parallel()
@@ -145,10 +107,10 @@ func TestConsoleHistory(t *testing.T) {
 	o.change(true)
 	o.pay("B", o.card(sandbox.CardAttempted))
 	o.eventually(func() bool { h := o.health(); return h.MaybeCopy && h.Unreadable != "" }, "a list cannot be read")
-	for _, path := range []string{"", "attention", "installation"} {
+	for _, path := range []string{"", "installation"} {
 		page := o.get("reader", path)
 		assert.Contains(t, page.body, "may be a copy of one that is in use", path)
-		assert.Contains(t, page.body, "Nothing is sent, because a list cannot be read", path)
+		assert.Contains(t, page.body, "Nothing is sent, because a list of the service cannot be read", path)
 	}
 	page := o.get("jo", "installation")
 	assert.Equal(t, http.StatusUnprocessableEntity, o.submit("jo", page, "end-restoring").status, "no reason")
@@ -184,7 +146,7 @@ func TestConsoleStandings(t *testing.T) {
 		{State: durable.StateNeedsPerson, Reason: durable.ReasonRestored}:      "and then decide",
 		{State: durable.StateNeedsPerson, Reason: durable.ReasonAltered}:       "and then decide",
 		{State: durable.StateNeedsPerson, Reason: durable.ReasonUnresolved}:    "and then decide",
-		{State: durable.StateNeedsPerson, Reason: durable.ReasonLookUps}:       "and then decide",
+		{State: durable.StateNeedsPerson, Reason: durable.ReasonLookUps}:       "look-ups have failed",
 	} {
 		o.edit("state = '"+string(standing.State)+"', reason = '"+string(standing.Reason)+"'", "A")
 		page, w := o.page("jo", "A").body, o.shop.get("A")

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -130,14 +131,22 @@ func (p *tab) says(text string) {
 	p.waitFor(fmt.Sprintf("document.readyState === 'complete' && document.body.innerText.includes(%q)", text))
 }
 
-// look holds that a page needs no horizontal scrolling on a phone and on a desk, that axe finds nothing on it, and
+// look holds that a page needs no horizontal scrolling on a phone and on a desk, light and dark, that axe finds nothing on it, and
 // html-validate nothing in what was sent.
 func (p *tab) look(name string) {
 	p.Helper()
 	script, err := os.ReadFile(os.Getenv("QUICKSTREAM_AXE"))
 	require.NoError(p, err)
 	p.do(chromedp.Evaluate[chromedp.Void](string(script) + "; undefined"))
-	for _, width := range []int64{320, 390, 1280} {
+	for _, at := range []struct {
+		scheme string
+		width  int64
+	}{{"dark", 390}, {"dark", 1280}, {"light", 320}, {"light", 390}, {"light", 1280}} {
+		width, name := at.width, name+", "+at.scheme
+		_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: at.scheme}}, //nolint:misspell // the name is CSS's
+		})
+		require.NoError(p, err)
 		p.do(chromedp.EmulateViewport(width, 844))
 		wide, err := chromedp.Run(p.ctx, chromedp.Evaluate[int64]("document.documentElement.scrollWidth"))
 		require.NoError(p, err)

@@ -31,6 +31,7 @@ type office struct {
 	*tab
 	*durabletest.Kit[*sql.Tx]
 
+	db     *sql.DB
 	origin string
 }
 
@@ -50,7 +51,7 @@ func openOffice(t *testing.T) *office {
 	server := httptest.NewServer(http.StripPrefix("/office", handler))
 	t.Cleanup(server.Close)
 	t.Cleanup(handler.Close)
-	return &office{p, kit, server.URL + "/office/"}
+	return &office{p, kit, db, server.URL + "/office/"}
 }
 
 // payment is one whose source decides what becomes of it.
@@ -79,17 +80,22 @@ func TestConsole(t *testing.T) {
 	o.Advance(72 * time.Hour) // a part can be refunded now
 	o.do(chromedp.Navigate(o.origin + "payment?id=" + paid))
 	o.look("console-paid")
-	o.do(chromedp.Click(chromedp.CSS("#how-part")), chromedp.SendKeys(chromedp.CSS("#part"), "5"), chromedp.SendKeys(chromedp.CSS("#note-refund"), "a torn bag"))
+	o.waitFor("document.querySelector('#part').offsetParent === null")
+	o.do(chromedp.Click(chromedp.CSS("#how-part")), chromedp.SendKeys(chromedp.CSS("#part"), "5"))
 	o.submit("form[action=refund]")
-	o.says("It is stored, and sent by itself.")
+	o.says("Refund $5.00?")
+	o.look("console-refund")
+	o.do(chromedp.SendKeys(chromedp.CSS("#note-refund"), "a torn bag"))
+	o.submit("form[action=refund]")
+	o.says("The refund is stored, and sent by itself.")
 	o.waitFor("document.querySelector('#money').innerText.includes('$44.95')")
 	o.look("console-refunded")
 
 	require.NoError(t, o.Sandbox.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Status(http.StatusBadGateway, sandbox.HTML), Times: 1}))
 	lost := o.Settled(o.pay("ORDER-1043", sandbox.CardAttempted)).ID
-	o.do(chromedp.Navigate(o.origin + "attention"))
+	o.do(chromedp.Navigate(o.origin))
 	o.says("Outcome unknown")
-	o.look("console-attention")
+	o.look("console-now")
 	o.do(chromedp.Navigate(o.origin + "payment?id=" + lost))
 	o.submit("form[action=look-up]")
 	o.says("What became of it")
@@ -98,19 +104,33 @@ func TestConsole(t *testing.T) {
 	o.Settled(o.pay("ORDER-1044", noFunds))
 	o.Sandbox.NextTransaction(sandbox.Erred().ThenAfter(36*time.Hour, sandbox.Approved())) // no look-up shows it before
 	o.pay("ORDER-1045", sandbox.CardAttempted)
-	o.do(chromedp.Navigate(o.origin))
+	o.do(chromedp.Navigate(o.origin + "payments"))
 	o.waitFor(newest + "'unknown'")
 	o.look("console-payments")
 	o.picture("console", 700)
 	o.do(chromedp.Navigate(o.origin + "installation"))
 	o.look("console-installation")
+
+	require.NoError(t, o.Sandbox.Inject(sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(http.StatusBadGateway, sandbox.HTML)}))
+	o.do(chromedp.Navigate(o.origin))
+	o.submit("form[action=look-up-all]")
+	o.says("failed: the service could not be asked")
+	o.look("console-outage")
+
+	o.Sandbox.ClearFaults()
+	twice := o.Settled(o.pay("ORDER-1046", sandbox.CardAttempted)).ID
+	_, err := o.db.ExecContext(t.Context(), "UPDATE quickstream_write SET state = 'needs_person', reason = 'double_charged' WHERE id = $1", twice)
+	require.NoError(t, err)
+	o.do(chromedp.Navigate(o.origin + "payment?id=" + twice))
+	o.says("Refund one of the two")
+	o.look("console-twice")
 }
 
 // A list changes without a reload. A half-filled form stays, and the page says that it is old.
 func TestConsoleChanges(t *testing.T) {
 	o := openOffice(t)
-	o.do(chromedp.Navigate(o.origin))
-	o.says("There is nothing here.")
+	o.do(chromedp.Navigate(o.origin + "payments"))
+	o.says("Nothing was found.")
 	o.do(chromedp.Evaluate[chromedp.Void]("window.same = true; undefined"))
 	o.pay("ORDER-1", sandbox.CardAttempted)
 	o.waitFor("window.same && " + newest + "'approved'")

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -54,9 +53,9 @@ func TestSandbox(t *testing.T) {
 	p.do(chromedp.Navigate(page))
 	p.press(`li[id^="delivery-"] summary`)
 	p.waitFor(`document.querySelector('li[id^="delivery-"] .detail pre')`)
-	p.lookInColours("sandbox")
+	p.look("sandbox")
 	p.do(chromedp.Navigate(page + "make"))
-	p.lookInColours("sandbox-make")
+	p.look("sandbox-make")
 	p.do(chromedp.Navigate(page + "detail?request=1"))
 	p.look("sandbox-detail")
 }
@@ -66,18 +65,6 @@ func (p *tab) press(selector string) {
 	p.Helper()
 	p.waitFor("document.querySelector(" + strconv.Quote(selector) + ")")
 	p.do(chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent("\r"))
-}
-
-// lookInColours looks at the page in the light and in the dark.
-func (p *tab) lookInColours(name string) {
-	p.Helper()
-	for _, scheme := range []string{"light", "dark"} {
-		_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}, //nolint:misspell // the name is CSS's
-		})
-		require.NoError(p, err)
-		p.look(name + "-" + scheme)
-	}
 }
 
 // startSandbox builds the sandbox's command and starts it, and returns the address of its page and a client. Its events

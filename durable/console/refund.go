@@ -1,0 +1,86 @@
+package console
+
+import (
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+)
+
+// refunding is a refund before it is made: what it is of, how much goes back, and what that means.
+type refunding struct {
+	view
+
+	How, Typed, Write string
+	Back              decimal.Decimal
+	Text              string
+}
+
+// refund shows what a refund means, and makes it once a person has said yes to that.
+func (c *console[TTx]) refund(q request, _ string) {
+	w, err := newWrite(q)
+	amount, wrong := decimal.Decimal{}, q.field("how") == "all" && q.field("amount") != ""
+	if q.field("how") == "part" && err == nil {
+		amount, err = amountIn(q.field("amount"))
+	}
+	switch sure := q.field("sure") != ""; {
+	case err != nil:
+	case wrong:
+		err = errForm("All that is left was chosen, and an amount was filled in: choose one of them.")
+	case sure && oneLine(w.Note):
+		err = c.refundNow(q, w, amount)
+	default:
+		var r refunding
+		if r, err = c.refunding(q, w, amount); err == nil {
+			notice := map[bool]string{true: "Not done. " + noReason}[sure]
+			c.show(q, page{Name: "refund", Title: "Refund", Notice: notice, Content: r})
+			return
+		}
+	}
+	c.ended(q, err, "payment", c.payment)
+}
+
+// refunding is what a person is asked about.
+func (c *console[TTx]) refunding(q request, w durable.NewWrite, amount decimal.Decimal) (r refunding, err error) {
+	r = refunding{How: q.field("how"), Typed: q.field("amount"), Write: w.ID, Back: amount}
+	if r.view, err = c.view(q.Context(), q.id()); err != nil {
+		return r, err
+	}
+	switch {
+	case w.Version != r.Version:
+		return r, durable.ErrStale
+	case r.How == "all":
+		r.Back = r.Left
+		r.Text = "Voided if that can still be done, and refunded otherwise. After a void the order can be paid again. After a refund it stays paid, and cannot."
+	case r.How == "part" && r.Offer.Part:
+		r.Text = "Refunded once the payment has settled, which can take a day or more. The order stays paid."
+	default:
+		return r, errForm("Choose how much.")
+	}
+	switch {
+	case len(r.Both) > 0:
+		r.Text = "Only this payment goes back. The order stays paid by the other one, and cannot be paid again."
+	case r.IsPayment() && r.Elsewhere:
+		r.Text = "Only this payment goes back. The other payments of the order stay as they are."
+	}
+	if r.Back.GreaterThan(r.Left) || !r.Offer.Refund {
+		return r, durable.ErrTooMuch
+	}
+	return r, nil
+}
+
+// refundNow makes a refund, of all if no amount was filled in.
+func (c *console[TTx]) refundNow(q request, w durable.NewWrite, amount decimal.Decimal) error {
+	return c.within(q.Context(), func(tx TTx) (err error) {
+		switch q.field("how") {
+		case "all":
+			_, _, err = c.engine.Reverse(q.Context(), tx, w, q.id())
+		case "part":
+			params := quickstream.RefundParams{PrincipalAmount: amount, Currency: quickstream.Currency(q.field("currency"))}
+			_, _, err = c.engine.Refund(q.Context(), tx, w, q.id(), params)
+		default:
+			err = errForm("Choose how much.")
+		}
+		return err
+	})
+}

@@ -1,0 +1,253 @@
+package enginetest
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// follow opens a link of a page.
+func (o *office) follow(p reply, text string) reply {
+	o.T.Helper()
+	return o.get("jo", p.link(text))
+}
+
+// In an outage the first page says that the service does not answer, how much is unknown, and what not to do, and nothing
+// of it can be decided or refunded. Afterwards one button looks all up, and says how many look-ups have failed.
+func TestConsoleOutage(t *testing.T) {
+	t.Parallel()
+	const payments = 40
+	o := openOffice(t)
+	now := func() reply { return o.send("jo", http.MethodGet, "", nil) } // as the page reads itself
+	away := sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(http.StatusBadGateway, sandbox.HTML)}
+	o.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: payments * 3}, away)
+	var orders []string
+	for i := range payments {
+		orders = append(orders, fmt.Sprint("order ", i))
+		o.pay(orders[i], o.card(sandbox.CardAttempted))
+	}
+	o.eventually(func() bool { return o.health().Writes[durable.StateUnknown] == payments }, "all are unknown")
+	o.Advance(3 * time.Minute)
+	o.eventually(func() bool { return strings.Contains(now().body, "The service does not answer.") }, "a look-up has failed")
+	page := o.get("jo", "")
+	assert.NotContains(t, page.body, "All is well.")
+	assert.Contains(t, page.body, fmt.Sprintf("<strong>Outcome unknown.</strong> %d payments, the oldest for 3 minutes. Do not take the money another way", payments))
+	assert.Contains(t, page.body, "decide nothing")
+	one := o.follow(page, orders[7]+"<")
+	assert.False(t, one.offers("decide") || one.offers("refund") || one.offers("cancel"), "nothing is to be done but to look")
+
+	o.clicks = 0
+	first := o.get("jo", "")
+	page = o.submit("jo", first, "look-up-all")
+	assert.Regexp(t, `Look-up by Jo: \d+ of 40`, page.body)
+	assert.False(t, page.offers("look-up-all"), "it is being done")
+	o.Sandbox.ClearFaults()
+	o.eventually(func() bool { return strings.Contains(now().body, "done, 40 of 40") }, "all were looked up")
+	if page = now(); page.offers("look-up-all") { // the first of them failed
+		assert.Regexp(t, `\d+ failed: the service could not be asked`, page.body)
+		o.submit("jo", page, "look-up-all")
+	}
+	o.eventually(func() bool { return !strings.Contains(now().body, "Outcome unknown") }, "it is over")
+	assert.LessOrEqual(t, o.clicks, 6)
+	for _, order := range orders {
+		assert.True(t, o.shop.get(order).Paid())
+	}
+	assert.Contains(t, o.page("jo", orders[7]).body, "looked up: approved")
+	o.Judge(orders...)
+}
+
+// Where nothing can be sent at all, nothing is unknown, and it is not well.
+func TestConsoleUnreachable(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	o.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Unreachable(sandbox.ConnectionRefused)})
+	o.pay("A", o.card(sandbox.CardAttempted))
+	o.eventually(func() bool { return o.shop.get("A").Failures > 0 }, "it could not be sent")
+	page := o.get("jo", "")
+	assert.NotContains(t, page.body, "All is well.")
+	assert.Contains(t, page.body, "1 payment could not be sent")
+	assert.Regexp(t, "(?s)<summary>Technical</summary>.*nothing was sent", page.body)
+	assert.Contains(t, o.page("jo", "A").body, "It could not be sent, once. It is tried again by itself.")
+	o.Sandbox.ClearFaults()
+	assert.True(t, o.Settled("A").Paid())
+	assert.NotContains(t, o.get("jo", "").body, "could not be sent")
+}
+
+// After an outage the schedule finds all by itself.
+func TestConsoleOutageAlone(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	o.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 3},
+		sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(http.StatusBadGateway, sandbox.HTML)})
+	o.pay("A", o.card(sandbox.CardAttempted))
+	o.reaches("A", "needs_person.look_ups_failed")
+	page := o.page("jo", "A")
+	assert.Contains(t, page.body, "The service could not be asked: look-ups have failed.")
+	assert.False(t, page.offers("decide"))
+	o.Sandbox.ClearFaults()
+	o.reaches("A", "approved")
+	assert.NotContains(t, o.get("jo", "").body, "Outcome unknown")
+}
+
+// A customer who was charged twice gets one payment back: both are side by side, and nothing else is offered.
+func TestConsoleChargedTwice(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	o.chargedTwice("A")
+	o.clicks = 0
+	page := o.follow(o.get("jo", ""), "A<")
+	for _, id := range []string{"A", "A/2"} {
+		assert.Contains(t, page.body, o.shop.get(id).ReceiptNumber)
+	}
+	assert.Equal(t, 2, strings.Count(page.body, `action="refund"`), "one for each")
+	assert.NotContains(t, page.body, "A part")
+	assert.False(t, page.offers("look-up") || page.offers("decide") || page.offers("cancel"))
+	for _, wrong := range []string{"part", "void"} {
+		assert.Equal(t, http.StatusUnprocessableEntity, o.submit("kim", page, "refund", "how", wrong, "amount", "1.00").status)
+	}
+	asked := o.submit("jo", page, "refund")
+	assert.Contains(t, asked.body, "The order stays paid by the other one, and cannot be paid again.")
+	assert.NotContains(t, asked.body, "can be paid again")
+	done := o.submit("jo", asked, "refund", "note", "charged twice")
+	assert.Contains(t, done.body, "Do not refund another one for that.")
+	assert.LessOrEqual(t, o.clicks-2, 4, "clicks") // two were wrong on purpose
+	for _, id := range []string{"A", "A/2"} {
+		assert.NotContains(t, o.page("jo", id).body, "Refund this one")
+	}
+	assert.NotContains(t, o.get("jo", "").body, "Charged twice")
+	back := o.details("A").FollowUps
+	if len(back) == 0 {
+		back = o.details("A/2").FollowUps
+	}
+	require.Len(t, back, 1)
+	require.True(t, o.Settled(back[0].ID).Approved())
+	assert.EqualValues(t, 1234, int64(o.charged("A"))*1234-o.refunded(), "one of two stays")
+}
+
+// chargedTwice charges an order twice: its payment came when a person had another one made.
+func (o *office) chargedTwice(order string) {
+	o.T.Helper()
+	ctx := o.T.Context()
+	o.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.CommitLate(9 * 24 * time.Hour), Times: 1})
+	o.pay(order, o.stored())
+	o.reaches(order, "needs_person.not_found")
+	seen, err := o.Engine().LookUp(ctx, "Kim", "before I decide", order)
+	require.NoError(o.T, err)
+	require.NoError(o.T, o.Tx(func(tx *sql.Tx) error {
+		_, _, err := o.Engine().PayAgain(ctx, tx, durable.NewWrite{ID: order + "/2", Order: order},
+			durable.Replacement{Of: order, Version: seen[0].Version, By: "Kim", Note: "it will not come"}, o.card(sandbox.CardAttempted))
+		return err
+	}))
+	require.True(o.T, o.Settled(order+"/2").Paid())
+	o.reaches(order, "needs_person.double_charged")
+}
+
+// A refund for the wrong order is stopped as long as it waits, from the page of the payment. What was sent is too late.
+func TestConsoleCancel(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	p := o.paid("A")
+	o.refunds("kim", o.page("kim", p.ID), "part", "5.00", "a torn page")
+	o.clicks = 0
+	page := o.follow(o.get("jo", "payments?find=a"), "A<")
+	assert.Contains(t, page.body, "Refund of $5.00: not sent yet.")
+	assert.NotContains(t, page.body, "could not be sent", "it waits for the settlement")
+	assert.NotContains(t, o.get("jo", "").body, "could not be sent", "it waits for the settlement")
+	o.clicks--
+	page = o.submit("jo", page, "cancel")
+	assert.Contains(t, page.body, "cancelled before it was sent")
+	assert.Equal(t, 3, o.clicks)
+	page = o.page("jo", p.ID)
+	assert.False(t, page.offers("cancel"))
+	assert.Contains(t, page.body, "All that is left, $12.34")
+	o.refunds("kim", page, "part", "4.00", "a torn page")
+	late := o.page("jo", p.ID)
+	o.Advance(72 * time.Hour)
+	o.Settled(o.details(p.ID).FollowUps[1].ID)
+	answer := o.submit("jo", late, "cancel")
+	assert.Equal(t, http.StatusUnprocessableEntity, answer.status)
+	assert.Contains(t, answer.body, "It is too late: it was sent.")
+	assert.EqualValues(t, 400, o.refunded())
+	log := o.get("jo", "installation").body
+	for _, deed := range []string{"Kim</span>, <a href=\"payment?id=", "asked for: a torn page", "Jo</span>, <a", "cancelled before it was sent"} {
+		assert.Contains(t, log, deed, "who has done what, with the payment")
+	}
+}
+
+// An amount that somebody says on the phone finds the payment, with its second, the digits of its card and what was bought.
+// So do an order's number in any case, its beginning, a day with an hour, and digits.
+func TestConsolePhone(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	require.NoError(t, o.Tx(func(tx *sql.Tx) error {
+		_, _, err := o.Engine().Pay(t.Context(), tx, durable.NewWrite{ID: "1", Order: "Order-1", Title: "Two blue mugs"}, o.card(sandbox.CardAttempted))
+		return err
+	}))
+	paid := o.Settled("1")
+	require.NotEmpty(t, paid.CardDigits)
+	o.clicks = 0
+	list := o.get("jo", "payments?find=12.34")
+	for _, text := range []string{"Two blue mugs", "card …" + paid.CardDigits, paid.Written.In(sydney(t)).Format("15:04:05")} {
+		assert.Contains(t, list.body, text)
+	}
+	page := o.follow(list, "Order-1")
+	assert.Contains(t, page.body, "<title>Payment of order Order-1 ")
+	assert.Equal(t, 2, o.clicks)
+	hour := paid.Written.In(sydney(t))
+	for _, text := range []string{"ORDER-1", "order", "Ord", paid.ReceiptNumber, "$12.34", hour.Format("2/1/2006 15"), hour.Format("2 Jan 2006"), hour.Format("2/1/2006 15:04"), paid.CardDigits} {
+		assert.Equal(t, []string{"Order-1"}, o.get("jo", "payments?find="+url.QueryEscape(text)).orders(), text)
+	}
+	for _, text := range []string{"rder", "12.35", hour.Add(-2 * time.Hour).Format("2/1/2006 15"), "\u00e9", "%"} {
+		assert.Empty(t, o.get("jo", "payments?find="+url.QueryEscape(text)).orders(), text)
+	}
+	assert.Contains(t, o.get("jo", "payments?from=2/1/2026&to=1/1/2026").body, "The first day is after the last one.")
+	for _, name := range []string{"id", "find", "write"} {
+		answer := o.send("jo", http.MethodPost, "cancel", url.Values{name: {strings.Repeat("x", 256)}})
+		assert.Equal(t, http.StatusBadRequest, answer.status, name)
+		assert.Contains(t, answer.body, "Nothing was done.")
+	}
+}
+
+// A comparison that fails is an alarm that says what to do. It is made again from the page, and each difference says what it
+// means.
+func TestConsoleCompare(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	p := o.paid("A")
+	o.Advance(72 * time.Hour)
+	o.edit("amount = '1.00'", p.ID)
+	_, err := o.Client.Transactions.Pay(t.Context(), params(quickstream.FromSingleUseToken(o.Token(sandbox.CardAttempted))))
+	require.NoError(t, err)
+	o.inject(sandbox.Fault{Operation: bySettlement, Kind: sandbox.Status(http.StatusInternalServerError, sandbox.ServiceError)})
+	day := time.Date(p.SettlesOn.Year, p.SettlesOn.Month, p.SettlesOn.Day, 0, 0, 0, 0, time.UTC).Format("2/1/2006")
+	wrong := o.submit("jo", o.get("jo", "installation"), "compare", "day", "11/30/2026")
+	assert.Equal(t, http.StatusUnprocessableEntity, wrong.status)
+	assert.Contains(t, wrong.body, `value="11/30/2026"`, "what was typed stays")
+	o.submit("jo", wrong, "compare", "day", day)
+	o.eventually(func() bool { return !o.health().Comparison.FailingSince.IsZero() }, "it fails")
+	page := o.get("jo", "")
+	assert.Contains(t, page.body, "<strong>The comparison fails.</strong>")
+	assert.Contains(t, page.body, "Compare now when the service answers.")
+	o.Sandbox.ClearFaults()
+	o.eventually(func() bool {
+		return !strings.Contains(o.send("jo", http.MethodGet, "", nil).body, "Comparison of "+day+" by Jo: 0")
+	}, "it has ended")
+	o.clicks = 0
+	o.submit("jo", o.get("jo", "installation"), "compare", "day", day)
+	assert.Equal(t, 2, o.clicks)
+	o.eventually(func() bool { return o.health().Comparison.FailingSince.IsZero() }, "it succeeds")
+	page = o.get("jo", "installation")
+	assert.Contains(t, page.body, "The service took another amount. Compare it with the order, and refund what is too much.")
+	assert.NotContains(t, page.body, "The comparison fails")
+}
