@@ -94,9 +94,9 @@ func (e *Engine[TTx]) CheckReceipt(ctx context.Context, id, receipt string) erro
 	return fmt.Errorf("%w: the transaction of that receipt %s", ErrNotAllowed, differs)
 }
 
-// NotifyAgain notifies OnOutcome now of how a write stands, also if it has been: for a hook that has lost what it was
-// told. by and note are as in [Decision]. Errors and panics of the hook are returned as types and places. The
-// error matches [ErrInProgress] if there is nothing to tell yet.
+// NotifyAgain notifies OnOutcome now of how a write stands, also if it has been: for a hook that has lost what it got
+// before. by and note are as in [Decision]. Errors and panics of the hook are returned as types and places. The
+// error matches [ErrInProgress] if its outcome is not known yet.
 func (e *Engine[TTx]) NotifyAgain(ctx context.Context, id, by, note string) error {
 	if err := checkPerson(by, note); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (e *Engine[TTx]) NotifyAgain(ctx context.Context, id, by, note string) erro
 		if r.State.InProgress() {
 			return ErrInProgress
 		}
-		return e.tell(ctx, tx, r)
+		return e.runHook(ctx, tx, r)
 	})
 	e.waiting.wake(id)
 	return err

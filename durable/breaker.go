@@ -109,8 +109,8 @@ func (e *engine) open(ctx context.Context, reason string) {
 	}
 }
 
-// heed opens the breaker if the error of a write says so, and closes it if the write that went alone was answered.
-func (e *engine) heed(ctx context.Context, c *claim, err error) {
+// afterSend opens the breaker after a refusal that the next write may get too, and closes it if the write that went alone was answered.
+func (e *engine) afterSend(ctx context.Context, c *claim, err error) {
 	switch {
 	case c.alone == "" && stops(err):
 		e.open(ctx, problemOf(err))

@@ -104,7 +104,7 @@ func (g gates) err(e *engine, alone string) error {
 
 // claim moves a write from queued to sending, in a transaction of its own. The process that commits
 // that may send it, and no other until its answer permits it. If the commit is not confirmed the row
-// tells whether it has to be queued again.
+// shows whether it has to be queued again.
 func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 	marked := func() error { return nil }
 	err := within(ctx, e.db, func(tx tx) (err error) {

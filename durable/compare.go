@@ -167,7 +167,7 @@ func (c *comparison) page(ctx context.Context, page []*quickstream.Transaction, 
 	return nil
 }
 
-// pair tells what differs, and applies what is new.
+// pair reports what differs, and applies what is new.
 func (c *comparison) pair(ctx context.Context, p pair, at time.Time) error {
 	if err := c.refundsOf(ctx, p.transaction); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (c *comparison) pair(ctx context.Context, p pair, at time.Time) error {
 	return c.observe(ctx, p.row, seen)
 }
 
-// without stores a transaction that is a payment of this installation and no write of the database, and tells.
+// without stores a transaction that is a payment of this installation and no write of the database, and reports it.
 func (c *comparison) without(ctx context.Context, d Difference, at time.Time) error {
 	t := d.Transaction
 	stored, err := c.storeLost(ctx, t, at)
@@ -234,7 +234,7 @@ func (c *comparison) refundsOf(ctx context.Context, t *quickstream.Transaction) 
 	limit, sum := c.mostRefunded(payment), decimal.Decimal{}
 	for refund, err := range c.client.Transactions.Refunds(t.OriginalReceiptNumber).All(ctx) {
 		switch {
-		case isNone(err) || errors.Is(err, quickstream.ErrUnreadableItem): // those of the date are told as such
+		case isNone(err) || errors.Is(err, quickstream.ErrUnreadableItem): // those of the date are reported as such
 		case err != nil:
 			return err
 		case approved(refund) && refund.PrincipalAmount != nil:

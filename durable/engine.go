@@ -23,7 +23,7 @@ type Options[TTx any] struct {
 	// printable ASCII characters without blanks. References and keys follow from it, so it never
 	// changes. A test system has another name than production. Required.
 	Installation string
-	// OnOutcome is notified of what became of a write, exactly once, in the transaction that says so:
+	// OnOutcome is notified of what became of a write, exactly once, in the transaction of that change or after it:
 	// see "What OnOutcome is notified of" in the package documentation. Its own writes through tx commit
 	// with that. If it fails it is notified again, with pauses that grow to an hour. It must not call the
 	// API, nor the engine without tx. Required.

@@ -34,7 +34,7 @@ const (
 	EventUnpaused    EventKind = "unpaused"
 	EventErased      EventKind = "erased" // a person has had a customer's data removed
 
-	EventRestored          EventKind = "restored"           // the history of the database has changed, or a person says so
+	EventRestored          EventKind = "restored"           // the history of the database has changed, or a person has said that it has
 	EventHistoryConfirmed  EventKind = "history_confirmed"  // a person has said that the database is no copy
 	EventRestoringEnded    EventKind = "restoring_ended"    // a person has ended the restoring, or it has come to its end
 	EventFacilityConfirmed EventKind = "facility_confirmed" // a person has said that the installation has moved
@@ -87,7 +87,7 @@ func (e *Engine[TTx]) EventsBy(ctx context.Context, by string) (list []Event, er
 	return list, err
 }
 
-// queued is the first event, which the row tells.
+// queued is the first event, which the row holds.
 func (r *row) queued() Event {
 	return Event{WriteID: r.ID, At: r.Written, Kind: EventQueued, Standing: standing(StateQueued)}
 }

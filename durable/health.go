@@ -26,9 +26,9 @@ type Health struct {
 	// Overdue is for how long what is due has waited at the longest.
 	Overdue time.Duration
 	// Refused counts writes of which OnOutcome has not taken what is known, after it has failed: nothing is lost,
-	// and the merchant's records lack it. Untold is for how long one has waited for OnOutcome at the longest.
-	Refused int
-	Untold  time.Duration
+	// and the merchant's records lack it. HookWaits is for how long one has waited for OnOutcome at the longest.
+	Refused   int
+	HookWaits time.Duration
 	// Discarded counts jobs that somebody has cancelled, or that River has given up. Their work is done all the same.
 	Discarded int
 	// Received counts notifications that wait to be confirmed, and Held those of them that
@@ -137,7 +137,7 @@ func (e *engine) countWrites(ctx context.Context, tx tx, h *Health) error {
 		}
 	}
 	since(&h.Overdue, "SELECT min(next_at) FROM quickstream.write WHERE next_at IS NOT NULL AND next_at <= "+database.Now)
-	since(&h.Untold, "SELECT min(changed_at) FROM quickstream.write WHERE changes > notified")
+	since(&h.HookWaits, "SELECT min(changed_at) FROM quickstream.write WHERE changes > notified")
 	for into, statement := range map[*int]string{
 		&h.Refused:   "SELECT count(*) FROM quickstream.write WHERE changes > notified AND failures > 0",
 		&h.Received:  "SELECT count(*) FROM quickstream.notification WHERE state = 'received'",

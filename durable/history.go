@@ -146,7 +146,7 @@ func (e *engine) lastClaim(ctx context.Context, tx tx) (last time.Time, err erro
 	return last, err
 }
 
-// Restored tells the engine that the database was restored from a backup that was made at a time. It
+// Restored says that the database was restored from a backup that was made at a time. It
 // is needed only if that cannot be seen: see REPLICATION.md. Call it once, before any engine is started. by and note are
 // as in [Decision].
 func (e *Engine[TTx]) Restored(ctx context.Context, since time.Time, by, note string) error {

@@ -205,7 +205,7 @@ func (e *engine) config() *river.Config {
 		}, &river.PeriodicJobOpts{RunOnStart: true})
 	}
 	send := river.QueueConfig{MaxWorkers: e.workers * waitingWorkers, FetchPollInterval: 500 * time.Millisecond}
-	if e.dialect.Alone { // nothing tells of a job: it is found by polling
+	if e.dialect.Alone { // nothing signals a job: it is found by polling
 		send.FetchPollInterval = 100 * time.Millisecond
 	}
 	slow := river.QueueConfig{MaxWorkers: e.workers, FetchCooldown: 100 * time.Millisecond}
@@ -218,7 +218,7 @@ func (e *engine) config() *river.Config {
 		RescueStuckJobsAfter: timeout + jobMargin,
 		MaxAttempts:          mostAttempts,
 		RetryPolicy:          retry{},
-		FetchCooldown:        5 * time.Millisecond, // River tells of no job that comes sooner after another one
+		FetchCooldown:        5 * time.Millisecond, // River signals no job that comes sooner after another one
 		Middleware:           []rivertype.Middleware{&begins{e: e}},
 		PeriodicJobs:         []*river.PeriodicJob{periodic(orphansEvery, orphanJob{}), periodic(dailyEvery, dailyJob{})},
 		Logger:               slog.New(warnings{e.logger.Handler()}),

@@ -302,7 +302,7 @@ func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (t
 		// The key may be that of a send which is not known here, and is refused with another request.
 		sent = observed{kind: sawPermit, permit: permitRefused, problem: sent.problem}
 	}
-	e.heed(stored, c, sendErr)
+	e.afterSend(stored, c, sendErr)
 	e.step("after the answer")
 	sent.claim, sent.sends = c.text, c.sends
 	err := e.observe(stored, r, sent)

@@ -123,7 +123,7 @@ func (e *engine) peek(ctx context.Context, where string, args ...any) (found *ro
 }
 
 // ofReceipt is the condition of the write that a receipt is of. The index leaves out what is empty,
-// which SQLite cannot tell of a parameter.
+// and SQLite cannot know that a parameter is not.
 const ofReceipt = "receipt <> '' AND receipt = $1 AND operation <> 'Transactions.Void'"
 
 // lock waits for those who change a payment of the same order, or what follows the same write. PostgreSQL decides what a
@@ -168,7 +168,7 @@ func (e *engine) insert(ctx context.Context, tx tx, r *row, statement string) (s
 }
 
 // save stores a changed write, if it is as it was read: each change counts its version up. State
-// and claim tell versions apart that a restored backup counts a second time.
+// and claim differ where a restored backup counts a version a second time.
 func (e *engine) save(ctx context.Context, tx tx, before, r *row) error {
 	r.Version = before.Version + 1
 	if r.Standing != before.Standing {

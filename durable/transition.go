@@ -237,7 +237,7 @@ func (r row) standingOf(c resolve.Case) Standing {
 		return standing(StateNeedsPerson, ReasonDoubleCharged)
 	case resolve.StatusSettled:
 		s := ofOutcome(c.Outcome, r.isVoid())
-		if c.Changed && s.State == StateDeclined && r.told.State == StateApproved {
+		if c.Changed && s.State == StateDeclined && r.reported.State == StateApproved {
 			return standing(StateReturned, ReasonReversed)
 		}
 		return s

@@ -103,7 +103,7 @@ type row struct {
 	suspect                 int64 // queued before the history of the database changed
 	giveUp                  Reason
 	changes, notified       int64
-	told                    Standing // what OnOutcome was last notified of
+	reported                Standing // what OnOutcome last ran with
 	settles                 string
 	intentText, lookupsText string
 	decisionText            string

@@ -50,7 +50,7 @@ func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
 		return g, err
 	}
 	h := g.Health // without what changes by itself
-	h.At, h.UnknownFor, h.Overdue, h.Untold, h.DatabaseAhead, h.ServiceAhead, h.ServiceAt = time.Time{}, 0, 0, 0, 0, 0, time.Time{}
+	h.At, h.UnknownFor, h.Overdue, h.HookWaits, h.DatabaseAhead, h.ServiceAhead, h.ServiceAt = time.Time{}, 0, 0, 0, 0, 0, time.Time{}
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "%+v %d", h, len(g.Charged))
 	for _, w := range newest.Writes {

@@ -35,7 +35,7 @@ func full() durable.Health {
 		NeedPerson: map[durable.Reason]int{
 			durable.ReasonNotFound: 1, durable.ReasonUnresolved: 2, durable.ReasonLookUps: 3, durable.ReasonConflict: 4, durable.ReasonRestored: 5, durable.ReasonDoubleCharged: 6,
 		},
-		Unknown: 14, UnknownFor: 7 * time.Second, Overdue: 8 * time.Second, Refused: 9, Untold: 10 * time.Second, Discarded: 10, Received: 11, Held: 12, Restoring: ago(13), Unreadable: "a day",
+		Unknown: 14, UnknownFor: 7 * time.Second, Overdue: 8 * time.Second, Refused: 9, HookWaits: 10 * time.Second, Discarded: 10, Received: 11, Held: 12, Restoring: ago(13), Unreadable: "a day",
 		MaybeCopy: true, Paused: ago(15), PausedBy: "Kim",
 		Comparison: durable.Comparison{Day: quickstream.DateOf(at), At: ago(16), Transactions: 17, Differences: 18, FailingSince: ago(19), Problem: "a column is missing"},
 		Facility:   errors.New("another"), DatabaseAhead: -20 * time.Second, ServiceAhead: 21 * time.Second, ServiceAt: at,
@@ -106,7 +106,7 @@ func TestGauges(t *testing.T) {
 		"quickstream.durable.restoring.unreadable  1",
 		"quickstream.durable.unknown.age s 7",
 		"quickstream.durable.unknown.count {write} 14",
-		"quickstream.durable.untold.age s 10",
+		"quickstream.durable.hook.wait s 10",
 		"quickstream.durable.write.count {write} 1 quickstream.durable.reason=not_found,quickstream.durable.state=needs_person",
 		"quickstream.durable.write.count {write} 1 quickstream.durable.state=queued",
 		"quickstream.durable.write.count {write} 2 quickstream.durable.reason=unresolved,quickstream.durable.state=needs_person",

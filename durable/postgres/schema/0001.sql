@@ -37,8 +37,8 @@ CREATE TABLE quickstream.write (
 	changed_at timestamptz NOT NULL,
 	changes bigint NOT NULL, -- of state, of which OnOutcome is notified
 	notified bigint NOT NULL, -- the last of them that it has taken
-	told_state text NOT NULL,
-	told_reason text NOT NULL,
+	reported_state text NOT NULL,
+	reported_reason text NOT NULL,
 	replaced_by text NOT NULL,
 	receipt text NOT NULL,
 	digits text NOT NULL, -- the last of the card
