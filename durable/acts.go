@@ -1,8 +1,8 @@
 package durable
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -40,11 +40,8 @@ func (e *Engine[TTx]) LookUp(ctx context.Context, by, note string, ids ...string
 
 func (e *engine) lookUpNow(ctx context.Context, id string, person Event) error {
 	r, err := e.peek(ctx, "id = $1", id)
-	if err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	if r == nil {
-		return ErrNoWrite
+	if err != nil || r == nil {
+		return named(cmp.Or(err, ErrNoWrite))
 	}
 	switch until := e.sentUntil(r); {
 	case r.State == StateSending && until.After(r.now):
@@ -52,10 +49,7 @@ func (e *engine) lookUpNow(ctx context.Context, id string, person Event) error {
 	case r.emptied() || r.State == StateNotSent || r.State == StateDeclined && r.Reason == ReasonRefused || r.State == StateQueued && !r.maySent():
 		return fmt.Errorf("%w: it is %s", ErrNotAllowed, r.Text())
 	}
-	if err := e.lookUp(ctx, r, &person); err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	return nil
+	return named(e.lookUp(ctx, r, &person))
 }
 
 // CheckReceipt asks the service whether the transaction of a receipt can be the write that a person is about to
@@ -137,15 +131,7 @@ func (e *engine) asked(ctx context.Context, id string, event Event, act func(tx 
 			return e.record(ctx, tx, now, event)
 		})
 	}
-	for _, known := range []error{ErrNoWrite, ErrNotAllowed, ErrInProgress, ErrTooLate} {
-		if errors.Is(err, known) {
-			return err
-		}
-	}
-	if err != nil {
-		err = fmt.Errorf("durable: %w", err)
-	}
-	return err
+	return named(err)
 }
 
 // Pause stops the claims of the installation, of all its processes, until [Engine.Unpause]: nothing is
@@ -173,11 +159,7 @@ func (e *engine) setPause(ctx context.Context, kind EventKind, by, note string) 
 			return err
 		}
 		if kind == EventPaused {
-			text, err := json.Marshal(personsPause{now, by, note})
-			if err != nil {
-				return err
-			}
-			return errors.Join(setMeta(ctx, tx, pauseName, string(text)), e.queue.Pause(ctx, tx, sendQueue))
+			return errors.Join(setMetaJSON(ctx, tx, pauseName, personsPause{now, by, note}), e.queue.Pause(ctx, tx, sendQueue))
 		}
 		if err := setMeta(ctx, tx, pauseName, ""); err != nil {
 			return err
@@ -188,10 +170,7 @@ func (e *engine) setPause(ctx context.Context, kind EventKind, by, note string) 
 		}
 		return e.queue.Resume(ctx, tx, sendQueue)
 	})
-	if err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	return nil
+	return named(err)
 }
 
 // TakeIn stores a payment that was not made through the engine, such as one of the portal, so that
@@ -207,7 +186,7 @@ func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber stri
 		return err
 	})
 	if err != nil {
-		return Write{}, false, fmt.Errorf("durable: %w", err)
+		return Write{}, false, named(err)
 	}
 	t, err := e.client.Transactions.Get(ctx, receiptNumber)
 	switch {
@@ -243,7 +222,7 @@ func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber stri
 		return err
 	})
 	if err != nil {
-		return Write{}, false, err
+		return Write{}, false, named(err)
 	}
 	if created {
 		err = e.observe(ctx, r, ofTransaction(t, at))
@@ -289,23 +268,20 @@ type Decision struct {
 // the last minute that succeeded: otherwise the error matches [ErrStale] or [ErrLookUpFirst], and nothing was stored. What
 // is observed of it later, by an event or a comparison, is notified all the same. Everything is stored in tx.
 func (e *Engine[TTx]) Decide(ctx context.Context, tx TTx, id string, d Decision) error {
-	return e.decide(ctx, e.typed.Join(tx), id, d)
+	return named(e.decide(ctx, e.typed.Join(tx), id, d))
 }
 
 func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error {
 	of, err := e.one(ctx, tx, "id = $1", id)
-	if err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	if of == nil {
-		return ErrNoWrite
+	if err != nil || of == nil {
+		return cmp.Or(err, ErrNoWrite)
 	}
 	if err := e.lock(ctx, tx, of); err != nil {
-		return fmt.Errorf("durable: %w", err)
+		return err
 	}
 	r, err := e.read(ctx, tx, id)
 	if err != nil {
-		return fmt.Errorf("durable: %w", err)
+		return err
 	}
 	s, known := d.Verdict.standing()
 	switch {
@@ -324,11 +300,7 @@ func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error
 	if err := e.checkReceipt(ctx, tx, id, d.ReceiptNumber); err != nil {
 		return err
 	}
-	err = e.apply(ctx, tx, r, observed{kind: sawDecision, receipt: d.ReceiptNumber, decision: &verdict{Standing: s, By: d.By, Note: d.Note}})
-	if err != nil {
-		err = fmt.Errorf("durable: %w", err)
-	}
-	return err
+	return e.apply(ctx, tx, r, observed{kind: sawDecision, receipt: d.ReceiptNumber, decision: &verdict{Standing: s, By: d.By, Note: d.Note}})
 }
 
 // notDecidable is why a person cannot decide about a write now; nil if they can.
@@ -370,14 +342,11 @@ func (e *engine) checkReceipt(ctx context.Context, tx tx, id, receipt string) er
 	if _, err := e.client.Transactions.PlanVoid(ctx, receipt); err != nil {
 		return fmt.Errorf("durable: the receipt number: %w", err)
 	}
-	other, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE "+ofReceipt+" AND id <> $2 LIMIT 1", receipt, id)
-	if err != nil {
-		return fmt.Errorf("durable: %w", err)
+	other, err := e.isOther(ctx, tx, id, receipt)
+	if err == nil && other {
+		err = fmt.Errorf("%w: the receipt is that of another write", ErrNotAllowed)
 	}
-	if len(other) > 0 {
-		return fmt.Errorf("%w: the receipt is that of another write", ErrNotAllowed)
-	}
-	return nil
+	return err
 }
 
 // Replacement says which payment is made again, and who has decided so.
@@ -394,48 +363,48 @@ type Replacement struct {
 // replaced payment go on. If it is found after all and both are approved, that is [ReasonDoubleCharged]. A follow-up that
 // is not_found is decided, and stored under a new id. Errors as for Pay and Decide, and [ErrNotAllowed].
 func (e *Engine[TTx]) PayAgain(ctx context.Context, tx TTx, w NewWrite, of Replacement, params quickstream.TransactionParams, opts ...quickstream.CallOption) (payment Write, created bool, err error) {
-	return e.payAgain(ctx, e.typed.Join(tx), w, of, params, opts)
-}
-
-func (e *engine) payAgain(ctx context.Context, tx tx, w NewWrite, of Replacement, params quickstream.TransactionParams, opts []quickstream.CallOption) (Write, bool, error) {
 	r, err := e.planPayment(ctx, w, params, opts)
 	if err != nil {
 		return Write{}, false, err
 	}
-	if same, err := e.one(ctx, tx, "id = $1", w.ID); same != nil || err != nil { // the same step again
-		return shown(e.store(ctx, tx, r))
+	return shown(e.payAgain(ctx, e.typed.Join(tx), r, of))
+}
+
+func (e *engine) payAgain(ctx context.Context, tx tx, r *row, of Replacement) (*row, bool, error) {
+	if same, err := e.one(ctx, tx, "id = $1", r.ID); same != nil || err != nil { // the same step again
+		return e.store(ctx, tx, r)
 	}
 	if err := e.lock(ctx, tx, r); err != nil {
-		return Write{}, false, fmt.Errorf("durable: %w", err)
+		return nil, false, err
 	}
 	absent, err := e.read(ctx, tx, of.Of)
 	switch {
 	case err != nil:
-		return Write{}, false, fmt.Errorf("durable: %w", err)
-	case absent == nil || absent.Order != w.Order:
-		return Write{}, false, ErrNoWrite
+		return nil, false, err
+	case absent == nil || absent.Order != r.Order:
+		return nil, false, ErrNoWrite
 	case !absent.IsPayment():
-		return Write{}, false, fmt.Errorf("%w: it is no payment", ErrNotAllowed)
+		return nil, false, fmt.Errorf("%w: it is no payment", ErrNotAllowed)
 	case of.Version == 0 || of.Version != absent.Version:
-		return Write{}, false, ErrStale
+		return nil, false, ErrStale
 	case absent.Reason != ReasonNotFound || absent.ReplacedBy != "":
-		return Write{}, false, fmt.Errorf("%w: it is %s", ErrNotAllowed, absent.Text())
+		return nil, false, fmt.Errorf("%w: it is %s", ErrNotAllowed, absent.Text())
 	case e.notDecidable(absent) != nil:
-		return Write{}, false, e.notDecidable(absent)
+		return nil, false, e.notDecidable(absent)
 	}
 	if err := checkPerson(of.By, of.Note); err != nil {
-		return Write{}, false, err
+		return nil, false, err
 	}
 	replaced := *absent
-	replaced.ReplacedBy, replaced.Problem = w.ID, "paid again"
+	replaced.ReplacedBy, replaced.Problem = r.ID, "paid again"
 	if err := e.save(ctx, tx, absent, &replaced); err != nil {
-		return Write{}, false, err
+		return nil, false, err
 	}
 	stored, created, err := e.store(ctx, tx, r)
 	if err != nil || !created { // an earlier payment was found meanwhile
 		undone := replaced
 		undone.ReplacedBy, undone.Problem = absent.ReplacedBy, absent.Problem
-		return shown(stored, false, errors.Join(err, e.save(ctx, tx, &replaced, &undone)))
+		return stored, false, errors.Join(err, e.save(ctx, tx, &replaced, &undone))
 	}
-	return shown(stored, true, e.record(ctx, tx, &replaced, Event{Kind: EventReplaced, By: of.By, Note: of.Note}))
+	return stored, true, e.record(ctx, tx, &replaced, Event{Kind: EventReplaced, By: of.By, Note: of.Note})
 }

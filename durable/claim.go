@@ -29,7 +29,6 @@ func newClaim(now gates, alone string) *claim {
 var (
 	// errClaimed means that a write is not this process's to send.
 	errClaimed  = errors.New("another process has claimed it, or it has changed")
-	errPaid     = errors.New("another payment of the order was found")
 	errStopping = errors.New("the process ends")
 	errHistory  = errors.New("the history of the database has changed")
 	// errGate means that nothing is claimed at present, or that what was looked up does not count any more.
@@ -80,11 +79,7 @@ func (e *engine) changeGates(ctx context.Context, name string, change func(tx tx
 		if err != nil || value == nil {
 			return err
 		}
-		text, err := json.Marshal(value)
-		if err != nil {
-			return err
-		}
-		return setMeta(ctx, tx, name, string(text))
+		return setMetaJSON(ctx, tx, name, value)
 	})
 }
 

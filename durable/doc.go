@@ -63,7 +63,6 @@
 //	none: no byte reached a connection  a pause; the same key
 //	401 or 429                          a pause and a look-up; the same key
 //	503                                 20 seconds and a look-up; the same key
-//	503 again                           15 minutes and a look-up; the next key
 //
 // Each counts only in the service's error body. A key is used for a minute, because the service does not say how long it
 // keeps one. Then the look-up must be later than Options.LookUpLag after the last send, and the next key is used. A look-up

@@ -104,3 +104,11 @@ func (e *VersionError) Error() string {
 
 // Unwrap returns why.
 func (e *VersionError) Unwrap() error { return e.Err }
+
+// named returns an error with the name of the package, which the errors of this file have.
+func named(err error) error {
+	if err == nil || strings.HasPrefix(err.Error(), "durable: ") {
+		return err
+	}
+	return fmt.Errorf("durable: %w", err)
+}

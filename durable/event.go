@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -69,10 +68,7 @@ func (e *Engine[TTx]) Events(ctx context.Context, id string) (list []Event, err 
 		list = append([]Event{r.queued()}, list...)
 		return err
 	})
-	if err != nil && !errors.Is(err, ErrNoWrite) {
-		err = fmt.Errorf("durable: %w", err)
-	}
-	return list, err
+	return list, named(err)
 }
 
 // EventsBy returns the newest events that a person has caused, up to 1000.
@@ -81,10 +77,7 @@ func (e *Engine[TTx]) EventsBy(ctx context.Context, by string) (list []Event, er
 		list, err = e.events(ctx, tx, "by <> '' AND by = $1 ORDER BY at DESC LIMIT 1000", by)
 		return err
 	})
-	if err != nil {
-		err = fmt.Errorf("durable: %w", err)
-	}
-	return list, err
+	return list, named(err)
 }
 
 // queued is the first event, which the row holds.

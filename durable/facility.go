@@ -13,7 +13,7 @@ const facilityName = "facility"
 // facility is what an installation belongs to: its name, and the address of the service.
 type facility struct {
 	Installation string `json:"installation"`
-	Address      string `json:"address,omitempty"`
+	Address      string `json:"address"`
 }
 
 var errFacility = errors.New("the database belongs to another installation or facility: nothing is sent")
@@ -39,21 +39,12 @@ func (e *FacilityError) Unwrap() error { return errFacility }
 // here is what this program belongs to. The client names its address in every intent.
 func (e *engine) here() facility { return facility{e.installation, e.address} }
 
-// belongs refuses a database of another installation, and names one that is new. To send it must be at the same address,
-// which the first engine that starts stores. It writes before it reads: SQLite lets a transaction that has read write only
-// if no other one has written.
+// belongs refuses a database of another installation, and names one that is new. To send it must be at the same address
+// too. It writes before it reads: SQLite lets a transaction that has read write only if no other one has written.
 func (e *engine) belongs(ctx context.Context, tx tx, sends bool) error {
-	named, err := json.Marshal(facility{Installation: e.installation})
-	if err != nil {
-		return err
-	}
 	here, err := json.Marshal(e.here())
-	if err != nil {
-		return err
-	}
-	err = execute(ctx, tx, "INSERT INTO quickstream.meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", facilityName, string(named))
-	if err == nil && sends {
-		err = execute(ctx, tx, "UPDATE quickstream.meta SET value = $1 WHERE name = $2 AND value = $3", string(here), facilityName, string(named))
+	if err == nil {
+		err = execute(ctx, tx, "INSERT INTO quickstream.meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", facilityName, string(here))
 	}
 	if err != nil {
 		return err
@@ -78,7 +69,7 @@ func (e *engine) differs(text string) error {
 	switch here := e.here(); {
 	case stored.Installation != here.Installation:
 		return &FacilityError{"installation", stored.Installation, here.Installation}
-	case stored.Address != "" && stored.Address != here.Address:
+	case stored.Address != here.Address:
 		return &FacilityError{"address", stored.Address, here.Address}
 	default:
 		return nil
@@ -92,17 +83,10 @@ func (e *Engine[TTx]) ConfirmFacility(ctx context.Context, by, note string) erro
 		return err
 	}
 	err := within(ctx, e.db, func(tx tx) error {
-		here, err := json.Marshal(e.here())
-		if err != nil {
-			return err
-		}
-		if err := setMeta(ctx, tx, facilityName, string(here)); err != nil {
+		if err := setMetaJSON(ctx, tx, facilityName, e.here()); err != nil {
 			return err
 		}
 		return e.recordInstallation(ctx, tx, Event{Kind: EventFacilityConfirmed, By: by, Note: note})
 	})
-	if err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	return nil
+	return named(err)
 }

@@ -2,8 +2,6 @@ package durable
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -184,8 +182,5 @@ func (e *engine) decideHistory(ctx context.Context, by, note string, change func
 	if err == nil {
 		err = e.changeRestoring(ctx, change)
 	}
-	if err != nil && !errors.Is(err, ErrNotAllowed) {
-		err = fmt.Errorf("durable: %w", err)
-	}
-	return err
+	return named(err)
 }

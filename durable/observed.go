@@ -87,7 +87,7 @@ func nothing(seen resolve.Observation) bool {
 }
 
 // ofAnswer is the observation that the process which claimed a write makes of its own request: see
-// resendRules for what may be sent again.
+// permitOf for what may be sent again.
 func ofAnswer(t *quickstream.Transaction, err error) observed {
 	o := observed{kind: sawAnswer, seen: resolve.Observation{Result: resolve.LookupFailed}, problem: problemOf(err)}
 	declined, isDeclined := errors.AsType[*quickstream.DeclinedError](err)

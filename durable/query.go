@@ -54,24 +54,16 @@ const (
 
 // List returns a page of writes, the last written first.
 func (e *Engine[TTx]) List(ctx context.Context, f Filter) (Page, error) {
-	page, err := e.list(ctx, f)
-	if err != nil {
-		return Page{}, fmt.Errorf("durable: %w", err)
-	}
-	return page, nil
-}
-
-func (e *engine) list(ctx context.Context, f Filter) (Page, error) {
 	var page Page
 	if f.Limit == 0 {
 		f.Limit = usualPage
 	}
 	if f.Limit < 1 || f.Limit > longestPage {
-		return page, fmt.Errorf("a page has 1 to %d writes", longestPage)
+		return page, fmt.Errorf("durable: a page has 1 to %d writes", longestPage)
 	}
 	statement, args, err := f.statement()
 	if err != nil {
-		return page, err
+		return page, named(err)
 	}
 	err = within(ctx, e.db, func(tx tx) error {
 		var positions []position
@@ -90,7 +82,7 @@ func (e *engine) list(ctx context.Context, f Filter) (Page, error) {
 		}
 		return e.fill(ctx, tx, positions, &page)
 	})
-	return page, err
+	return page, named(err)
 }
 
 // fill reads the writes of a page.
@@ -149,6 +141,15 @@ func (c *conditions) argument(value any) string {
 	return "$" + strconv.Itoa(len(c.args))
 }
 
+// in is the condition that a column has one of some values.
+func in[T any](c *conditions, column string, values []T) string {
+	arguments := make([]string, len(values))
+	for i, value := range values {
+		arguments[i] = c.argument(value)
+	}
+	return column + " IN (" + strings.Join(arguments, ", ") + ")"
+}
+
 func (c *conditions) add(condition string, value any) {
 	c.where = append(c.where, condition+c.argument(value))
 }
@@ -173,7 +174,7 @@ func (f Filter) conditions() *conditions {
 		c.where[len(c.where)-1] += " OR substr(digits, length(digits) - 2) = " + c.argument(f.CardDigits) + ")"
 	}
 	if len(f.Reasons) > 0 {
-		c.where = append(c.where, sqlIn("reason", f.Reasons...))
+		c.where = append(c.where, in(c, "reason", f.Reasons))
 	}
 	if !f.Amount.IsZero() {
 		c.add("amount = ", f.Amount)
@@ -194,16 +195,6 @@ func (f Filter) statement() (text string, args []any, err error) {
 	if len(wanted) == 0 {
 		wanted = States()
 	}
-	for _, state := range wanted { // they stand in the statement
-		if !slices.Contains(States(), state) {
-			return "", nil, fmt.Errorf("%q is no state", state)
-		}
-	}
-	for _, reason := range f.Reasons {
-		if strings.ContainsFunc(string(reason), func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }) {
-			return "", nil, fmt.Errorf("%q is no reason", reason)
-		}
-	}
 	c := f.conditions()
 	if f.After != "" {
 		after, err := f.After.position()
@@ -214,14 +205,14 @@ func (f Filter) statement() (text string, args []any, err error) {
 	}
 	order := " ORDER BY written_at DESC, id DESC LIMIT " + strconv.Itoa(f.Limit+1)
 	of := func(states ...State) string {
-		return "SELECT id, written_at FROM quickstream.write WHERE " + strings.Join(append(slices.Clone(c.where), sqlIn("state", states...)), " AND ")
+		return "SELECT id, written_at FROM quickstream.write WHERE " + strings.Join(append(slices.Clone(c.where), in(c, "state", states)), " AND ")
 	}
 	if c.indexed {
 		return of(wanted...) + order, c.args, nil
 	}
 	var parts []string
-	for _, state := range wanted {
-		parts = append(parts, "SELECT id, written_at FROM ("+of(state)+order+") AS of_"+string(state))
+	for i, state := range wanted {
+		parts = append(parts, "SELECT id, written_at FROM ("+of(state)+order+") AS part"+strconv.Itoa(i))
 	}
 	return strings.Join(parts, " UNION ALL ") + order, c.args, nil
 }

@@ -16,7 +16,7 @@ const metaTable = "CREATE TABLE IF NOT EXISTS quickstream.meta (name text PRIMAR
 // too: one migrates and the others wait. It changes nothing if nothing is missing. Run it again after an
 // error.
 func MigrateUp[TTx any](ctx context.Context, db Database[TTx]) error {
-	err := db.Migrate(ctx, true, func(tx tx) error {
+	err := db.Migrate(ctx, func(tx tx) error {
 		if err := execute(ctx, tx, metaTable); err != nil {
 			return err
 		}
@@ -56,10 +56,7 @@ func MigrateUp[TTx any](ctx context.Context, db Database[TTx]) error {
 		}
 		return db.Adopt(ctx, tx)
 	})
-	if err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	return nil
+	return named(err)
 }
 
 // createdName is the name under which the time stands at which the tables were made.
@@ -71,24 +68,6 @@ func setSequences(ctx context.Context, db database.Database, tx tx) error {
 		if err := query(ctx, tx, func(scan func(...any) error) error { return scan(new(int64)) }, statement); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// MigrateDown removes the tables of the engine and of its queue, with all that is in
-// them: the merchant then has to look up every payment that is not settled.
-func MigrateDown[TTx any](ctx context.Context, db Database[TTx]) error {
-	err := db.Migrate(ctx, false, func(tx tx) error {
-		// In the order of the work: a transaction whose engine has stopped may be on its way yet.
-		for _, table := range []string{"meta", "write", "event", "notification"} {
-			if err := execute(ctx, tx, "DROP TABLE IF EXISTS quickstream."+table); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("durable: %w", err)
 	}
 	return nil
 }

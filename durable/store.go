@@ -1,9 +1,10 @@
 package durable
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/quickstream-go/quickstream/durable/internal/database"
@@ -86,6 +87,15 @@ func meta(ctx context.Context, tx tx, name string) (value string, err error) {
 
 func setMeta(ctx context.Context, tx tx, name, value string) error {
 	return execute(ctx, tx, database.PutMeta, name, value)
+}
+
+// setMetaJSON stores a value as JSON.
+func setMetaJSON(ctx context.Context, tx tx, name string, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return setMeta(ctx, tx, name, string(text))
 }
 
 // each calls f for every write that a condition names. One of another version of the program is
@@ -208,20 +218,13 @@ func (e *Engine[TTx]) Writes(ctx context.Context, order string) (list []Write, e
 		}, "order_id = $1 ORDER BY written_at DESC, id DESC", order)
 		return errors.Join(append(errs, err)...)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("durable: %w", err)
-	}
-	return list, nil
+	return list, named(err)
 }
 
 func (e *engine) find(ctx context.Context, where string, args ...any) (Write, error) {
 	found, err := e.peek(ctx, where, args...)
-	switch {
-	case err != nil:
-		return Write{}, fmt.Errorf("durable: %w", err)
-	case found == nil:
-		return Write{}, ErrNoWrite
-	default:
-		return found.shown(), nil
+	if err != nil || found == nil {
+		return Write{}, named(cmp.Or(err, ErrNoWrite))
 	}
+	return found.shown(), nil
 }

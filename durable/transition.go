@@ -133,22 +133,15 @@ func (r row) lost() row {
 // queuedAgain queues a write again whose answer permits another send, with pauses that grow. Intent
 // and references stay: one look-up finds every send.
 func (r row) queuedAgain(p permit) row {
-	switch again := r.permit == permitUnavailable || r.permit == permitUnavailableAgain; {
-	case p == permitNotExecuted:
+	if p == permitNotExecuted {
 		if r.Sends--; r.Sends > 0 { // an earlier answer says what comes before the next send
 			p = r.permit
 		}
-	case p == permitUnavailable && again:
-		p = permitUnavailableAgain
 	}
 	r.permit, r.Standing = p, standing(StateQueued)
 	r.forgetCase()
 	r.Failures++
-	failures := r.Failures
-	if p == permitUnavailableAgain { // its pause begins with the second one
-		failures--
-	}
-	r.Due = r.now.Add(pause(p.rule().pause, failures))
+	r.Due = r.now.Add(pause(p.pause(), r.Failures))
 	return r
 }
 

@@ -188,11 +188,10 @@ func ignoreMissing(err error) error {
 
 // Migrate runs in several transactions under one lock: some of River's migrations use what
 // an earlier one has committed.
-func (d *pgxDatabase) Migrate(ctx context.Context, up bool, f func(tx database.Tx) error) error {
+func (d *pgxDatabase) Migrate(ctx context.Context, f func(tx database.Tx) error) error {
 	if !validSchema(d.schema) {
 		return errInvalidSchema
 	}
-	run := func(tx pgx.Tx) error { return f(d.Join(tx)) }
 	migrator, err := rivermigrate.New(riverpgxv5.New(d.pool), &rivermigrate.Config{Schema: d.schema})
 	if err != nil {
 		return err
@@ -202,16 +201,6 @@ func (d *pgxDatabase) Migrate(ctx context.Context, up bool, f func(tx database.T
 		return fmt.Errorf("the lock of migrations: %w", err)
 	}
 	defer unlock()
-	if !up {
-		if err := pgx.BeginFunc(ctx, d.pool, run); err != nil {
-			return err
-		}
-		if _, err := migrator.Migrate(ctx, rivermigrate.DirectionDown, &rivermigrate.MigrateOpts{TargetVersion: -1}); err != nil {
-			return fmt.Errorf("river's tables: %w", err)
-		}
-		_, err := d.pool.Exec(ctx, "DROP SCHEMA IF EXISTS "+d.schema)
-		return err
-	}
 	// A role that owns the schema need not be allowed to make one.
 	var missing bool
 	if err := d.pool.QueryRow(ctx, "SELECT to_regnamespace($1) IS NULL", d.schema).Scan(&missing); err != nil {
@@ -225,7 +214,7 @@ func (d *pgxDatabase) Migrate(ctx context.Context, up bool, f func(tx database.T
 	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return fmt.Errorf("river's tables: %w", err)
 	}
-	return pgx.BeginFunc(ctx, d.pool, run)
+	return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return f(d.Join(tx)) })
 }
 
 var errInvalidSchema = errors.New("the name of the schema has other characters than lower-case letters, digits and underscores, or begins with a digit")

@@ -139,7 +139,7 @@ func ignoreMissing(err error) error {
 
 // Migrate runs in one transaction that holds the file's write lock from its beginning. River
 // deprecates that for PostgreSQL, whose types change by a commit; SQLite has none such.
-func (d *sqliteDatabase) Migrate(ctx context.Context, up bool, f func(tx database.Tx) error) error {
+func (d *sqliteDatabase) Migrate(ctx context.Context, f func(tx database.Tx) error) error {
 	migrator, err := rivermigrate.New(riversqlite.New(d.db), nil)
 	if err != nil {
 		return err
@@ -148,16 +148,7 @@ func (d *sqliteDatabase) Migrate(ctx context.Context, up bool, f func(tx databas
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
-	if !up {
-		if err := f(transaction{tx, d}); err != nil {
-			return err
-		}
-		if _, err := migrator.MigrateTx(ctx, tx, rivermigrate.DirectionDown, &rivermigrate.MigrateOpts{TargetVersion: -1}); err != nil { //nolint:staticcheck // see above
-			return fmt.Errorf("river's tables: %w", err)
-		}
-		return tx.Commit()
-	}
+	defer func() { _ = tx.Rollback() }()                                                  // after Commit it does nothing
 	if _, err := migrator.MigrateTx(ctx, tx, rivermigrate.DirectionUp, nil); err != nil { //nolint:staticcheck // see above
 		return fmt.Errorf("river's tables: %w", err)
 	}

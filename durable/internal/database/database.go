@@ -42,9 +42,9 @@ type Database interface {
 
 	// Queue returns a queue of jobs in the same database.
 	Queue(config *river.Config) (Queue, error)
-	// Migrate moves River's tables up and calls f, or calls f and moves them down. Other
-	// processes that migrate wait until it ends. f's transaction commits if f returns nil.
-	Migrate(ctx context.Context, up bool, f func(tx Tx) error) error
+	// Migrate moves River's tables up and calls f. Other processes that migrate wait until it ends. f's
+	// transaction commits if f returns nil.
+	Migrate(ctx context.Context, f func(tx Tx) error) error
 
 	// SetNow replaces the expression of [Now], in tests.
 	SetNow(expression func(now string) string)

@@ -189,12 +189,14 @@ func testList[TTx any](t *testing.T, db store[TTx]) {
 			{"amount", durable.Filter{Amount: decimal.New(777, -2)}, all[:1]},
 			{"from", durable.Filter{From: taken.Written}, all[:3]},
 			{"to", durable.Filter{To: taken.Written}, all[3:]},
+			{"no state", durable.Filter{States: []durable.State{"x' OR '1' = '1"}}, nil},
+			{"no reason", durable.Filter{Reasons: []durable.Reason{"x' OR '1' = '1"}}, nil},
 		} {
 			assert.Equal(t, test.want, s.listed(test.filter, limit), test.name)
 		}
 	}
 	for name, wrong := range map[string]durable.Filter{
-		"limit": {Limit: 1001}, "state": {States: []durable.State{"x' OR '1' = '1"}}, "reason": {Reasons: []durable.Reason{"x' OR '1' = '1"}}, "cursor": {After: "x"},
+		"limit": {Limit: 1001}, "cursor": {After: "x"},
 	} {
 		_, err := s.Engine().List(t.Context(), wrong)
 		require.Error(t, err, name)
@@ -244,7 +246,7 @@ func TestUnsafeDatabases(t *testing.T) {
 	})
 }
 
-// TestMigrations: any number of processes may migrate at once, again and again, and down to nothing.
+// TestMigrations: any number of processes may migrate at once, and again.
 func TestMigrations(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
@@ -268,14 +270,11 @@ func TestMigrations(t *testing.T) {
 }
 
 func migrate[TTx any](t *testing.T, open func() durable.Database[TTx]) {
-	for range 2 {
-		var processes sync.WaitGroup
-		for range 4 {
-			db := open()
-			processes.Go(func() { assert.NoError(t, durable.MigrateUp(t.Context(), db)) })
-		}
-		processes.Wait()
-		require.NoError(t, durable.MigrateUp(t.Context(), open()))
-		require.NoError(t, durable.MigrateDown(t.Context(), open()))
+	var processes sync.WaitGroup
+	for range 4 {
+		db := open()
+		processes.Go(func() { assert.NoError(t, durable.MigrateUp(t.Context(), db)) })
 	}
+	processes.Wait()
+	require.NoError(t, durable.MigrateUp(t.Context(), open()))
 }

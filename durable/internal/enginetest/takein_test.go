@@ -111,7 +111,7 @@ func testErase[TTx any](t *testing.T, db store[TTx]) {
 func TestKept(t *testing.T) { everywhere(t, testKept[*sql.Tx], testKept[pgx.Tx]) }
 
 func testKept[TTx any](t *testing.T, db store[TTx]) {
-	s := open(t, db, func(o *durable.Options[TTx]) { o.Keep = durable.Keep{Payments: time.Hour, FollowUps: time.Hour} })
+	s := open(t, db, func(o *durable.Options[TTx]) { o.Keep = durable.Keep{Writes: time.Hour} })
 	s.paid("A")
 	s.Advance(7 * 24 * time.Hour)
 	s.Daily()
