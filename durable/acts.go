@@ -109,17 +109,11 @@ func (e *Engine[TTx]) NotifyAgain(ctx context.Context, id, by, note string) erro
 // write locked.
 func (e *engine) asked(ctx context.Context, id string, event Event, act func(tx tx, r *row) error) error {
 	of, err := e.peek(ctx, "id = $1", id)
-	if err == nil && of == nil {
-		return ErrNoWrite
-	}
 	if err == nil {
 		err = within(ctx, e.db, func(tx tx) error {
-			if err := e.lock(ctx, tx, of); err != nil {
+			r, err := e.locked(ctx, tx, of)
+			if err != nil {
 				return err
-			}
-			r, err := e.read(ctx, tx, id)
-			if err != nil || r == nil {
-				return errors.Join(err, ErrNoWrite)
 			}
 			if err := act(tx, r); err != nil {
 				return err
@@ -273,13 +267,10 @@ func (e *Engine[TTx]) Decide(ctx context.Context, tx TTx, id string, d Decision)
 
 func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error {
 	of, err := e.one(ctx, tx, "id = $1", id)
-	if err != nil || of == nil {
-		return cmp.Or(err, ErrNoWrite)
-	}
-	if err := e.lock(ctx, tx, of); err != nil {
+	if err != nil {
 		return err
 	}
-	r, err := e.read(ctx, tx, id)
+	r, err := e.locked(ctx, tx, of)
 	if err != nil {
 		return err
 	}
@@ -300,7 +291,7 @@ func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error
 	if err := e.checkReceipt(ctx, tx, id, d.ReceiptNumber); err != nil {
 		return err
 	}
-	return e.apply(ctx, tx, r, observed{kind: sawDecision, receipt: d.ReceiptNumber, decision: &verdict{Standing: s, By: d.By, Note: d.Note}})
+	return e.apply(ctx, tx, r, observed{kind: sawDecision, receipt: d.ReceiptNumber, decided: s, person: &Event{By: d.By, Note: d.Note}})
 }
 
 // notDecidable is why a person cannot decide about a write now; nil if they can.

@@ -52,7 +52,7 @@ func (e *engine) gates(ctx context.Context, tx tx) (g gates, err error) {
 		}
 		switch name {
 		case facilityName:
-			g.facility = e.differs(text)
+			g.facility = e.differs(text, true)
 		default:
 			return json.Unmarshal([]byte(text), into[name])
 		}

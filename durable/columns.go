@@ -74,7 +74,7 @@ func columns() []column {
 		col("settles_on", func(r *row) *string { return &r.settles }),
 		col("failures", func(r *row) *int { return &r.Failures }),
 		col("problem", func(r *row) *string { return &r.Problem }),
-		col("decision", func(r *row) *string { return &r.decisionText }),
+		col("decided", func(r *row) *bool { return &r.decided }),
 		col("lookups", func(r *row) *string { return &r.lookupsText }),
 		col("intent", func(r *row) *string { return &r.intentText }),
 	}
@@ -155,7 +155,6 @@ func (r *row) parts() []part {
 	return []part{
 		{&r.intentText, &r.intent, r.intent.Version != 0},
 		{&r.lookupsText, &r.lookups, r.lookups.Version != 0},
-		{&r.decisionText, &r.decision, r.decision != nil},
 	}
 }
 

@@ -41,7 +41,7 @@
 //   - An id that is made from the order alone returns the first decline again and again.
 //   - An id that is made in the handler of the request is another one when an old message is
 //     replayed. After a decline that charges a stored account. A single-use token is not charged so:
-//     it belongs to one write, and another one is a [TokenUsedError].
+//     it belongs to one write: see [ErrTokenUsed].
 //
 // # One order, one payment
 //

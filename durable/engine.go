@@ -193,7 +193,7 @@ func (e *engine) prepare(ctx context.Context) (err error) {
 const beatEvery = 2 * time.Second
 
 // Start begins to work: it finds out whether the database has another history, and then runs jobs until
-// Stop. Its error is a [FacilityError] if the database belongs to another installation or address.
+// Stop. Its error matches [ErrFacility] if the database belongs to another installation or address.
 func (e *Engine[TTx]) Start(ctx context.Context) error {
 	if !e.started.CompareAndSwap(false, true) {
 		return errors.New("durable: an engine is started once: make another one")

@@ -140,7 +140,7 @@ func (e *engine) admit(ctx context.Context, tx tx, r *row) (current *row, err er
 	}
 	other, err := e.one(ctx, tx, "token <> '' AND token = $1 AND state <> 'not_sent' LIMIT 1", r.token)
 	if err == nil && other != nil {
-		err = &TokenUsedError{other.shown()}
+		err = fmt.Errorf("%w: %q is %s", ErrTokenUsed, other.ID, other.Text())
 	}
 	return nil, err
 }

@@ -66,44 +66,19 @@ func (e *Engine[TTx]) List(ctx context.Context, f Filter) (Page, error) {
 		return page, named(err)
 	}
 	err = within(ctx, e.db, func(tx tx) error {
-		var positions []position
-		err := query(ctx, tx, func(scan func(...any) error) error {
-			var p position
-			err := scan(&p.id, &p.written)
-			positions = append(positions, p)
-			return err
-		}, statement, args...)
-		if err != nil || len(positions) == 0 {
-			return err
-		}
-		if len(positions) > f.Limit {
-			positions = positions[:f.Limit]
-			page.Next = positions[f.Limit-1].cursor()
-		}
-		return e.fill(ctx, tx, positions, &page)
+		return e.each(ctx, tx, func(r *row, unreadable error) {
+			if len(page.Writes) == f.Limit {
+				last := page.Writes[f.Limit-1]
+				page.Next = position{last.Written, last.ID}.cursor()
+				return
+			}
+			page.Writes = append(page.Writes, r.shown())
+			if unreadable != nil {
+				page.Unreadable++
+			}
+		}, "id IN (SELECT id FROM ("+statement+") AS page) ORDER BY written_at DESC, id DESC", args...)
 	})
 	return page, named(err)
-}
-
-// fill reads the writes of a page.
-func (e *engine) fill(ctx context.Context, tx tx, positions []position, page *Page) error {
-	ids := make([]any, len(positions))
-	for i, p := range positions {
-		ids[i] = p.id
-	}
-	found := map[string]Write{}
-	err := e.each(ctx, tx, func(r *row, unreadable error) {
-		found[r.ID] = r.shown()
-		if unreadable != nil {
-			page.Unreadable++
-		}
-	}, "id IN "+list(len(ids)), ids...)
-	for _, p := range positions {
-		if w, there := found[p.id]; there {
-			page.Writes = append(page.Writes, w)
-		}
-	}
-	return err
 }
 
 // position is where a write stands in a list.

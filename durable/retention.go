@@ -90,7 +90,7 @@ func (e *engine) emptied(ctx context.Context, tx tx, where string, args ...any) 
 		return 0, err
 	}
 	return tx.Exec(ctx, `UPDATE quickstream.write SET version = version + 1, claim = '', reference = '', settles_on = '',
-		intent = '', lookups = '', problem = '', decision = '', customer = '', title = '', digits = '' WHERE id IN `+list(len(ids)), ids...)
+		intent = '', lookups = '', problem = '', customer = '', title = '', digits = '' WHERE id IN `+list(len(ids)), ids...)
 }
 
 // Erased is what [Engine.Erase] has removed and left.

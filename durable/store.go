@@ -156,6 +156,21 @@ func (e *engine) lock(ctx context.Context, tx tx, r *row) error {
 	return err
 }
 
+// locked locks a write that was read before, and all that lock waits for, and returns it as it stands then.
+func (e *engine) locked(ctx context.Context, tx tx, of *row) (*row, error) {
+	if of == nil {
+		return nil, ErrNoWrite
+	}
+	if err := e.lock(ctx, tx, of); err != nil {
+		return nil, err
+	}
+	r, err := e.read(ctx, tx, of.ID)
+	if err == nil && r == nil {
+		err = ErrNoWrite
+	}
+	return r, err
+}
+
 // guess is about what the database's clock shows, for what decides nothing.
 func (e *engine) guess() time.Time { return time.Now().Add(time.Duration(e.ahead.Load())) }
 

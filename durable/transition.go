@@ -63,9 +63,9 @@ func (r row) after(o observed, p resolve.Policy) row {
 		}
 		return r
 	case sawDecision:
-		r.decision = o.decision
+		r.decided = true
 		r.ReceiptNumber = cmp.Or(o.receipt, r.ReceiptNumber)
-		r.Standing, r.Due = o.decision.Standing, r.lookups.NextLook // OnOutcome is notified of a charge that comes late all the same
+		r.Standing, r.Due = o.decided, r.lookups.NextLook // OnOutcome is notified of a charge that comes late all the same
 		return r
 	case sawAnswer:
 		if !holder {
@@ -205,9 +205,9 @@ func (r row) looked(o observed, p resolve.Policy) row {
 func (r row) stays(now, was Standing, o observed) bool {
 	final := r.lookups.Status == resolve.StatusSettled || r.lookups.Status == resolve.StatusDoubleCharged
 	switch {
-	case r.decision != nil && !final:
+	case r.decided && !final:
 		return true // a person's decision holds against all but an outcome
-	case r.moneyBack() && r.decision == nil && now.State == StateApproved && o.seen.ReceiptNumber == r.ReceiptNumber:
+	case r.moneyBack() && !r.decided && now.State == StateApproved && o.seen.ReceiptNumber == r.ReceiptNumber:
 		return true // nothing that is seen of it afterwards takes the money again
 	case now == was && (r.Approved() || r.moneyBack()):
 		return true // an approval that is seen again does not undo what came after it

@@ -46,7 +46,7 @@ CREATE TABLE quickstream.write (
 	settles_on text NOT NULL,
 	failures bigint NOT NULL,
 	problem text NOT NULL,
-	decision text NOT NULL,
+	decided boolean NOT NULL, -- a person has closed it
 	lookups text NOT NULL, -- the case of package resolve, without the intent
 	intent text NOT NULL
 ) WITH (fillfactor = 60);

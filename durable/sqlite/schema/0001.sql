@@ -42,7 +42,7 @@ CREATE TABLE quickstream_write (
 	settles_on text NOT NULL,
 	failures bigint NOT NULL,
 	problem text NOT NULL,
-	decision text NOT NULL,
+	decided integer NOT NULL, -- a person has closed it
 	lookups text NOT NULL, -- the case of package resolve, without the intent
 	intent text NOT NULL
 );
