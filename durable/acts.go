@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -144,27 +145,18 @@ func (e *engine) setPause(ctx context.Context, kind EventKind, by, note string) 
 	if err := checkPerson(by, note); err != nil {
 		return err
 	}
-	err := within(ctx, e.db, func(tx tx) error {
-		if err := e.recordInstallation(ctx, tx, Event{Kind: kind, By: by, Note: note}); err != nil {
-			return err
+	return named(e.changeGates(ctx, pauseName, func(tx tx, g *gates, now time.Time) (any, error) {
+		err := e.recordInstallation(ctx, tx, Event{Kind: kind, By: by, Note: note})
+		switch {
+		case err != nil:
+			return nil, err
+		case kind == EventPaused:
+			return personsPause{now, by, note}, e.queue.Pause(ctx, tx, sendQueue)
+		case g.breaker.Since.IsZero():
+			err = e.queue.Resume(ctx, tx, sendQueue)
 		}
-		now, err := databaseNow(ctx, tx)
-		if err != nil {
-			return err
-		}
-		if kind == EventPaused {
-			return errors.Join(setMetaJSON(ctx, tx, pauseName, personsPause{now, by, note}), e.queue.Pause(ctx, tx, sendQueue))
-		}
-		if err := setMeta(ctx, tx, pauseName, ""); err != nil {
-			return err
-		}
-		g, err := e.gates(ctx, tx)
-		if err != nil || !g.breaker.Since.IsZero() {
-			return err
-		}
-		return e.queue.Resume(ctx, tx, sendQueue)
-	})
-	return named(err)
+		return personsPause{}, err
+	}))
 }
 
 // TakeIn stores a payment that was not made through the engine, such as one of the portal, so that
@@ -174,11 +166,7 @@ func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber stri
 	if err := w.check(true); err != nil {
 		return Write{}, false, err
 	}
-	var at time.Time
-	err = within(ctx, e.db, func(tx tx) (err error) {
-		at, err = databaseNow(ctx, tx)
-		return err
-	})
+	at, err := e.clock(ctx)
 	if err != nil {
 		return Write{}, false, named(err)
 	}
@@ -237,15 +225,6 @@ const (
 	VerdictReturned Verdict = "returned"
 )
 
-func (v Verdict) standing() (Standing, bool) {
-	switch v {
-	case VerdictApproved, VerdictDeclined, VerdictNotSent, VerdictVoided, VerdictReturned:
-		return standing(State(v)), true
-	default:
-		return Standing{}, false
-	}
-}
-
 // Decision is the decision of a person who has asked technical support, or has seen the transaction.
 type Decision struct {
 	Verdict Verdict
@@ -274,13 +253,12 @@ func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error
 	if err != nil {
 		return err
 	}
-	s, known := d.Verdict.standing()
 	switch {
 	case d.Version == 0 || d.Version != r.Version:
 		return ErrStale
 	case e.notDecidable(r) != nil:
 		return e.notDecidable(r)
-	case !known:
+	case !slices.Contains([]Verdict{VerdictApproved, VerdictDeclined, VerdictNotSent, VerdictVoided, VerdictReturned}, d.Verdict):
 		return fmt.Errorf("durable: %q is no verdict", d.Verdict)
 	case d.Verdict == VerdictApproved && d.ReceiptNumber == "" && r.ReceiptNumber == "" && !r.isVoid():
 		return errors.New("durable: what is approved has a receipt number")
@@ -291,7 +269,7 @@ func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error
 	if err := e.checkReceipt(ctx, tx, id, d.ReceiptNumber); err != nil {
 		return err
 	}
-	return e.apply(ctx, tx, r, observed{kind: sawDecision, receipt: d.ReceiptNumber, decided: s, person: &Event{By: d.By, Note: d.Note}})
+	return e.apply(ctx, tx, r, observed{kind: sawDecision, receipt: d.ReceiptNumber, decided: standing(State(d.Verdict)), person: &Event{By: d.By, Note: d.Note}})
 }
 
 // notDecidable is why a person cannot decide about a write now; nil if they can.

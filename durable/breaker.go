@@ -41,7 +41,7 @@ type breaker struct {
 	Pause time.Duration `json:"pause,omitempty"`
 }
 
-// personsPause is a pause that a person has made.
+// personsPause is a pause that a person has made; zero if there is none.
 type personsPause struct {
 	Since time.Time `json:"since"`
 	By    string    `json:"by"`

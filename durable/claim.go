@@ -3,7 +3,6 @@ package durable
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"time"
@@ -17,13 +16,8 @@ type claim struct {
 	now       gates  // by which it was decided that it is sent
 	alone     string // the turn in which one payment tries whether a pause can end
 	sends     int    // with this one
-	begun     time.Time
 	committed bool
 	err       error
-}
-
-func newClaim(now gates, alone string) *claim {
-	return &claim{text: rand.Text(), now: now, alone: alone, begun: time.Now()}
 }
 
 var (
@@ -61,10 +55,10 @@ func (e *engine) gates(ctx context.Context, tx tx) (g gates, err error) {
 	return g, err
 }
 
-// changeGates changes one of the gates under a lock. Nothing is stored if change returns nil.
+// changeGates changes one of the gates under a lock that they share. Nothing is stored if change returns nil.
 func (e *engine) changeGates(ctx context.Context, name string, change func(tx tx, g *gates, now time.Time) (any, error)) error {
 	return within(ctx, e.db, func(tx tx) error {
-		if err := setMeta(ctx, tx, "lock of "+name, ""); err != nil {
+		if err := setMeta(ctx, tx, "lock of gates", ""); err != nil {
 			return err
 		}
 		g, err := e.gates(ctx, tx)

@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,16 +57,15 @@ type Event struct {
 // persons have confirmed, paused and asked for.
 func (e *Engine[TTx]) Events(ctx context.Context, id string) (list []Event, err error) {
 	err = within(ctx, e.db, func(tx tx) error {
-		if id == "" {
-			list, err = e.events(ctx, tx, "write_id = $1 ORDER BY number", id)
-			return err
+		if id != "" {
+			r, err := e.one(ctx, tx, "id = $1", id)
+			if err != nil || r == nil {
+				return cmp.Or(err, ErrNoWrite)
+			}
+			list = []Event{r.queued()}
 		}
-		r, err := e.one(ctx, tx, "id = $1", id)
-		if err != nil || r == nil {
-			return errors.Join(err, ErrNoWrite)
-		}
-		list, err = e.events(ctx, tx, "write_id = $1 ORDER BY number", id)
-		list = append([]Event{r.queued()}, list...)
+		stored, err := e.events(ctx, tx, "write_id = $1 ORDER BY number", id)
+		list = append(list, stored...)
 		return err
 	})
 	return list, named(err)

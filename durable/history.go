@@ -34,11 +34,9 @@ type restoring struct {
 	// Failed means that a list could not be read, and Unreadable says which date and why.
 	Failed     bool   `json:"failed,omitempty"`
 	Unreadable string `json:"unreadable,omitempty"`
-	// Reader is the turn of the process that reads, and Until when another one may. Next is when lists are read again.
+	// Reader is the turn of the process that reads. Next is when lists are read again, or another process may go on.
 	Reader string    `json:"reader,omitempty"`
-	Until  time.Time `json:"until,omitzero"`
 	Next   time.Time `json:"next,omitzero"`
-	Pages  int       `json:"pages,omitempty"`
 }
 
 func (s restoring) on() bool { return !s.Began.IsZero() }

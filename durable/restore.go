@@ -42,11 +42,11 @@ func (e *engine) restore(ctx context.Context) error {
 		return err
 	}
 	err = e.changeRestoring(ctx, func(_ tx, s *restoring, now time.Time) (bool, error) {
-		if !s.on() || s.Until.After(now) || s.Next.After(now) {
+		if !s.on() || s.Next.After(now) {
 			return false, nil
 		}
 		turn, at = rand.Text(), now
-		s.Reader, s.Until, s.Pages = turn, now.Add(readerPause), 0
+		s.Reader, s.Next = turn, now.Add(readerPause)
 		mine = *s
 		return true, nil
 	})
@@ -65,7 +65,7 @@ func (e *engine) restore(ctx context.Context) error {
 			return false, nil
 		}
 		took := now.Sub(at)
-		s.Reader, s.Until, s.Unreadable = "", time.Time{}, unreadable
+		s.Reader, s.Unreadable = "", unreadable
 		s.Next = now.Add(max(readAgain, 4*took))
 		if unreadable != "" {
 			if !s.Failed {
@@ -100,8 +100,7 @@ func (e *engine) report(ctx context.Context, turn string) error {
 	held := false
 	err := e.changeRestoring(ctx, func(_ tx, s *restoring, now time.Time) (bool, error) {
 		if held = s.Reader == turn; held {
-			s.Until = now.Add(readerPause)
-			s.Pages++
+			s.Next = now.Add(readerPause)
 		}
 		return held, nil
 	})
@@ -141,14 +140,9 @@ var (
 // error body, is a day without transactions, unless the database has some of it. Any other failure is an error. after is
 // called after each page.
 func (c *comparison) readDay(ctx context.Context, after func() error) error {
-	read, unreadable, at := 0, 0, time.Time{}
-	begin := func() error {
-		return within(ctx, c.db, func(tx tx) (err error) {
-			at, err = databaseNow(ctx, tx)
-			return err
-		})
-	}
-	if err := begin(); err != nil {
+	read, unreadable := 0, 0
+	at, err := c.clock(ctx)
+	if err != nil {
 		return err
 	}
 	for page, err := range pages(ctx, c.client.Transactions.BySettlementDate(c.date)) {
@@ -160,7 +154,10 @@ func (c *comparison) readDay(ctx context.Context, after func() error) error {
 		if err := c.page(ctx, page.Data, at); err != nil {
 			return err
 		}
-		if err := errors.Join(after(), begin()); err != nil {
+		if err := after(); err != nil {
+			return err
+		}
+		if at, err = c.clock(ctx); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package durable
 import (
 	"cmp"
 	"context"
+	cryptorand "crypto/rand"
 	"errors"
 	"math/rand/v2"
 	"time"
@@ -281,7 +282,7 @@ func (e *engine) requeue(ctx context.Context, of *row, change func(r *row)) (aga
 // submit sends the intent of a write under a claim, and stores its outcome, also if the job is
 // cancelled.
 func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (time.Duration, error) {
-	c := newClaim(now, alone)
+	c := &claim{text: cryptorand.Text(), now: now, alone: alone}
 	e.step("before the claim")
 	if r.intent.IdempotencyKey != "" {
 		r.intent.IdempotencyKey = e.key(r.ID, r.keyNumber)
