@@ -56,8 +56,10 @@ type Options[TTx any] struct {
 	// CompareAt is when the comparison of the day before runs, in Sydney. Those of a week that were missed, or
 	// failed, are made up, the oldest first. There is none if this is nil.
 	CompareAt *resolve.TimeOfDay
-	// Keep is how long what is over is kept.
-	Keep Keep
+	// Keep is how long the request and the history of a write are kept after its last change: for ever by default, and for 8
+	// days at least. Then it is emptied: its id, order, operation, receipt, standing and amounts stay, and digests of its
+	// token and its account. Notifications that were confirmed are kept for as long, and for 30 days at most.
+	Keep time.Duration
 	// Logger gets what went wrong. It gets no handles and no texts of the service or of hooks.
 	Logger *slog.Logger
 }
@@ -86,7 +88,7 @@ type engine struct {
 	onEvent                     func(context.Context, tx, *webhooks.Notification) error
 	onDifference                func(context.Context, Difference) error
 	sendWithin, longestPay, lag time.Duration
-	kept                        Keep
+	kept                        time.Duration
 	workers                     int
 	compareAt                   *resolve.TimeOfDay
 
@@ -119,13 +121,16 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 		db: db, dialect: db.Dialect(), statements: newStatements(), client: client, policy: resolve.DefaultPolicy(*opts.ServiceRetries), sydney: sydney,
 		logger: opts.Logger, installation: opts.Installation, onDifference: opts.OnDifference,
 		sendWithin: cmp.Or(opts.SendWithin, time.Hour), longestPay: cmp.Or(opts.LongestPay, 110*time.Second), lag: cmp.Or(opts.LookUpLag, 15*time.Minute),
-		kept: opts.Keep.atLeast(), workers: cmp.Or(opts.Workers, 10), compareAt: opts.CompareAt, step: func(string) {},
+		kept: opts.Keep, workers: cmp.Or(opts.Workers, 10), compareAt: opts.CompareAt, step: func(string) {},
 	}
 	if probe, tested := db.(database.Probe); tested {
 		core.step = probe.Step
 	}
 	core.spawn = func(f func()) { core.running.Go(f) }
 	core.gate = newGate(core.workers)
+	if core.kept != 0 {
+		core.kept = max(core.kept, leastKept)
+	}
 	if core.logger == nil {
 		core.logger = slog.New(slog.DiscardHandler)
 	}
@@ -158,7 +163,7 @@ func (o Options[TTx]) check() error {
 		return errors.New("durable: Options.ServiceRetries is required: only the merchant knows whether the service may retry a declined payment by itself")
 	case o.OnOutcome == nil:
 		return errors.New("durable: Options.OnOutcome is required: it is notified of what became of a payment")
-	case o.Workers < 0 || o.Workers > 1000 || o.SendWithin < 0 || o.LookUpLag < 0 || o.LongestPay < 0:
+	case o.Workers < 0 || o.Workers > 1000 || o.SendWithin < 0 || o.LookUpLag < 0 || o.LongestPay < 0 || o.Keep < 0:
 		return errors.New("durable: Options has 0 to 1000 Workers, and no negative times")
 	default:
 		return nil

@@ -10,25 +10,12 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
-// Keep says how long what is over is kept after its last change. Nothing is removed in less than 8 days,
-// because a notification may be delivered again.
-type Keep struct {
-	// Writes is how long requests and histories are kept: for ever by default. Then a write is emptied. Its id, order,
-	// operation, receipt, standing and amounts stay, and digests of its token and its account.
-	Writes time.Duration
-	// Notifications is how long notifications are kept that were confirmed; 30 days by default.
-	Notifications time.Duration
-}
-
-// atLeast are the times that are kept.
-func (k Keep) atLeast() Keep {
-	const redelivered = webhooks.StoreTolerance + 24*time.Hour
-	if k.Writes != 0 {
-		k.Writes = max(k.Writes, redelivered)
-	}
-	k.Notifications = max(cmp.Or(k.Notifications, 30*24*time.Hour), redelivered)
-	return k
-}
+const (
+	// leastKept is how long everything is kept: a notification may be delivered again.
+	leastKept = webhooks.StoreTolerance + 24*time.Hour
+	// notificationsKept is how long notifications are kept that were confirmed, at most.
+	notificationsKept = 30 * 24 * time.Hour
+)
 
 // forgottenAtOnce is how many rows are emptied or removed in one transaction.
 const forgottenAtOnce = 500
@@ -48,13 +35,13 @@ func isOver() string {
 func (e *engine) forget(ctx context.Context) error {
 	err := e.inParts(ctx, func(tx tx, now time.Time) (int64, error) {
 		return tx.Exec(ctx, `DELETE FROM quickstream.notification WHERE (id, digest) IN (SELECT id, digest FROM quickstream.notification
-			WHERE state = 'done' AND changed_at < $1 LIMIT `+strconv.Itoa(forgottenAtOnce)+`)`, now.Add(-e.kept.Notifications))
+			WHERE state = 'done' AND changed_at < $1 LIMIT `+strconv.Itoa(forgottenAtOnce)+`)`, now.Add(-min(cmp.Or(e.kept, notificationsKept), notificationsKept)))
 	})
-	if err != nil || e.kept.Writes == 0 {
+	if err != nil || e.kept == 0 {
 		return err
 	}
 	return e.inParts(ctx, func(tx tx, now time.Time) (int64, error) {
-		return e.emptied(ctx, tx, "changed_at < $1 AND written_at < $1 AND "+isOver(), now.Add(-e.kept.Writes))
+		return e.emptied(ctx, tx, "changed_at < $1 AND written_at < $1 AND "+isOver(), now.Add(-e.kept))
 	})
 }
 

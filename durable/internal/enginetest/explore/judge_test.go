@@ -18,7 +18,7 @@ type stood struct {
 	durable.Standing
 	amount            decimal.Decimal
 	changes, notified int64
-	decided           string
+	decided           bool
 }
 
 func (s *scene[TTx]) writes() (all []stood) {
@@ -27,7 +27,7 @@ func (s *scene[TTx]) writes() (all []stood) {
 		err := scan(&w.id, &w.order, &w.follows, &w.receipt, &w.reference, &w.State, &w.Reason, &w.amount, &w.changes, &w.notified, &w.decided)
 		all = append(all, w)
 		return err
-	}, "SELECT id, order_id, follows, receipt, reference, state, reason, amount, changes, notified, decision FROM quickstream.write ORDER BY id")
+	}, "SELECT id, order_id, follows, receipt, reference, state, reason, amount, changes, notified, decided FROM quickstream.write ORDER BY id")
 	return all
 }
 
@@ -115,7 +115,7 @@ func (s *scene[TTx]) Judge() error {
 	}
 	blocks := map[string]int{}
 	for _, w := range writes {
-		known := w.decided != "" || w.Reason == durable.ReasonDoubleCharged
+		known := w.decided || w.Reason == durable.ReasonDoubleCharged
 		switch taken := max(by[w.reference], receipts[w.receipt]); {
 		case w.reference == "" || known:
 		case taken > 1:
