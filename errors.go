@@ -31,16 +31,16 @@ var (
 	// ErrUnreadableItem is one item of a list that cannot be read. The list continues after it.
 	ErrUnreadableItem = errors.New("an item of the list cannot be read")
 	// ErrInvalid is a request that was refused, by the service with 400 or 422, or by this package
-	// before sending. If something in between sends a write twice, it may pass on the refusal of one
-	// request, such as "token used" or "wrong key", although the service executed the other.
+	// before sending. A proxy that sends a write twice may pass on the refusal of one request, such as
+	// "token used" or "wrong key", although the service executed the other.
 	ErrInvalid = errors.New("invalid request")
 	// ErrRateLimited is a 429: too many requests, or the token quota is used up.
 	ErrRateLimited = errors.New("rate limited")
 	// ErrUnavailable is a 503 in the service's error body: the request was not processed. It never
 	// matches an unknown outcome.
 	ErrUnavailable = errors.New("service unavailable, request not processed")
-	// ErrThreeDSNotEnabled is a 503 on 3D Secure authentication. Unless it is in the service's own
-	// words it matches [ErrUnavailable] too. Never pay without authentication because of it.
+	// ErrThreeDSNotEnabled is a 503 on 3D Secure authentication. Unless it is in the service's error
+	// body it matches [ErrUnavailable] too. Never pay without authentication because of it.
 	ErrThreeDSNotEnabled = errors.New("3D Secure is not enabled for the facility")
 	// ErrKeyRequired means that the client lacks the kind of key that the operation needs. Nothing
 	// was sent.

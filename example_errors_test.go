@@ -48,7 +48,7 @@ func ExampleWithoutRule() {
 	// Output: true
 }
 
-// Your own gateway limits requests before it passes them on, and says so in its own form.
+// Your own gateway limits requests before it passes them on, and answers in its own form.
 func ExampleWithRefusal() {
 	box, client := exampleClient(quickstream.WithRefusal(func(status int, _ http.Header, body []byte) bool {
 		return status == http.StatusTooManyRequests && bytes.Contains(body, []byte(`"message":"no healthy upstream"`))

@@ -70,26 +70,6 @@ func ExamplePaymentFilesService_Get() {
 	// Output: COMPLETE true
 }
 
-// Processing takes minutes for cards and days for bank accounts. Waiting can stop and resume at any
-// time.
-func ExamplePaymentFilesService_Wait() {
-	clock := exampleClock()
-	box, client := exampleSandbox(sandbox.WithClock(clock))
-	defer box.Close()
-	id := exampleFile(client).PaymentFileID
-	clock.Advance(10 * 24 * time.Hour) // the service has processed it
-	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
-	defer cancel()
-
-	file, err := client.PaymentFiles.Wait(ctx, id, time.Minute)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(file.Status)
-	// Output: COMPLETE
-}
-
 // List the files of the last year, for example after the answer to an upload was lost.
 func ExamplePaymentFilesService_List() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))

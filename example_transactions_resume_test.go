@@ -132,11 +132,3 @@ func ExampleWithBeforeSend() {
 	// <nil>
 	// Approved
 }
-
-// Say what a status means that the service answers your facility with summary code 0.
-func ExampleWithStatus() {
-	client, err := quickstream.NewClient(quickstream.TestAU, quickstream.Keys{Secret: quickstream.NewSecretKey("my-key")},
-		quickstream.WithStatus("Settled", quickstream.OutcomeApproved))
-	fmt.Println(client != nil, err)
-	// Output: true <nil>
-}

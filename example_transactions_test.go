@@ -16,7 +16,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// Pay with a single-use token from the customer's browser. A decline is an outcome, not an error.
+// Pay with a single-use token from the customer's browser. An error says what to do with the order.
 func ExampleTransactionsService_Pay() {
 	box, client := exampleSandbox(sandbox.WithClock(exampleClock()))
 	defer box.Close()

@@ -135,7 +135,7 @@ type Claim func(ctx context.Context) error
 
 // ClaimLife is how long a [Claim] and a hook of [WithBeforeSend] hold. If the first byte of the request
 // has not gone out when they were called so long ago, it does not any more, also if the process or
-// the machine was suspended in between, and the call ends with [ErrNotSent]. Through a transport of
+// the machine was suspended meanwhile, and the call ends with [ErrNotSent]. Through a transport of
 // the caller's, what counts is when it first reads the body.
 const ClaimLife = 30 * time.Second
 

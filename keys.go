@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/quickstream-go/quickstream/internal/loopback"
 	"github.com/quickstream-go/quickstream/internal/transport"
-	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // Environment is the base address of an installation of the service. There is no default.
@@ -56,13 +54,6 @@ func EnvironmentFromEnv() (Environment, error) {
 	return env, nil
 }
 
-func isHostOf(u *url.URL, environments ...Environment) bool {
-	return slices.ContainsFunc(environments, func(e Environment) bool {
-		known, err := url.Parse(string(e))
-		return err == nil && wire.SameFold(strings.TrimSuffix(u.Hostname(), "."), known.Hostname())
-	})
-}
-
 // base parses and checks the address. Its errors never repeat it: a wrong address may contain a
 // key.
 func (e Environment) base() (*url.URL, error) {
@@ -82,8 +73,6 @@ func (e Environment) base() (*url.URL, error) {
 		return nil, errors.New("the environment's URL carries credentials; pass keys in Keys instead")
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, errors.New("the environment's URL has a query or a fragment")
-	case u.Path == "" && isHostOf(u, ProductionAU, TestAU, ProductionNZ, TestNZ):
-		return nil, errors.New("the environment's URL does not end with the version; the service's own end with /rest/v1")
 	case u.Scheme == "https":
 	case u.Scheme == "http" && loopback.IsHost(u.Hostname()):
 	default:

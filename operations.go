@@ -132,7 +132,6 @@ var operations = [...]operation{
 	{name: "Accounts.Get", method: http.MethodGet, route: "/accounts/{accountToken}"},
 	{name: OperationUploadPaymentFile, method: http.MethodPost, route: "/payment-files", class: transport.Post, findOut: listFiles},
 	{name: "PaymentFiles.Get", method: http.MethodGet, route: "/payment-files/{id}"},
-	{name: "PaymentFiles.Wait", method: http.MethodGet, route: "/payment-files/{id}"},
 	{name: "PaymentFiles.List", method: http.MethodGet, route: "/payment-files"},
 	{name: "PaymentFiles.Batches", method: http.MethodGet, route: "/payment-files/{id}/payment-batches"},
 	{name: "PaymentFiles.Batch", method: http.MethodGet, route: "/payment-batches/{id}"},

@@ -106,17 +106,9 @@ func TestNextStep(t *testing.T) {
 		"voided":                    {card("Voided", "0", "08"), quickstream.NextStepNone},
 		"erred":                     {card("Declined", "2", "QI"), quickstream.NextStepResolve},
 		"status against code":       {card("Approved", "1", "08"), quickstream.NextStepResolve},
-		"no funds":                  {card("Declined", "1", "51"), quickstream.NextStepCheckRetries},
-		"expired":                   {card("Declined", "1", "54"), quickstream.NextStepPayAgain},
 		"soft, as a number":         {card("Declined", "1", "1"), quickstream.NextStepCheckRetries},
-		"soft decline":              {card("Declined", "1", "01"), quickstream.NextStepCheckRetries},
-		"stolen":                    {card("Declined", "1", "43"), quickstream.NextStepContactSupport},
 		"unknown code":              {card("Declined", "1", "X7"), quickstream.NextStepCheckRetries},
 		"gateway":                   {card("Declined", "1", "QY"), quickstream.NextStepPayAgain},
-		"gateway, to be retried":    {card("Declined", "1", "QR"), quickstream.NextStepCheckRetries},
-		"gateway, successful":       {card("Declined", "1", "QS"), quickstream.NextStepCheckRetries},
-		"gateway, unknown code":     {card("Declined", "1", "QAA"), quickstream.NextStepCheckRetries},
-		"rejected":                  {card("Declined", "3", "QA"), quickstream.NextStepCorrectRequest},
 		"rejected, configuration":   {card("Declined", "3", "QG"), quickstream.NextStepContactSupport},
 		"suspended":                 {card("Suspended", "1", "34"), quickstream.NextStepReviewInPortal},
 		"suspended, said declined":  {card("Declined", "1", "34"), quickstream.NextStepReviewInPortal},
@@ -126,7 +118,6 @@ func TestNextStep(t *testing.T) {
 		"PayTo, closed account":     {payTo("1", "AC05"), quickstream.NextStepPayAgain},
 		"card, a PayTo code":        {card("Declined", "1", "AC05"), quickstream.NextStepCheckRetries},
 		"bank account, closed":      {bank("3"), quickstream.NextStepPayAgain},
-		"bank account, deceased":    {bank("4"), quickstream.NextStepContactSupport},
 	}
 	for name, tt := range tests {
 		assert.Equal(t, tt.want, tt.tx.NextStep(), name)

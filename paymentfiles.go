@@ -5,11 +5,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"mime/multipart"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -72,24 +70,6 @@ func (b *PaymentBatch) identifier() string { return cmp.Or(b.PaymentBatchID, str
 // GET /payment-files/{id}. An unknown identifier matches [ErrNotFound].
 func (s *PaymentFilesService) Get(ctx context.Context, paymentFileID string, opts ...CallOption) (*PaymentFile, error) {
 	return get[PaymentFile](ctx, s.client, "PaymentFiles.Get", opts, paymentFileID)
-}
-
-// Wait reads a payment file at an interval, such as the minute that the service asks for, until its status is
-// final, which can take days. [PaymentFileStatusError] is not an error. If the context ends, the error
-// matches the context's. Any other error ends the waiting. [WithTimeout] limits each request.
-//
-// GET /payment-files/{id}. Errors as for Get.
-func (s *PaymentFilesService) Wait(ctx context.Context, paymentFileID string, every time.Duration, opts ...CallOption) (*PaymentFile, error) {
-	opts = madeBy("PaymentFiles.Wait").with(opts)
-	for {
-		file, err := s.Get(ctx, paymentFileID, opts...)
-		if err != nil || file.Status.Final() {
-			return file, err
-		}
-		if err := pause(ctx, every); err != nil {
-			return nil, fmt.Errorf("quickstream: PaymentFiles.Wait: the status is not final: %w", err)
-		}
-	}
 }
 
 // List returns the files of the last 365 days.
@@ -195,7 +175,7 @@ func (p UploadPaymentFileParams) check(f *findings) {
 	f.require(p.Size > 0, "paymentFile.size.positive", "file", "must have a size of more than zero bytes")
 }
 
-// Upload uploads a payment file; the service then makes its payments, and Wait says when. Only the
+// Upload uploads a payment file; the service then makes its payments, and Get says when. Only the
 // context and [WithTimeout] limit the upload; [WithAttemptTimeout] limits each wait for the
 // service.
 //

@@ -239,8 +239,7 @@ type AgreementPayee struct {
 //
 // POST /customers/{customerId}/payto-agreements. Invalid data, and too many attempts with invalid
 // PayIDs on one day, match [ErrInvalid]. After an [UnknownOutcomeError] give its [Intent] to
-// Resume, which needs a unique payee reference. An agreement in an answer that is about another one
-// is among the error's Candidates.
+// Resume, which needs a unique payee reference.
 func (s *PayToService) Create(ctx context.Context, customerID string, params CreateAgreementParams, opts ...CallOption) (*Agreement, error) {
 	call := s.client.begin(OperationCreateAgreement, opts, customerID)
 	body := agreementJSON{
@@ -252,27 +251,12 @@ func (s *PayToService) Create(ctx context.Context, customerID string, params Cre
 	call.reference, call.body, call.stored = params.PayeeReference, body, stored
 	call.intent = &Intent{Target: customerID, Reference: body.PayeeReference, OwnReference: body.PayeeReference != "", Complete: complete}
 
-	var agreement *Agreement
-	var seen []Candidate
-	err := call.do(ctx, func(_ int, answer []byte) error {
-		agreement = new(Agreement)
-		if err := read(answer, agreement); err != nil {
-			return err
-		}
-		if facts := body.compare(agreement, customerID).facts; len(facts) > 0 {
-			seen = append(seen, Candidate{Agreement: agreement, Reasons: reasonsFor(facts)})
+	return sendChecked(ctx, call, func(a *Agreement) error {
+		if len(body.compare(a, customerID).facts) > 0 {
 			return errNotAsked
 		}
-		seen = append(seen, Candidate{Agreement: agreement, Matches: true, Reasons: []string{"the call failed after this answer"}})
 		return nil
 	})
-	if lost, is := errors.AsType[*UnknownOutcomeError](err); is {
-		lost.Candidates = seen
-	}
-	if err != nil {
-		return nil, err
-	}
-	return agreement, nil
 }
 
 // Get returns an agreement.

@@ -1,7 +1,6 @@
 package quickstream
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -207,11 +206,11 @@ type AgreementState struct {
 func (s *PayToService) ResumeChange(ctx context.Context, intent Intent, opts ...CallOption) (*AgreementState, error) {
 	const name Operation = "PayTo.ResumeChange"
 	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
-	wanted, unread := requested[patchJSON](intent)
-	if unread == nil && intent.Operation.row().findOut != resumeChange {
-		unread = errIntentForeign
+	var wanted patchJSON
+	if json.Unmarshal(intent.Request, &wanted) != nil || intent.Operation.row().findOut != resumeChange {
+		err = cmp.Or(err, errIntentForeign)
 	}
-	if err = cmp.Or(err, intent.known(), intent.from(s.client), unread); err != nil {
+	if err = cmp.Or(err, intent.known(), intent.from(s.client)); err != nil {
 		return nil, s.client.refusedLookUp(ctx, name, intent, err)
 	}
 	agreement, err := s.Get(ctx, intent.Target, opts...)
@@ -275,18 +274,6 @@ func (a bilateralAmendmentJSON) MarshalJSON() ([]byte, error) {
 	return wire.AddUnknown(known, received, reflect.TypeFor[plain]())
 }
 
-// UnmarshalJSON keeps the unknown members, for MarshalJSON.
-func (a *bilateralAmendmentJSON) UnmarshalJSON(data []byte) error {
-	type plain bilateralAmendmentJSON
-	var read plain
-	err := wire.Decode(data, &read)
-	*a = bilateralAmendmentJSON(read)
-	a.agreement = bytes.Clone(data)
-	return err
-}
-
-func (p patchJSON) withoutSecrets() (patchJSON, bool) { return p, true }
-
 const updateRecallAmendment = "RECALL_BILATERAL_AMENDMENT"
 
 // status returns the status that a change asks for; "" for an amendment of something else.
@@ -315,10 +302,7 @@ func (s *PayToService) change(ctx context.Context, operation Operation, agreemen
 	}
 	call.check(body.check)
 	request, err := wire.Encode(body)
-	if err == nil {
-		_, err = requested[patchJSON](Intent{Request: request}) // the agreement's unknown members can have one twice
-	}
-	call.refuse(err)
+	call.refuse(cmp.Or(err, wire.NoDuplicates(request))) // the agreement's unknown members can have one twice
 	call.reference, call.body = agreementToken, json.RawMessage(request)
 	call.intent = &Intent{Target: agreementToken, Reference: agreementToken, Request: request}
 	return call.sendChange(ctx, body.status())

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/url"
 	"strings"
 
 	"github.com/quickstream-go/quickstream/internal/wire"
@@ -123,19 +122,13 @@ func (l Link) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(linkJSON{l.Rel, withoutQuery(l.Href()), l.RequestMethod})
 }
 
-// withoutQuery cuts the text itself: writing the address anew would escape the braces of a template.
+// withoutQuery returns an address without query and fragment; nothing of one with credentials.
 func withoutQuery(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Opaque != "" || len(address) > maxCursor {
-		return ""
-	}
 	if end := strings.IndexAny(address, "?#"); end >= 0 {
 		address = address[:end]
 	}
-	if u.User != nil {
-		scheme, rest, _ := strings.Cut(address, "//")
-		authority, _, _ := strings.Cut(rest, "/")
-		address = scheme + "//" + rest[strings.LastIndex(authority, "@")+1:]
+	if len(address) > maxCursor || strings.Contains(address, "@") {
+		return ""
 	}
 	return address
 }

@@ -105,15 +105,6 @@ func threeDSTable() ruleTable[AuthenticateParams] {
 			threeDSAddressCases("shipAddr", func(p *params) *ThreeDSAddress { return &p.ShippingAddress }),
 			threeDSOrderCases(), threeDSAccountCases(),
 		),
-		worst: params{
-			MessageCategory: ThreeDSMessageCategoryPayment, Purpose: ThreeDSPurposeInstalment, Currency: CurrencyNZD, Email: letters(255),
-			Order: ThreeDSOrder{GiftCardCount: new(100)}, Account: ThreeDSAccount{Changed: Date{2026, 13, 1}},
-		},
-		broken: []string{
-			"threeDS.principalAmount.required", "threeDS.currency.aud", "threeDS.recurringExpiry.required",
-			"threeDS.recurringFrequency.required", "threeDS.purchaseInstalData.required", "threeDS.billingAddress.required",
-			"threeDS.email.length", "threeDS.giftCardCount.range", "threeDS.chAccChange.valid",
-		},
 	}
 }
 

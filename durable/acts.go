@@ -294,13 +294,12 @@ func (e *engine) sentUntil(r *row) time.Time {
 	return r.lastSent.Add(quickstream.ClaimLife + e.longestPay + jobMargin)
 }
 
-// justLookedUp reports whether the last look-up has succeeded and is recent enough for a decision. A clock that is set
-// goes back a little now and then.
+// justLookedUp reports whether the last look-up has succeeded and is recent enough for a decision.
 func (r *row) justLookedUp() bool {
 	looked := r.lookups.Lookups
 	failed := len(looked) > 0 && looked[len(looked)-1].Result == resolve.LookupFailed
 	age := r.now.Sub(r.LookedUp)
-	return !failed && !r.LookedUp.IsZero() && age > -time.Second && age <= time.Minute
+	return !failed && !r.LookedUp.IsZero() && age >= 0 && age <= time.Minute
 }
 
 // checkReceipt refuses a receipt with which nothing could be done, and that of another write.

@@ -30,7 +30,8 @@ const (
 
 // breaker stops the claims of an installation after a refusal that the next write may get too, or when all calls
 // hang. What is sent meanwhile would have to be looked up for days. After a Client.Check that succeeds one write
-// goes alone: an approval or a decline ends the pause, and anything else keeps it.
+// goes alone: an approval or a decline ends the pause, and anything else keeps it. What turns out to be too late to be sent,
+// or is found by a look-up, says nothing of the service: the next one goes.
 type breaker struct {
 	// Since is when it opened, by the database's clock; zero if it is closed.
 	Since  time.Time `json:"since,omitzero"`
@@ -109,12 +110,16 @@ func (e *engine) open(ctx context.Context, reason string) {
 	}
 }
 
-// afterSend opens the breaker after a refusal that the next write may get too, and closes it if the write that went alone was answered.
+// afterSend opens the breaker after a refusal that the next write may get too. By the write that went alone it closes it, or ends the turn.
 func (e *engine) afterSend(ctx context.Context, c *claim, err error) {
 	switch {
 	case c.alone == "" && stops(err):
 		e.open(ctx, problemOf(err))
-	case c.alone == "" || !ends(err):
+	case c.alone == "":
+	case !ends(err):
+		if err := e.endTurn(ctx, c.alone, true); err != nil { // it ends by its time
+			e.logger.WarnContext(ctx, "quickstream: the end of a trial could not be stored", "error", problemOf(err))
+		}
 	default:
 		closed, err := e.changeBreaker(ctx, func(b *breaker, _ time.Time) bool {
 			open := !b.Since.IsZero()
@@ -174,29 +179,44 @@ func (e *engine) checkBreaker(ctx context.Context) error {
 	if err := e.client.Check(asked); !answers(err) {
 		return e.endTurn(ctx, turn, false)
 	}
-	id := ""
-	err = within(ctx, e.db, func(tx tx) error {
-		ids, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE state = 'queued' AND next_at <= "+database.Now+" ORDER BY CASE WHEN follows = '' THEN 0 ELSE 1 END, written_at DESC LIMIT 1")
-		if len(ids) > 0 {
-			id = ids[0]
-		}
+	var ids []string
+	err = within(ctx, e.db, func(tx tx) (err error) {
+		ids, err = texts(ctx, tx, "SELECT id FROM quickstream.write WHERE state = 'queued' AND next_at <= "+database.Now+" ORDER BY CASE WHEN follows = '' THEN 0 ELSE 1 END, written_at DESC LIMIT 100")
 		return err
 	})
-	if err != nil || id == "" {
+	if err != nil || len(ids) == 0 {
 		return errors.Join(err, e.endTurn(ctx, turn, false))
 	}
 	e.spawn(func() { // a call may hang for longer than the next trial waits
 		called, cancel := context.WithTimeout(ctx, e.longestPay+jobMargin)
 		defer cancel()
-		_, err := e.workSend(called, id, turn)
-		if err := errors.Join(err, e.endTurn(context.WithoutCancel(ctx), turn, true)); err != nil {
+		if err := errors.Join(e.try(called, ids, turn), e.endTurn(context.WithoutCancel(ctx), turn, false)); err != nil {
 			e.logger.WarnContext(ctx, "quickstream: a trial failed", "error", problemOf(err))
 		}
 	})
 	return nil
 }
 
-// endTurn gives a turn back that has not ended the pause. failed means that a write was tried.
+// try does the work of queued writes until one of them was sent, which ends the turn, or some seconds have passed.
+func (e *engine) try(ctx context.Context, ids []string, turn string) error {
+	begun := time.Now()
+	for _, id := range ids {
+		if _, err := e.workSend(ctx, id, turn); err != nil {
+			return err
+		}
+		var g gates
+		err := within(ctx, e.db, func(tx tx) (err error) {
+			g, err = e.gates(ctx, tx)
+			return err
+		})
+		if err != nil || g.breaker.Claim != turn || time.Since(begun) > hangAfter {
+			return err
+		}
+	}
+	return nil
+}
+
+// endTurn gives a turn back that has not ended the pause. failed means that a write was sent.
 func (e *engine) endTurn(ctx context.Context, turn string, failed bool) error {
 	_, err := e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
 		if b.Claim != turn {

@@ -205,9 +205,6 @@ func (e *engine) config() *river.Config {
 		}, &river.PeriodicJobOpts{RunOnStart: true})
 	}
 	send := river.QueueConfig{MaxWorkers: e.workers * waitingWorkers, FetchPollInterval: 500 * time.Millisecond}
-	if e.dialect.Alone { // nothing signals a job: it is found by polling
-		send.FetchPollInterval = 100 * time.Millisecond
-	}
 	slow := river.QueueConfig{MaxWorkers: e.workers, FetchCooldown: 100 * time.Millisecond}
 	return &river.Config{
 		Queues: map[string]river.QueueConfig{
@@ -219,6 +216,7 @@ func (e *engine) config() *river.Config {
 		MaxAttempts:          mostAttempts,
 		RetryPolicy:          retry{},
 		FetchCooldown:        5 * time.Millisecond, // River signals no job that comes sooner after another one
+		FetchPollInterval:    2 * time.Second,      // it signals new ones: this finds those that sleep for less than five seconds
 		Middleware:           []rivertype.Middleware{&begins{e: e}},
 		PeriodicJobs:         []*river.PeriodicJob{periodic(orphansEvery, orphanJob{}), periodic(dailyEvery, dailyJob{})},
 		Logger:               slog.New(warnings{e.logger.Handler()}),

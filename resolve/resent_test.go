@@ -2,11 +2,7 @@ package resolve_test
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"net/http"
-	"strings"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,86 +12,44 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/resolve"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// forgetful is a service that ignores idempotency keys. It answers no first request.
-type forgetful struct {
-	made     []string // transactions
-	lookups  int
-	echoesID bool
-	executes bool // the request that it does not answer
-	lag      time.Duration
-	first    time.Time
-	fails    bool
-}
-
-func (f *forgetful) RoundTrip(r *http.Request) (*http.Response, error) {
-	reply := func(status int, body string) (*http.Response, error) {
-		return &http.Response{StatusCode: status, Header: http.Header{"Date": {time.Now().UTC().Format(http.TimeFormat)}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
-	}
-	if r.Method == http.MethodGet {
-		f.lookups++
-		if f.fails {
-			return reply(http.StatusBadGateway, "<html>")
-		}
-		var seen []string
-		for i, made := range f.made {
-			if i > 0 || time.Since(f.first) >= f.lag {
-				seen = append(seen, made)
-			}
-		}
-		return reply(http.StatusOK, `{"data":[`+strings.Join(seen, ",")+`]}`)
-	}
-	var sent struct {
-		Reference string          `json:"paymentReferenceNumber"`
-		Metadata  json.RawMessage `json:"metadata"`
-	}
-	if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
-		return nil, err
-	}
-	if !f.echoesID {
-		sent.Metadata = []byte("null")
-	}
-	lost := f.first.IsZero()
-	if lost {
-		f.first = time.Now()
-	}
-	if !lost || f.executes {
-		f.made = append(f.made, fmt.Sprintf(`{"receiptNumber":"R%d","transactionType":"PAYMENT","status":"Approved","summaryCode":"0","paymentReferenceNumber":%q,`+
-			`"principalAmount":{"amount":49.95,"currency":"AUD"},"transactionTime":%q,"metadata":%s}`, len(f.made)+1, sent.Reference, time.Now().Format(time.RFC3339), sent.Metadata))
-	}
-	if lost {
-		return nil, errors.New("reset")
-	}
-	return reply(http.StatusCreated, f.made[len(f.made)-1])
-}
-
-// TestPaidAgainByAResend: an approval after a lost answer may be the second one.
+// TestPaidAgainByAResend: an approval after a lost answer may be the second one, where a service ignores
+// idempotency keys.
 func TestPaidAgainByAResend(t *testing.T) {
+	const lookUp = "GET /transactions/for-reference-number"
+	executed, not := sandbox.ResetAfterCommit(), sandbox.ResetBeforeCommit()
 	for name, tt := range map[string]struct {
-		service   forgetful
+		first     sandbox.FaultKind
+		metadata  string
 		reference string
+		lag       time.Duration
 		status    resolve.Status
 		lookups   int
 	}{
-		"executed twice":              {forgetful{executes: true, echoesID: true}, "", resolve.StatusDoubleCharged, 1},
-		"executed twice, without ids": {forgetful{executes: true}, "", resolve.StatusDoubleCharged, 1},
-		"the first is visible later":  {forgetful{executes: true, lag: time.Hour}, "", resolve.StatusDoubleCharged, 2},
-		"executed once":               {forgetful{echoesID: true}, "", resolve.StatusSettled, 2},
-		"own reference, with ids":     {forgetful{executes: true, echoesID: true}, "ORDER-1", resolve.StatusDoubleCharged, 1},
-		"own reference, without ids":  {forgetful{executes: true}, "ORDER-1", resolve.StatusSettled, 2},
-		"failed looks":                {forgetful{executes: true, fails: true}, "", resolve.StatusSettled, 0},
+		"executed twice":              {executed, "echoed", "", 0, resolve.StatusDoubleCharged, 1},
+		"executed twice, without ids": {executed, "dropped", "", 0, resolve.StatusDoubleCharged, 1},
+		"both are visible later":      {executed, "dropped", "", time.Hour, resolve.StatusDoubleCharged, 2},
+		"executed once":               {not, "echoed", "", 0, resolve.StatusSettled, 2},
+		"own reference, with ids":     {executed, "echoed", "ORDER-1", 0, resolve.StatusDoubleCharged, 1},
+		"own reference, without ids":  {executed, "dropped", "ORDER-1", 0, resolve.StatusSettled, 2},
+		"failed looks":                {executed, "echoed", "", 0, resolve.StatusSettled, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				keys := quickstream.Keys{Secret: quickstream.NewSecretKey("S"), Publishable: quickstream.NewPublishableKey("P")}
-				client, err := quickstream.NewClient(quickstream.CustomURL("https://api.invalid/rest/v1"), keys, quickstream.WithHTTPClient(&http.Client{Transport: &tt.service}))
-				require.NoError(t, err)
+				box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
+					a.KeyLifetime, a.Metadata, a.LookupLag = 0, tt.metadata, tt.lag
+				}))
+				require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: tt.first, Times: 1}))
+				if tt.lookups == 0 {
+					require.NoError(t, box.Inject(sandbox.Fault{Operation: lookUp, Kind: sandbox.Status(502, sandbox.HTML)}))
+				}
 				order := exampleOrder()
 				order.CustomerReferenceNumber, order.PaymentReferenceNumber = "", tt.reference
 				tx, err := client.Transactions.Pay(t.Context(), order)
 				require.NoError(t, err)
-				assert.Zero(t, tt.service.lookups, "Pay looks up nothing")
 
 				begun := time.Now()
 				result := resolve.After(tx, err, begun)
@@ -115,7 +69,8 @@ func TestPaidAgainByAResend(t *testing.T) {
 				if tt.lookups == 0 {
 					return
 				}
-				assert.Equal(t, tt.lookups, tt.service.lookups)
+				lookups := slices.DeleteFunc(box.Requests(), func(r sandbox.Request) bool { return r.Operation != lookUp })
+				assert.Len(t, lookups, tt.lookups)
 				assert.Equal(t, 15*time.Minute, c.Lookups[0].At.Sub(begun))
 			})
 		})

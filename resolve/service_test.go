@@ -23,11 +23,11 @@ func run(t *testing.T, service resolve.Service, c resolve.Case) resolve.Case {
 
 // TestOutcomeAfterTheEnd: a webhook may bring what nobody could find in two days.
 func TestOutcomeAfterTheEnd(t *testing.T) {
-	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
+	policy := policy()
 	sent := at("2026-06-10 09:00")
 	later := at("2026-06-16 09:00")
 	approved := resolve.Observation{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R1"}
-	_, absent := looks(resolve.Begin(quickstream.Intent{Reference: "ORDER-1", NotBefore: sent}, sent), foundNothing())
+	_, absent := looksBy(policy, resolve.Begin(quickstream.Intent{Reference: "ORDER-1", NotBefore: sent}, sent), foundNothing())
 	today := approved
 	today.SettlementDate = quickstream.DateOf(later)
 	assert.Equal(t, resolve.StatusSettled, policy.Next(absent, today, later).Status, "an approval waits for no cut-off")

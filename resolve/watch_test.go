@@ -53,7 +53,7 @@ func over(t *testing.T, p resolve.Policy, s resolve.Case, o resolve.Observation)
 func TestWatch(t *testing.T) {
 	for name, o := range map[string]resolve.Observation{"not_found": foundNothing(), "escalated": found(unsettled("R1"))} {
 		t.Run(name, func(t *testing.T) {
-			_, s := looks(begun(quickstream.Intent{}), o)
+			_, s := looksBy(policy(), begun(quickstream.Intent{}), o)
 			require.Equal(t, name, string(s.Status))
 			ended := s.Lookups[len(s.Lookups)-1].Last
 			assert.Equal(t, ended.AddDate(0, 0, 1), s.NextLook)
@@ -76,7 +76,7 @@ func TestWatch(t *testing.T) {
 		})
 	}
 	t.Run("absent is no more, when something turns up", func(t *testing.T) {
-		_, absent := looks(begun(quickstream.Intent{}), foundNothing())
+		_, absent := looksBy(policy(), begun(quickstream.Intent{}), foundNothing())
 		near := foundNothing()
 		near.Candidates = alike("C1")
 		for _, o := range []resolve.Observation{near, found(unsettled("R1")), several("R1", "R2")} {
@@ -90,7 +90,7 @@ func TestWatch(t *testing.T) {
 		near.Candidates = alike("")
 		s := policy().Next(begun(quickstream.Intent{}), near, wednesday())
 		assert.Equal(t, openSoon, progressOf(s), "it ends nothing")
-		_, s = looks(s, foundNothing())
+		_, s = looksBy(policy(), s, foundNothing())
 		assert.Equal(t, resolve.StatusEscalated, s.Status)
 		s = policy().Next(s, found(declined("R1", "54")), s.NextLook)
 		assert.Equal(t, resolve.StatusEscalated, s.Status, "the near miss may be approved")
@@ -193,7 +193,7 @@ func TestRefusals(t *testing.T) {
 	s = policy().Next(s, found(declined("R1", "54")), cutOff)
 	assert.Equal(t, openAfterCutOff, progressOf(s), "another one was seen, and nobody knows of it")
 	assert.Equal(t, resolve.StatusSettled, policy().Next(s, found(approved("R2")), cutOff).Status)
-	_, end := looks(s, found(declined("R1", "54")))
+	_, end := looksBy(policy(), s, found(declined("R1", "54")))
 	assert.Equal(t, resolve.StatusEscalated, end.Status)
 
 	assert.Empty(t, policy().Next(once, found(unsettled("R1")), wednesday()).Intent.ReceiptNumber, "another one may appear under the reference")
@@ -295,7 +295,7 @@ func TestEvidenceIsBounded(t *testing.T) {
 }
 
 func TestCasesOfOthersAreRefused(t *testing.T) {
-	_, absent := looks(begun(quickstream.Intent{}), foundNothing())
+	_, absent := looksBy(policy(), begun(quickstream.Intent{}), foundNothing())
 	text := func(s resolve.Case) string {
 		data, err := json.Marshal(s)
 		require.NoError(t, err)

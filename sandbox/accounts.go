@@ -60,8 +60,6 @@ func (b *Sandbox) createCustomer(c *call) answer {
 	return reply(http.StatusCreated, c.customerBody(&cust))
 }
 
-func (b *Sandbox) namedCustomer(c *call) *customer { return b.customers.byID[c.params["customerId"]] }
-
 func (b *Sandbox) customerNumbered(number string) *customer {
 	return b.customers.first(func(cust *customer) bool { return cust.number == number })
 }
@@ -135,13 +133,12 @@ type account struct {
 	customer  *customer
 	source    instrument
 	isDefault bool
-	enabled   bool
 }
 
 // registerAccount keeps an account for a customer. The first account is the default, and a
 // new default replaces the old one. The caller holds mu.
 func (b *Sandbox) registerAccount(cust *customer, source instrument) *account {
-	a := &account{token: b.newHandle(), customer: cust, source: source, enabled: true}
+	a := &account{token: b.newHandle(), customer: cust, source: source}
 	a.isDefault = cust.id != "" && b.defaultAccount(cust.id) == nil
 	if a.isDefault {
 		b.makeDefault(a)
@@ -161,9 +158,9 @@ func (b *Sandbox) accountsOf(customerID string) []*account {
 	return b.accounts.where(func(a *account) bool { return a.customer.id == customerID })
 }
 
-// defaultAccount returns the enabled default account of a customer, or nil.
+// defaultAccount returns the default account of a customer, or nil.
 func (b *Sandbox) defaultAccount(customerID string) *account {
-	return b.accounts.first(func(a *account) bool { return a.customer.id == customerID && a.isDefault && a.enabled })
+	return b.accounts.first(func(a *account) bool { return a.customer.id == customerID && a.isDefault })
 }
 
 // accountBody is flat, as public client code reads it: it has the members of the kind of
@@ -189,12 +186,8 @@ func (b *Sandbox) shopOf(cust *customer) *business {
 	return b.businesses[0]
 }
 
-// createAccountAlone keeps an account without a customer: as a public client does it, from a
-// token. Unconfirmed.
-func (b *Sandbox) createAccountAlone(c *call) answer {
-	return b.createAccount(c, &customer{})
-}
-
+// createAccount keeps an account of a customer, or of nobody: as a public client does it, from a token.
+// Unconfirmed.
 func (b *Sandbox) createAccount(c *call, cust *customer) answer {
 	f := c.readBody()
 	allowed := []string{sourceToken, sourceReceipt, sourceCard, sourceBank, sourceNZBank}
@@ -244,11 +237,9 @@ func (b *Sandbox) receiptSource(f *fields) *source {
 	return nil
 }
 
-// accountsOfCustomer lists the enabled accounts, newest first.
+// accountsOfCustomer lists the accounts, newest first.
 func (b *Sandbox) accountsOfCustomer(c *call, cust *customer) answer {
-	found := b.accounts.where(func(a *account) bool { return a.customer == cust && a.enabled })
+	found := b.accountsOf(cust.id)
 	slices.Reverse(found)
 	return list(c, found, func(a *account) string { return a.token }, b.accountBody)
 }
-
-func (b *Sandbox) namedAccount(c *call) *account { return b.accounts.byID[c.params["accountToken"]] }

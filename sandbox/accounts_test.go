@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -29,8 +28,7 @@ func TestRegisterAccountFromEverything(t *testing.T) {
 		customer := c.customerNumbered("1")
 		card := map[string]any{
 			"accountType": typeCard, "customerId": customer, "cardNumber": "424242...242", "maskedCardNumber4Digits": "424242...4242",
-			"expiryDateMonth": "02", "expiryDateYear": "35", "cardScheme": "VISA", "cardType": "CREDIT", "cardholderName": "Kim Lee",
-			"surchargePercentage": "0.00", "panType": "FPAN",
+			"expiryDateMonth": "02", "expiryDateYear": "35", "cardScheme": "VISA", "cardType": "CREDIT", "panType": "FPAN",
 		}
 		bank := map[string]any{"accountType": typeDirectDebit, "accountName": "Kim Lee", "bsb": "xxx-999", "accountNumber": "xxxxxx994", "currency": "AUD"}
 		nz := map[string]any{"accountType": typeDirectDebitNZ, "nzAccountNumber": "xxxx321", "currency": "NZD"}
@@ -52,14 +50,10 @@ func TestRegisterAccountFromEverything(t *testing.T) {
 			for name, want := range test.want {
 				assert.Equal(t, want, body[name], "%d %s", i, name)
 			}
-			for _, foreign := range []string{"creditCard", "bankAccount", "nzBankAccount"} {
-				assert.NotContains(t, body, foreign, "the model is flat")
-			}
 			assert.Equal(t, i == 0, body["defaultAccount"])
 			assert.Equal(t, body, c.must(200, c.get("/accounts/"+body["accountToken"].(string))))
 			c.made(changed(payment("A"), "accountToken", body["accountToken"], "currency", map[bool]string{true: "NZD", false: "AUD"}[test.want["currency"] == "NZD"]))
 		}
-		c.must(404, c.get("/accounts/x"))
 	})
 }
 
@@ -72,22 +66,15 @@ func TestAccountsOfACustomer(t *testing.T) {
 		}
 		c.keep(c.customerNumbered("2"), object{"bankAccount": bankDetails()})
 		slices.Reverse(want)
-		list := func() []string { return c.listed("/customers/"+customer+"/accounts", "accountToken") }
-		assert.Equal(t, want, list())
-		c.must(404, c.get("/customers/x/accounts"))
+		assert.Equal(t, want, c.listed("/customers/"+customer+"/accounts", "accountToken"))
 
 		// In the portal.
 		isDefault := func(token string) any { return c.must(200, c.get("/accounts/"+token))["defaultAccount"] }
-		require.NoError(t, c.box.Portal(want[1], DisableAccount))
-		assert.Equal(t, slices.Delete(slices.Clone(want), 1, 2), list())
-		c.must(200, c.get("/accounts/"+want[1]))
-		assert.Equal(t, "is disabled", c.refused(changed(bankPayment("O", ""), "bankAccount", nil, "accountToken", want[1]))["accountToken"])
-		require.NoError(t, c.box.Portal(want[1], EnableAccount))
 		require.NoError(t, c.box.Portal(want[1], MakeAccountDefault))
 		assert.Equal(t, []any{true, false}, []any{isDefault(want[1]), isDefault(want[4])})
 		body := c.must(201, c.post("/transactions", changed(bankPayment("O", ""), "bankAccount", nil, "customerId", customer)))
 		assert.Equal(t, want[1], body["bankAccount"].(object)["accountToken"])
-		require.Error(t, c.box.Portal("x", DisableAccount))
+		require.Error(t, c.box.Portal("x", MakeAccountDefault))
 	})
 }
 
@@ -108,17 +95,5 @@ func TestLatestKey(t *testing.T) {
 		require.NotEqual(t, second, third)
 		c.sleep(90 * 24 * time.Hour)
 		c.must(401, c.do("GET", "/", third, nil))
-	})
-}
-
-func TestCrossOriginCalls(t *testing.T) {
-	const page = "http://127.0.0.1:3000"
-	ask := func(c *caller, origin, method, path string) response {
-		return c.do("OPTIONS", path, "", nil, "Origin", origin, "Access-Control-Request-Method", method)
-	}
-	bubble(t, func(c *caller) { // by default, not at all
-		assert.Equal(t, http.StatusMethodNotAllowed, ask(c, page, "POST", "/single-use-tokens").status)
-		out := c.do("POST", "/single-use-tokens", c.keys.Publishable, cardToken(goodCard), "Origin", page)
-		assert.Empty(t, out.header.Get("Access-Control-Allow-Origin"))
 	})
 }

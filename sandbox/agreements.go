@@ -82,27 +82,11 @@ func (b *Sandbox) createAgreement(c *call, cust *customer) answer {
 	return reply(http.StatusCreated, body)
 }
 
-// agreement finds an agreement in its current state. Time limits that have passed apply even
-// if their timers are late. The caller holds mu.
-func (b *Sandbox) agreement(token string) *agreement {
-	a := b.agreements.byID[token]
-	if a != nil {
-		b.catchUp(a)
-	}
-	return a
-}
-
-func (b *Sandbox) namedAgreement(c *call) *agreement { return b.agreement(c.params["agreementToken"]) }
-
 func (b *Sandbox) visibleAgreement(c *call) *agreement {
-	if a := b.namedAgreement(c); a != nil && b.agreementVisible(a, c.now) {
+	if a := b.agreements.byID[c.params["agreementToken"]]; a != nil && b.visible(a.created, c.now) {
 		return a
 	}
 	return nil
-}
-
-func (b *Sandbox) agreementVisible(a *agreement, now time.Time) bool {
-	return !now.Before(a.created.Add(b.assume.LookupLag))
 }
 
 // listAgreements lists a customer's agreements, newest first. A filter without a match gives
@@ -111,8 +95,7 @@ func (b *Sandbox) listAgreements(c *call, cust *customer) answer {
 	code, status := c.query.Get("supplierBusinessCode"), c.query.Get("status")
 	var found []*agreement
 	for _, a := range slices.Backward(b.agreements.where(func(a *agreement) bool { return a.customer == cust })) {
-		b.catchUp(a)
-		if b.agreementVisible(a, c.now) && (code == "" || a.shop.code == code) && (status == "" || string(a.status) == status) {
+		if b.visible(a.created, c.now) && (code == "" || a.shop.code == code) && (status == "" || string(a.status) == status) {
 			found = append(found, a)
 		}
 	}
@@ -127,7 +110,6 @@ type AgreementEntry struct {
 	PayeeReference       string    `json:"payeeReference"`
 	Status               string    `json:"status"`
 	Created              time.Time `json:"created"`
-	RespondBy            time.Time `json:"respondBy"`
 	// PendingAmendment means that the payer has not answered a bilateral amendment.
 	PendingAmendment bool `json:"pendingAmendment"`
 	// Payments are the receipt numbers of the agreement's payments.
@@ -141,10 +123,9 @@ func (b *Sandbox) Agreements() []AgreementEntry {
 	defer b.mu.Unlock()
 	out := make([]AgreementEntry, 0, len(b.agreements.ordered))
 	for _, a := range b.agreements.ordered {
-		b.catchUp(a)
 		e := AgreementEntry{
 			Token: a.token, CustomerID: a.customer.id, SupplierBusinessCode: a.shop.code, PayeeReference: a.reference,
-			Status: string(a.status), Created: a.created, RespondBy: a.respondBy, PendingAmendment: a.amendment != nil,
+			Status: string(a.status), Created: a.created, PendingAmendment: a.amendment != nil,
 		}
 		for _, tx := range a.payments {
 			e.Payments = append(e.Payments, tx.receipt)
@@ -200,83 +181,51 @@ func amountOrNull(c *cents) object {
 	return amountOf("AUD", *c)
 }
 
-const (
-	payerAnswersAfter  = time.Second // before the agreement can be read
-	delayedCreation    = 30 * time.Minute
-	creationRetryAfter = time.Minute
-)
+const payerAnswersAfter = time.Second // before the agreement can be read
 
 // open stores an agreement and sends it to the payer. The caller holds mu.
 func (b *Sandbox) open(a *agreement) {
 	a.token = b.newHandle()
 	a.status = agreementPending
 	b.agreements.add(a.token, a)
-	b.after(a.respondBy.Sub(b.clock.Now()), func() { b.catchUp(a) })
-	switch a.fate {
-	case fateNotEligible:
-		a.status = agreementCreated
-		b.after(payerAnswersAfter, func() { b.reject(a) })
-	case fateDelayed:
-		a.status = agreementCreated
-		b.after(delayedCreation, func() { b.sendToPayer(a) })
-	case fateRetried:
-		a.status = agreementCreated
-		b.after(creationRetryAfter, func() { b.sendToPayer(a) })
-	default:
-		b.awaitPayer(a)
-	}
-}
-
-func (b *Sandbox) sendToPayer(a *agreement) {
-	if b.catchUp(a); a.status != agreementCreated {
-		return
-	}
-	a.status = agreementPending
-	b.awaitPayer(a)
-}
-
-// awaitPayer plans what the payers of the test numbers do. All others wait for
-// [Sandbox.Payer].
-func (b *Sandbox) awaitPayer(a *agreement) {
-	var act func(*agreement)
-	switch a.fate {
-	case fateDeclines:
-		act = b.decline
-	case fateExpires:
-		act = b.expire
-	case fateRetried, fateCancelledAfterPayment:
-		act = b.confirm
-	case fateOpen, fateDelayed:
-		if !b.assume.AutoConfirm {
-			return
-		}
-		act = b.confirm
-	default:
-		return
-	}
-	b.after(payerAnswersAfter, func() {
-		if b.catchUp(a); a.status == agreementPending {
-			act(a)
+	b.after(a.respondBy.Sub(b.clock.Now()), func() {
+		if a.unanswered() {
+			b.expire(a)
 		}
 	})
+	if a.fate.created > 0 {
+		a.status = agreementCreated
+		b.after(a.fate.created, func() { b.ask(a) })
+		return
+	}
+	b.ask(a)
+}
+
+// ask sends an agreement to its payer, and plans what the payers of the test numbers do. All others wait
+// for [Sandbox.Payer].
+func (b *Sandbox) ask(a *agreement) {
+	answer := a.fate.answer
+	switch {
+	case !a.unanswered():
+		return
+	case a.fate.notEligible:
+		a.rejection = "The account is not eligible for PayTo."
+		b.move(a, agreementRejected, eventAgreementUnknown)
+		return
+	case answer == "" && b.assume.AutoConfirm && !a.fate.silent:
+		answer = ConfirmAgreement
+	}
+	a.status = agreementPending
+	if answer != "" {
+		b.after(payerAnswersAfter, func() { _ = b.act(a, answer) }) // the payer may have acted before
+	}
 }
 
 // confirmImmediately confirms the agreement for a payer who does so immediately: after the answer
 // was made and before the caller has it.
 func (b *Sandbox) confirmImmediately(a *agreement) {
-	if a.fate == fateConfirms && a.status == agreementPending {
+	if a.fate.atOnce && a.status == agreementPending {
 		b.confirm(a)
-	}
-}
-
-// catchUp applies the time limits that have passed.
-func (b *Sandbox) catchUp(a *agreement) {
-	now := b.clock.Now()
-	if a.unanswered() && !now.Before(a.respondBy) {
-		b.expire(a)
-	}
-	if a.amendment != nil && !now.Before(a.amendment.respondBy) {
-		b.dropAmendment(a)
 	}
 }
 
@@ -291,14 +240,6 @@ func (b *Sandbox) confirm(a *agreement) {
 func (b *Sandbox) decline(a *agreement) { b.move(a, agreementCancelled, eventAgreementDeclined) }
 func (b *Sandbox) expire(a *agreement)  { b.move(a, agreementCancelled, eventAgreementExpired) }
 func (b *Sandbox) recall(a *agreement)  { b.move(a, agreementCancelled, eventAgreementRecalled) }
-
-func (b *Sandbox) reject(a *agreement) {
-	if b.catchUp(a); a.status != agreementCreated {
-		return
-	}
-	a.rejection = "The account is not eligible for PayTo."
-	b.move(a, agreementRejected, eventAgreementUnknown)
-}
 
 // move changes the status and notifies the subscribers. An agreement that ends takes its
 // pending amendment and its payment with it. The caller holds mu.
@@ -325,10 +266,14 @@ type amendment struct {
 // propose asks the payer to accept an amendment.
 func (b *Sandbox) propose(a *agreement, m *amendment) {
 	a.amendment = m
-	b.after(m.respondBy.Sub(b.clock.Now()), func() { b.catchUp(a) })
+	b.after(m.respondBy.Sub(b.clock.Now()), func() {
+		if a.amendment == m {
+			b.dropAmendment(a)
+		}
+	})
 	if b.assume.AutoConfirm {
 		b.after(payerAnswersAfter, func() {
-			if b.catchUp(a); a.amendment == m {
+			if a.amendment == m {
 				b.acceptAmendment(a)
 			}
 		})

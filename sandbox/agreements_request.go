@@ -148,7 +148,7 @@ func (b *Sandbox) readPayer(f *fields) (payer, fate) {
 		name:         f.text("payerName"),
 		ultimateName: f.text("ultimatePayerName"),
 		reference:    f.text("payerReference"),
-		payIDType:    f.text("payIdType", oneOf(payIDEmail, payIDPhone, payIDABN, payIDOrganisation)),
+		payIDType:    f.text("payIdType", oneOf(slices.Sorted(maps.Keys(payIDForms))...)),
 	}
 	if p.ultimateName == "" {
 		p.ultimateName = p.name

@@ -80,14 +80,7 @@ func isSensitive(path string) bool {
 
 // safeURL is the path and the query of an address, with account numbers blanked out.
 func safeURL(u *url.URL) string {
-	q := u.Query()
-	hidden := false
-	for name := range q {
-		if isSensitive(name) {
-			q.Set(name, "xxx")
-			hidden = true
-		}
-	}
+	q, hidden := maskedQuery(u.Query())
 	if !hidden {
 		return u.RequestURI()
 	}

@@ -29,8 +29,8 @@ type Assumptions struct {
 	// PageSize is the number of items on a page of a list.
 	PageSize int
 	// Paging is how the pages of a list change while it is read: stable; shifting (a page repeats
-	// the end of the page before); unstable (two items change places between pages); lastEmpty (an
-	// empty page at the end); or gone (the second page answers 404 every other time).
+	// the end of the page before); unstable (two items change places between pages); or gone
+	// (the second page answers 404 every other time).
 	Paging string
 	// ClockSkew is how far the service's clock is ahead.
 	ClockSkew time.Duration
@@ -60,12 +60,9 @@ type Assumptions struct {
 	KeyMismatch string
 	// TokenQuota is how many single-use tokens may be created in a minute; 0 is no limit.
 	TokenQuota int
-	// BSBForm is the form of BSBs that is accepted: either, dash (nnn-nnn) or digits (six).
-	BSBForm string
 	// CutOffHour is the hour, in Sydney, at which the next settlement date begins.
 	CutOffHour int
-	// SettlementDays are the days on which transactions settle: every, weekdays or business
-	// (without national holidays).
+	// SettlementDays are the days on which transactions settle: every or weekdays.
 	SettlementDays string
 	// RefundBeforeCutOff makes payments refundable while they can still be voided.
 	RefundBeforeCutOff bool
@@ -139,7 +136,7 @@ var assumptionTable = []assumptionRow{
 	{"Look-ups", "FollowUpReferences", func(a *Assumptions) any { return &a.FollowUpReferences }, []string{"own", "original", "none"}, "own", "nothing", "finds them in the lists of the original"},
 	{"Look-ups", "NothingFound", func(a *Assumptions) any { return &a.NothingFound }, []string{"404", "empty"}, "404", "404 is listed without its cause", "takes both for the same"},
 	{"Look-ups", "PageSize", func(a *Assumptions) any { return &a.PageSize }, []string{"20", "1", "3", "1000"}, "3", "lists have next and prev links; sizes are not stated", "reads all pages"},
-	{"Look-ups", "Paging", func(a *Assumptions) any { return &a.Paging }, []string{"stable", "shifting", "unstable", "lastEmpty", "gone"}, "shifting", "nothing", "removes repeated items, and does not take a part of a list for the whole"},
+	{"Look-ups", "Paging", func(a *Assumptions) any { return &a.Paging }, []string{"stable", "shifting", "unstable", "gone"}, "shifting", "nothing", "removes repeated items, and does not take a part of a list for the whole"},
 	{"Answers", "ClockSkew", func(a *Assumptions) any { return &a.ClockSkew }, []string{"0s", "31s", "-31s", "5m", "-5m", "1h", "-1h"}, "0s", "nothing", "does not compare the service's times with its own to the second"},
 	{"Answers", "EchoedReferences", func(a *Assumptions) any { return &a.EchoedReferences }, []string{"sent", "upper", "none"}, "upper", "references are case insensitive; their form in answers is not stated", "compares references in any case, and finds its order by the receipt"},
 	{"Answers", "Metadata", func(a *Assumptions) any { return &a.Metadata }, []string{"echoed", "dropped", "inherited"}, "inherited", "string key/value pairs supplied on the request", "sends its own reference with each write"},
@@ -150,9 +147,8 @@ var assumptionTable = []assumptionRow{
 	{"Requests", "KeyLifetime", func(a *Assumptions) any { return &a.KeyLifetime }, []string{"24h", "5m", "2m", "0s"}, "5m", "vendor's public pages: resend with the same key after a network error; for how long is not stated", "does not send a payment again later than that"},
 	{"Requests", "KeyMismatch", func(a *Assumptions) any { return &a.KeyMismatch }, []string{"422", "409", "replay"}, "replay", "nothing", "uses a new key for a changed cart"},
 	{"Requests", "TokenQuota", func(a *Assumptions) any { return &a.TokenQuota }, []string{"0", "100"}, "100", "429 exists, no figure", "handles 429"},
-	{"Requests", "BSBForm", func(a *Assumptions) any { return &a.BSBForm }, []string{"either", "dash", "digits"}, "either", "public test BSBs have a hyphen, PayTo takes six digits", "gives BSBs in that form"},
 	{"Settlement", "CutOffHour", func(a *Assumptions) any { return &a.CutOffHour }, []string{"18", "16", "22"}, "18", "vendor's public pages: 18:00 Sydney for cards", "voids before it and refunds after it"},
-	{"Settlement", "SettlementDays", func(a *Assumptions) any { return &a.SettlementDays }, []string{"every", "weekdays", "business"}, "business", "the published sample settles on a holiday", "expects the money and its report on those days"},
+	{"Settlement", "SettlementDays", func(a *Assumptions) any { return &a.SettlementDays }, []string{"every", "weekdays"}, "weekdays", "the published sample settles on a holiday", "expects the money and its report on those days"},
 	{"Settlement", "RefundBeforeCutOff", func(a *Assumptions) any { return &a.RefundBeforeCutOff }, []string{"false", "true"}, "false", "vendor's public pages: a card payment can be voided until cut-off and refunded after", "without it, void on the same day"},
 	{"Settlement", "SoftDeclineCodes", func(a *Assumptions) any { return &a.SoftDeclineCodes }, []string{"01", "none", "01,05,51,91"}, "01", "vendor's public pages mark codes as soft declines; 01 is one", "look whether the service has retried before a second payment"},
 	{"Settlement", "RetrySchedule", func(a *Assumptions) any { return &a.RetrySchedule }, []string{"none", "24h,48h", "2h,6h"}, "24h,48h", "soft declines are retried manually or on a schedule; no figures", "a declined order may be paid without a request"},
@@ -283,70 +279,36 @@ func durationText(d time.Duration) string {
 	return text
 }
 
-// Facility is what was observed of a facility of the real service: the content of facility.json,
-// which quickstream-conform writes. It holds no key, no identifier and no personal data.
+// ReadFacility reads a facility.json, which quickstream-conform writes: what was observed of a facility of
+// the real service. It returns the change of [WithAssumptions] for what was found. What stays open, and
+// forms that the sandbox does not have, keep their defaults; another value that it cannot have is an error.
 //
-// It sets the world of a sandbox. It is never a reason to change a client: one observation must
+// A facility sets the world of a sandbox. It is never a reason to change a client: one observation must
 // not widen a window or drop a check.
-type Facility struct {
-	Format int       `json:"format"` // FacilityFormat
-	Host   string    `json:"host"`
-	Seen   time.Time `json:"seen"`
-	// Tool is the version of the program that wrote it.
-	Tool     string            `json:"tool"`
-	Findings []FacilityFinding `json:"findings"`
-	// SignatureScheme is how notifications are signed, as quickstream-conform names it; "none
-	// fits" if no plausible scheme does; empty if that was not asked.
-	SignatureScheme string `json:"signatureScheme,omitempty"`
-}
-
-// FacilityFormat is the format of the file that this version reads.
-const FacilityFormat = 1
-
-// FacilityFinding is what was found about one assumption. Exactly one of Value, Other and Open is
-// set, and only a Value sets the assumption of a sandbox.
-type FacilityFinding struct {
-	// Name is the name of the assumption, a field of [Assumptions].
-	Name string `json:"name"`
-	// Value is the value that the facility has, as [Assumptions.Set] takes it. A duration was seen
-	// once, and may be longer at another time.
-	Value string `json:"value,omitempty"`
-	// Other describes what the facility does, if no value of the assumption is that.
-	Other string `json:"other,omitempty"`
-	// Open is why nothing is known: a flag or more time is needed, or something else hides it.
-	Open string `json:"open,omitempty"`
-	// How is what was done to find out, and At is when.
-	How string    `json:"how"`
-	At  time.Time `json:"at"`
-}
-
-// ReadFacility reads a facility.json. A value that the sandbox cannot have is an error.
-func ReadFacility(r io.Reader) (Facility, error) {
-	var f Facility
-	if err := json.NewDecoder(r).Decode(&f); err != nil {
-		return Facility{}, fmt.Errorf("sandbox: facility: %w", err)
+func ReadFacility(r io.Reader) (func(*Assumptions), error) {
+	var f struct {
+		Format   int
+		Findings []struct{ Name, Value string }
 	}
-	if f.Format != FacilityFormat {
-		return Facility{}, errors.New("sandbox: facility: another format; use the version that wrote it")
+	if err := json.NewDecoder(r).Decode(&f); err != nil {
+		return nil, fmt.Errorf("sandbox: facility: %w", err)
+	}
+	if f.Format != 1 {
+		return nil, errors.New("sandbox: facility: another format; use the version that wrote it")
 	}
 	tried := DefaultAssumptions()
-	return f, f.apply(&tried)
-}
-
-func (f Facility) apply(a *Assumptions) error {
 	for _, finding := range f.Findings {
-		if finding.Value == "" {
-			continue
-		}
-		if err := a.Set(finding.Name, finding.Value); err != nil {
-			return fmt.Errorf("facility: %w", err)
+		if finding.Value != "" {
+			if err := tried.Set(finding.Name, finding.Value); err != nil {
+				return nil, fmt.Errorf("facility: %w", err)
+			}
 		}
 	}
-	return nil
-}
-
-// WithFacility sets the assumptions to what was observed. Those that stay open, and forms
-// that the sandbox does not have, keep their defaults.
-func WithFacility(f Facility) Option {
-	return WithAssumptions(func(a *Assumptions) { _ = f.apply(a) }) // ReadFacility has tried it
+	return func(a *Assumptions) {
+		for _, finding := range f.Findings {
+			if finding.Value != "" {
+				_ = a.Set(finding.Name, finding.Value) // it was tried
+			}
+		}
+	}, nil
 }

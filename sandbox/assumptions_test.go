@@ -38,17 +38,6 @@ func TestKindByDefault(t *testing.T) {
 	})
 }
 
-func TestUnkindIsHardest(t *testing.T) {
-	a := DefaultAssumptions()
-	Unkind(&a)
-	for _, one := range a.List() {
-		assert.Equal(t, one.Hardest, one.Value, one.Name)
-		assert.Contains(t, one.Worlds, one.Hardest, one.Name)
-	}
-	assert.LessOrEqual(t, len(a.List()), 32)
-	assert.NotEqual(t, DefaultAssumptions(), a)
-}
-
 // The vendor's published sample of a transaction, member by member: the same names, and values of
 // the same form.
 func TestPublishedSample(t *testing.T) {
@@ -165,12 +154,10 @@ func TestIdempotencyKeysOfWorlds(t *testing.T) {
 
 func TestSettlementCalendars(t *testing.T) {
 	for world, want := range map[string]map[string]string{ // times in Sydney
-		"default":                   {"2026-12-24 17:59": "2026-12-24", "2026-12-24 18:00": "2026-12-25", "2026-12-26 10:00": "2026-12-26"},
-		"CutOffHour=22":             {"2026-12-24 21:59": "2026-12-24", "2026-12-24 22:00": "2026-12-25"},
-		"CutOffHour=16":             {"2026-12-24 16:00": "2026-12-25"},
-		"SettlementDays=weekdays":   {"2026-12-24 18:00": "2026-12-25", "2026-12-26 10:00": "2026-12-28", "2026-12-25 19:00": "2026-12-28"},
-		"SettlementDays=business":   {"2026-12-24 18:00": "2026-12-29", "2026-12-24 10:00": "2026-12-24", "2027-03-25 20:00": "2027-03-30"},
-		"SettlementDays=business  ": {"2027-12-31 20:00": "2028-01-04", "2026-01-26 10:00": "2026-01-27", "2025-04-25 10:00": "2025-04-28"},
+		"default":                 {"2026-12-24 17:59": "2026-12-24", "2026-12-24 18:00": "2026-12-25", "2026-12-26 10:00": "2026-12-26"},
+		"CutOffHour=22":           {"2026-12-24 21:59": "2026-12-24", "2026-12-24 22:00": "2026-12-25"},
+		"CutOffHour=16":           {"2026-12-24 16:00": "2026-12-25"},
+		"SettlementDays=weekdays": {"2026-12-24 18:00": "2026-12-25", "2026-12-26 10:00": "2026-12-28", "2026-12-25 19:00": "2026-12-28"},
 	} {
 		box := New(assumed(t, world))
 		for at, date := range want {
@@ -353,12 +340,9 @@ func TestEchoedReferences(t *testing.T) {
 
 func TestClockSkew(t *testing.T) {
 	for world, want := range map[string][2]time.Duration{
-		"default":                              {},
-		"ClockSkew=31s":                        {31 * time.Second, 31 * time.Second},
-		"ClockSkew=-1h":                        {-time.Hour, -time.Hour},
-		"ClockSkew=-20s":                       {-20 * time.Second, -20 * time.Second},
-		"ClockSkew=1h CutOffHour=20":           {time.Hour, time.Hour},
-		"ClockSkew=20s EchoedReferences=upper": {20 * time.Second, 20 * time.Second},
+		"default":                    {},
+		"ClockSkew=-1h":              {-time.Hour, -time.Hour},
+		"ClockSkew=1h CutOffHour=20": {time.Hour, time.Hour},
 	} {
 		inWorld(t, world, func(c *caller) {
 			r := c.post("/transactions", cardPayment("O"))
@@ -373,38 +357,18 @@ func TestClockSkew(t *testing.T) {
 	bubble(t, func(c *caller) {
 		assert.Equal(c.t, "Fri, 01 May 2026 03:00:00 GMT", c.get("/transactions").header.Get("Date"), "the Date is that of the sandbox's clock")
 	}, WithClock(clock))
-	for world, want := range map[string]string{"ClockSkew=1h": "2000-01-02"} {
-		inWorld(t, world, func(c *caller) {
-			c.sleep(6*time.Hour + 30*time.Minute) // 17:30 in Sydney
-			assert.Equal(c.t, want, c.must(201, c.post("/transactions", cardPayment("O")))["settlementDate"])
-		})
-	}
-}
-
-// otherThan is a difference from the default, or none.
-func otherThan(name, value, usual string) string {
-	if value == usual {
-		return ""
-	}
-	return " " + name + "=" + value
+	inWorld(t, "ClockSkew=1h", func(c *caller) {
+		c.sleep(6*time.Hour + 30*time.Minute) // 17:30 in Sydney
+		assert.Equal(c.t, "2000-01-02", c.must(201, c.post("/transactions", cardPayment("O")))["settlementDate"])
+	})
 }
 
 func TestUnknownMembers(t *testing.T) {
-	for form, want := range map[string]string{
-		"none": `{}`, "new": `{"addedLater":{"values":[null,1.5,"text"]}}`,
-	} {
+	for form, want := range map[string]bool{"none": false, "new": true} {
 		bubble(t, func(c *caller) {
 			body := c.must(201, c.post("/transactions", referencedPayment()))
 			for _, part := range []object{body, body["creditCard"].(object)} {
-				got := object{}
-				for name, value := range part {
-					if strings.EqualFold(name, "addedLater") {
-						got[name] = value
-					}
-				}
-				raw, err := json.Marshal(got)
-				require.NoError(c.t, err)
-				assert.JSONEq(c.t, want, string(raw), form)
+				assert.Equal(c.t, want, part["addedLater"] != nil, form)
 			}
 			assert.Len(c.t, body["metadata"], 3, "the merchant's own names")
 		}, assuming(func(a *Assumptions) { a.UnknownMembers = form }))
@@ -427,15 +391,13 @@ func TestMetadata(t *testing.T) {
 }
 
 func TestTransactionAnswers(t *testing.T) {
-	for form, want := range map[string]int{"receipt": 1} {
-		inWorld(t, "UnknownMembers=none TransactionAnswers="+form, func(c *caller) {
-			body := c.must(201, c.post("/transactions", cardPayment("O")))
-			assert.Len(c.t, body, want)
-			assert.Greater(c.t, len(c.read(receiptIn(body))), 11, "reads have it all")
-			assert.Len(c.t, c.must(200, c.post("/transactions/"+receiptIn(body)+"/void", nil)), want)
-			assert.Equal(c.t, "voided", c.box.Ledger()[0].Outcome)
-		})
-	}
+	inWorld(t, "UnknownMembers=none TransactionAnswers=receipt", func(c *caller) {
+		body := c.must(201, c.post("/transactions", cardPayment("O")))
+		assert.Len(c.t, body, 1)
+		assert.Greater(c.t, len(c.read(receiptIn(body))), 11, "reads have it all")
+		assert.Len(c.t, c.must(200, c.post("/transactions/"+receiptIn(body)+"/void", nil)), 1)
+		assert.Equal(c.t, "voided", c.box.Ledger()[0].Outcome)
+	})
 }
 
 func TestErrorForms(t *testing.T) {
@@ -446,47 +408,34 @@ func TestErrorForms(t *testing.T) {
 		"html":   {"<html><head><title>422", "<html><head><title>404"},
 		"empty":  {"", ""},
 	} {
-		inWorld(t, strings.TrimSpace("UnknownMembers=none"+otherThan("ErrorForm", form, "object")), func(c *caller) {
-			request := func(method, path string, body any) (int, string) {
-				resp, err := c.client.Do(c.request(method, path, c.keys.Secret, body))
-				require.NoError(c.t, err)
-				defer resp.Body.Close()
-				raw := new(strings.Builder)
-				require.NoError(c.t, resp.Write(raw))
-				_, text, _ := strings.Cut(raw.String(), "\r\n\r\n")
-				return resp.StatusCode, text
-			}
-			status, invalid := request("POST", "/customers", object{"customerName": "K"})
-			assert.Equal(c.t, 422, status)
-			assert.Contains(c.t, invalid, want[0])
-			status, missing := request("GET", "/customers/1", nil)
-			assert.Equal(c.t, 404, status)
-			assert.Contains(c.t, missing, want[1])
+		inWorld(t, "UnknownMembers=none ErrorForm="+form, func(c *caller) {
+			invalid, _ := c.try(c.request("POST", "/customers", c.keys.Secret, object{"customerName": "K"})) // it need be no object
+			assert.Equal(c.t, 422, invalid.status)
+			assert.Contains(c.t, string(invalid.raw), want[0])
+			missing, _ := c.try(c.request("GET", "/customers/1", c.keys.Secret, nil))
+			assert.Equal(c.t, 404, missing.status)
+			assert.Contains(c.t, string(missing.raw), want[1])
 			if form == "empty" {
-				assert.Empty(c.t, invalid+missing)
+				assert.Empty(c.t, append(invalid.raw, missing.raw...))
 			}
 		})
 	}
 }
 
-func TestEveryAssumptionIsDescribed(t *testing.T) {
-	for _, a := range DefaultAssumptions().List() {
+// Every value of the table can be read, and prints as it was written.
+func TestEveryAssumption(t *testing.T) {
+	unkind := DefaultAssumptions()
+	Unkind(&unkind)
+	assert.LessOrEqual(t, len(unkind.List()), 32)
+	for i, a := range unkind.List() {
+		assert.Equal(t, a.Hardest, a.Value, a.Name)
+		assert.Contains(t, a.Worlds, a.Hardest, a.Name)
 		assert.NotEmpty(t, a.Known, a.Name)
 		assert.NotEmpty(t, a.Why, a.Name)
-	}
-	box := New()
-	defer box.Close()
-	assert.Equal(t, DefaultAssumptions(), box.Assumptions())
-}
-
-// Every value of the table can be read, and prints as it was written.
-func TestEveryValueOfEveryDimensionCanBeSet(t *testing.T) {
-	for _, a := range DefaultAssumptions().List() {
 		assert.Equal(t, len(a.Worlds), len(slices.Compact(slices.Sorted(slices.Values(a.Worlds)))), a.Name)
 		for _, value := range a.Worlds {
 			changed := DefaultAssumptions()
 			require.NoError(t, changed.Set(a.Name, value))
-			i := slices.IndexFunc(changed.List(), func(b Assumption) bool { return b.Name == a.Name })
 			assert.Equal(t, value, changed.List()[i].Value, a.Name)
 			assert.NotContains(t, value, " ", a.Name)
 		}

@@ -154,29 +154,9 @@ type Keys struct {
 const (
 	KeySecret      = "secret"
 	KeyPublishable = "publishable"
-	KeyUnknown     = "unknown" // a key that this sandbox never issued
-	KeyNone        = "none"    // no key, or not HTTP Basic with an empty password
+	keyUnknown     = "unknown" // a key that this sandbox never issued
+	keyNone        = "none"    // no key, or not HTTP Basic with an empty password
 )
-
-// keyNeed is the kinds of key that an operation accepts.
-type keyNeed int
-
-const (
-	needsSecret keyNeed = iota
-	needsPublishable
-	needsEither
-)
-
-func (n keyNeed) met(kind string) bool {
-	switch n {
-	case needsPublishable:
-		return kind == KeyPublishable
-	case needsEither:
-		return kind == KeySecret || kind == KeyPublishable
-	default:
-		return kind == KeySecret
-	}
-}
 
 type issuedKey struct {
 	kind    string
@@ -244,11 +224,11 @@ func (k *keyring) renew(kind, key string, end time.Time) string {
 func (b *Sandbox) keyOf(h http.Header) (kind string, expired bool) {
 	user, ok := b.userOf(h)
 	if !ok {
-		return KeyNone, false
+		return keyNone, false
 	}
 	k, known := b.keys.issued[user]
 	if !known {
-		return KeyUnknown, false
+		return keyUnknown, false
 	}
 	return k.kind, !k.expires.IsZero() && !b.clock.Now().Before(k.expires)
 }
@@ -263,13 +243,13 @@ func (b *Sandbox) userOf(h http.Header) (user string, ok bool) {
 func (b *Sandbox) authenticate(c *call) (answer, bool) {
 	kind, expired := b.keyOf(c.header)
 	switch {
-	case kind == KeyNone:
+	case kind == keyNone:
 		return c.unauthorised("Send the API key as the user name of HTTP Basic with an empty password."), false
-	case kind == KeyUnknown:
+	case kind == keyUnknown:
 		return c.unauthorised("The API key is not known."), false
 	case expired:
 		return c.unauthorised("The API key has expired."), false
-	case !c.op.key.met(kind):
+	case kind != cmp.Or(c.op.key, KeySecret) && c.op.key != eitherKey:
 		return c.unauthorised("The " + kind + " API key may not be used for " + c.op.id + "."), false
 	}
 	return answer{}, true

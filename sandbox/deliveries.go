@@ -18,23 +18,14 @@ import (
 
 // Delivery is one notification to one subscription.
 type Delivery struct {
-	ID        string        `json:"id"` // the notification's, the same in every attempt
-	EventType string        `json:"eventType"`
-	Body      []byte        `json:"body"`
-	State     DeliveryState `json:"state"`
-	Attempts  []Attempt     `json:"attempts"` // oldest first
+	ID        string `json:"id"` // the notification's, the same in every attempt
+	EventType string `json:"eventType"`
+	Body      []byte `json:"body"`
+	// State is waiting (for its first or its next attempt), held (by [Sandbox.HoldDeliveries]), done (answered
+	// with 200) or abandoned (after the last attempt failed).
+	State    string    `json:"state"`
+	Attempts []Attempt `json:"attempts"` // oldest first
 }
-
-// DeliveryState is the state of a delivery.
-type DeliveryState string
-
-// The states.
-const (
-	DeliveryWaiting   DeliveryState = "waiting"   // for its first or its next attempt
-	DeliveryHeld      DeliveryState = "held"      // by [Sandbox.HoldDeliveries]
-	DeliveryDone      DeliveryState = "done"      // answered with 200
-	DeliveryAbandoned DeliveryState = "abandoned" // after the last attempt failed
-)
 
 // Attempt is one POST of a notification.
 type Attempt struct {
@@ -48,33 +39,32 @@ type Attempt struct {
 }
 
 type delivery struct {
-	id, event string
-	data      func() object // as it is now
-	body      []byte
-	signed    time.Time // by the receiver's clock; zero before the first attempt
-	to        *subscription
-	fault     DeliveryFault
-	attempts  []Attempt
-	done      bool
-	held      bool
-	ended     bool // forgotten, or its subscription is: no further attempt
-	running   int  // number of attempts under way
-	retries   int  // number of planned redeliveries
-	planned   bool
-	tried     chan struct{} // closed after the first attempt, or when held
-	once      sync.Once
+	Delivery // without its State
+
+	data    func() object // as it is now
+	signed  time.Time     // by the receiver's clock; zero before the first attempt
+	to      *subscription
+	fault   DeliveryFault
+	done    bool
+	held    bool
+	ended   bool // forgotten, or its subscription is: no further attempt
+	running int  // number of attempts under way
+	retries int  // number of planned redeliveries
+	planned bool
+	tried   chan struct{} // closed after the first attempt, or when held
+	once    sync.Once
 }
 
-func (d *delivery) state() DeliveryState {
+func (d *delivery) currentState() string {
 	switch {
 	case d.done:
-		return DeliveryDone
+		return "done"
 	case d.held:
-		return DeliveryHeld
+		return "held"
 	case d.planned || d.running > 0:
-		return DeliveryWaiting
+		return "waiting"
 	default:
-		return DeliveryAbandoned
+		return "abandoned"
 	}
 }
 
@@ -142,9 +132,9 @@ func (b *Sandbox) emit(event string, data func() object) {
 		if !sub.wants(event) {
 			continue
 		}
-		d := &delivery{id: newUUID(b.ids), event: event, data: data, to: sub, tried: make(chan struct{}), fault: b.webhooks.nextFault()}
+		d := &delivery{Delivery: Delivery{ID: newUUID(b.ids), EventType: event}, data: data, to: sub, tried: make(chan struct{}), fault: b.webhooks.nextFault()}
 		d.fault.Twice = d.fault.Twice || b.assume.Events == "twice"
-		d.body = b.notification(d)
+		d.Body = b.notification(d)
 		b.webhooks.add(d)
 		b.dispatch(d)
 	}
@@ -204,7 +194,7 @@ func (b *Sandbox) post(list ...posting) {
 func (b *Sandbox) attempt(p posting) {
 	now, dated := b.clock.Now(), p.to.Clock()
 	b.mu.Lock()
-	body := p.body
+	body := p.Body
 	if !p.signed.IsZero() && b.assume.Redelivery == "fresher" {
 		body = b.notification(p.delivery)
 	}
@@ -222,7 +212,7 @@ func (b *Sandbox) attempt(p posting) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p.running--
-	p.attempts = append(p.attempts, result)
+	p.Attempts = append(p.Attempts, result)
 	p.once.Do(func() { close(p.tried) })
 	if result.Status == http.StatusOK {
 		p.done = true
@@ -271,7 +261,7 @@ func (b *Sandbox) deliver(p posting, signed time.Time, body []byte) Attempt {
 	}
 	header = headerForm(header, b.assume.SignatureHeader)
 	if p.fault.Tampered {
-		body = forged(body, p.id)
+		body = forged(body, p.ID)
 	}
 	made := Attempt{Signature: header, SignatureError: p.to.check(header, body)}
 	if made.Status, err = b.postTo(p, header, body); err != nil {
@@ -348,9 +338,9 @@ func (b *Sandbox) Deliveries() []Delivery {
 	defer b.mu.Unlock()
 	out := make([]Delivery, 0, len(b.webhooks.deliveries))
 	for _, d := range b.webhooks.deliveries {
-		out = append(out, Delivery{
-			ID: d.id, EventType: d.event, Body: slices.Clone(d.body), State: d.state(), Attempts: slices.Clone(d.attempts),
-		})
+		shown := d.Delivery
+		shown.Body, shown.State, shown.Attempts = slices.Clone(d.Body), d.currentState(), slices.Clone(d.Attempts)
+		out = append(out, shown)
 	}
 	return out
 }
@@ -378,7 +368,7 @@ func (b *Sandbox) Redeliver(id string, fault ...DeliveryFault) error {
 }
 
 func (h *hooks) find(id string) *delivery {
-	i := slices.IndexFunc(h.deliveries, func(d *delivery) bool { return d.id == id })
+	i := slices.IndexFunc(h.deliveries, func(d *delivery) bool { return d.ID == id })
 	if i < 0 {
 		return nil
 	}

@@ -36,8 +36,8 @@
 //
 // Command quickstream-sandbox serves a sandbox on a port, for programs in any language. A Sandbox
 // is an [http.Handler] for a server of your own. [WithShop] serves what web pages need to take
-// payments: a stand-in of the service's browser script, which is unconfirmed, the 3D Secure challenge
-// for a frame, and the payer's banking app at [PayerPage].
+// payments: a stand-in of the service's browser script, which is unconfirmed, and the 3D Secure
+// challenge for a frame.
 //
 // # Assumptions
 //

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox/internal/memnet"
@@ -72,15 +71,8 @@ func (b *Sandbox) Inject(faults ...Fault) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, f := range faults {
-		list := &b.serverFaults
-		if f.Kind.dial != nil {
-			list = &b.dialFaults
-		}
-		list.armed = append(list.armed, &armedFault{Fault: f})
-		if list.counts == nil {
-			list.counts = make(map[string]int)
-		}
-		list.counts[f.Kind.name] += 0 // counted from 0
+		b.faults.armed = append(b.faults.armed, &armedFault{Fault: f})
+		b.faults.counts[f.Kind.name] += 0 // counted from 0
 	}
 	return nil
 }
@@ -89,14 +81,14 @@ func (b *Sandbox) Inject(faults ...Fault) error {
 func (b *Sandbox) ClearFaults() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.dialFaults.armed, b.serverFaults.armed = nil, nil
+	b.faults.armed = nil
 }
 
 // WaitingFaults returns how many faults are armed that may still meet a call.
 func (b *Sandbox) WaitingFaults() (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, f := range append(slices.Clone(b.dialFaults.armed), b.serverFaults.armed...) {
+	for _, f := range b.faults.armed {
 		if times := f.limit(); times == 0 || f.fired < times {
 			n++
 		}
@@ -109,17 +101,15 @@ func (b *Sandbox) WaitingFaults() (n int) {
 func (b *Sandbox) FaultCounts() map[string]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	out := make(map[string]int)
-	maps.Copy(out, b.dialFaults.counts)
-	maps.Copy(out, b.serverFaults.counts)
-	return out
+	return maps.Clone(b.faults.counts)
 }
 
-// next returns the fault that a call meets, or nil. The caller holds mu.
-func (l *faultList) next(dice *rand.Rand, e Request) *FaultKind {
+// next returns the fault that a call meets when it is dialled, or when it arrives; nil is none. The
+// caller holds mu.
+func (l *faultList) next(dialled bool, dice *rand.Rand, e Request) *FaultKind {
 	var hit *armedFault
 	for _, f := range l.armed {
-		if f.Operation != "" && f.Operation != e.Operation || f.Match != nil && !f.Match(e.copy()) {
+		if dialled != (f.Kind.dial != nil) || f.Operation != "" && f.Operation != e.Operation || f.Match != nil && !f.Match(e.copy()) {
 			continue
 		}
 		f.seen++ // even if another fault wins
@@ -155,12 +145,12 @@ func (f *armedFault) due(dice *rand.Rand) bool {
 func (b *Sandbox) dialFault(r *http.Request) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.dialFaults.armed) == 0 {
+	if len(b.faults.armed) == 0 {
 		return nil
 	}
 	c, _ := b.newCall(r, nil)
 	kind, _ := b.keyOf(c.header)
-	if met := b.dialFaults.next(b.dice, *c.record(kind)); met != nil {
+	if met := b.faults.next(true, b.dice, *c.record(kind)); met != nil {
 		return met.dial
 	}
 	return nil
@@ -231,8 +221,8 @@ func DelayBeforeCommit(d time.Duration) FaultKind {
 			return
 		}
 		select {
-		case raised := <-carriedOut:
-			x.send(x.answerTo(raised))
+		case <-carriedOut:
+			x.send(x.afterEvents())
 		case <-x.box.closing:
 			x.drop(false)
 		}
@@ -388,11 +378,7 @@ func (x *exchange) misreport(code int, body BodyKind) answer {
 	default:
 		x.box.mu.Lock()
 		defer x.box.mu.Unlock()
-		a := x.render(x.problem(code, "The service could not process the request."))
-		if body == DuplicateMembers {
-			a.raw = doubled(a.raw)
-		}
-		return a
+		return x.render(x.problem(code, "The service could not process the request."))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"regexp"
@@ -204,10 +205,7 @@ func (c *caller) findings(r response) map[string]string {
 
 // changed returns a copy with members set; a nil value removes one.
 func changed(o object, pairs ...any) object {
-	out := make(object, len(o))
-	for k, v := range o {
-		out[k] = v
-	}
+	out := maps.Clone(o)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if name := pairs[i].(string); pairs[i+1] == nil {
 			delete(out, name)
@@ -219,12 +217,8 @@ func changed(o object, pairs ...any) object {
 }
 
 func cardDetails(number string) object {
-	cvn := testCVN
-	if strings.HasPrefix(number, "3") && schemeOf(number) == schemeAmex {
-		cvn = "8372"
-	}
 	return object{
-		"cardholderName": "Kim Lee", "cardNumber": number, "cvn": cvn,
+		"cardholderName": "Kim Lee", "cardNumber": number, "cvn": testCVN,
 		"expiryDateMonth": "02", "expiryDateYear": "2035",
 	}
 }

@@ -160,16 +160,16 @@ type nzBankAccount struct{ name, bank, branch, number, suffix string }
 type readText func(name string, checks ...check) string
 
 // readBankAccount reads members that are required in a token only.
-func (b *Sandbox) readBankAccount(read readText) *bankAccount {
+func readBankAccount(read readText) *bankAccount {
 	return &bankAccount{
 		name:   read("accountName"),
-		bsb:    strings.Replace(read("bsb", b.bsb), "-", "", 1),
+		bsb:    strings.Replace(read("bsb", bsbForm), "-", "", 1),
 		number: read("accountNumber"),
 	}
 }
 
 // readNZBankAccount reads the members that public client code names.
-func (b *Sandbox) readNZBankAccount(f *fields, read readText) *nzBankAccount {
+func readNZBankAccount(f *fields, read readText) *nzBankAccount {
 	return &nzBankAccount{
 		name:   read("nzAccountName"),
 		bank:   read("nzBankCode"),
@@ -189,21 +189,10 @@ func (a *nzBankAccount) masked() string {
 	return strings.Repeat("x", max(len(a.number)-3, 0)) + lastThree(a.number)
 }
 
-var (
-	hyphenatedBSB = regexp.MustCompile(`^[0-9]{3}-[0-9]{3}$`)
-	eitherBSB     = regexp.MustCompile(`^[0-9]{3}-?[0-9]{3}$`)
-)
+var bsbPattern = regexp.MustCompile(`^[0-9]{3}-?[0-9]{3}$`)
 
-func (b *Sandbox) bsb(s string) string {
-	switch b.assume.BSBForm {
-	case "dash":
-		return matching(hyphenatedBSB, "must be a BSB in the form nnn-nnn")(s)
-	case "digits":
-		return digits(6, 6)(s)
-	default:
-		return matching(eitherBSB, "must be a BSB of six digits")(s)
-	}
-}
+// bsbForm accepts a BSB with its hyphen or without.
+func bsbForm(s string) string { return matching(bsbPattern, "must be a BSB of six digits")(s) }
 
 // TestCard is one of the vendor's public test cards.
 type TestCard struct {
@@ -300,9 +289,9 @@ func (b *Sandbox) detailsSource(f *fields, name string, cvnRequired bool) *sourc
 			details.card.walletProvider = wallet
 		}
 	case sourceBank:
-		details.bank = b.readBankAccount(inner.text)
+		details.bank = readBankAccount(inner.text)
 	default:
-		details.nz = b.readNZBankAccount(inner, inner.text)
+		details.nz = readNZBankAccount(inner, inner.text)
 	}
 	if details == (instrument{}) {
 		return nil
@@ -342,7 +331,7 @@ func (b *Sandbox) customerSource(f *fields) *source {
 		if a := b.defaultAccount(id); a != nil {
 			return &source{instrument: a.source, account: a}
 		}
-		f.refuse(sourceCustomer, id, "has no enabled default account")
+		f.refuse(sourceCustomer, id, "has no default account")
 	}
 	return nil
 }
@@ -353,7 +342,7 @@ func (b *Sandbox) accountSource(f *fields) *source {
 	switch {
 	case a == nil:
 		f.refuse(sourceAccount, id, "is not an account")
-	case !a.enabled || a.customer.disabled:
+	case a.customer.disabled:
 		f.refuse(sourceAccount, id, "is disabled")
 	default:
 		return &source{instrument: a.source, account: a}

@@ -16,7 +16,6 @@ type Outcome struct {
 	code   string // empty: the usual code for the kind of account
 	part   cents  // that is approved; 0 is all
 	next   *laterOutcome
-	retry  *laterOutcome
 }
 
 type laterOutcome struct {
@@ -65,7 +64,9 @@ func Suspended() Outcome { return Outcome{result: resultSuspended, code: "34"} }
 // not change unless [Outcome.ThenAfter] follows.
 func Pending() Outcome { return Outcome{result: resultPending, code: codePayToPending} }
 
-// ThenAfter returns the outcome with another one that follows d after the last step.
+// ThenAfter returns the outcome with another one that follows d after the last step. After a decline of a
+// card payment it is that of a retry by the service, which is a new transaction, and has no effect unless
+// the code is one of [Assumptions.SoftDeclineCodes].
 func (o Outcome) ThenAfter(d time.Duration, then Outcome) Outcome {
 	if o.next == nil {
 		o.next = &laterOutcome{after: d, outcome: then}
@@ -74,14 +75,6 @@ func (o Outcome) ThenAfter(d time.Duration, then Outcome) Outcome {
 	step := *o.next
 	step.outcome = step.outcome.ThenAfter(d, then)
 	o.next = &step
-	return o
-}
-
-// ThenRetried returns the outcome with a retry by the service after d, which is a new
-// transaction with the outcome again. It has no effect unless the payment is by card and
-// [Declined] with one of [Assumptions.SoftDeclineCodes].
-func (o Outcome) ThenRetried(d time.Duration, again Outcome) Outcome {
-	o.retry = &laterOutcome{after: d, outcome: again}
 	return o
 }
 
@@ -153,7 +146,9 @@ func (b *Sandbox) settle(tx *transaction, o Outcome) {
 			tx.code = "G"
 		}
 	}
-	if o.next != nil {
+	if cardDeclined(tx) {
+		b.scheduleRetry(tx, o.next)
+	} else if o.next != nil {
 		step := tx.steps
 		b.after(o.next.after, func() {
 			if tx.steps == step { // unless something else has happened
@@ -161,7 +156,6 @@ func (b *Sandbox) settle(tx *transaction, o Outcome) {
 			}
 		})
 	}
-	b.scheduleRetry(tx, o)
 	if tx.source.payTo != nil && tx.kind == typePayment {
 		b.payToSettled(tx)
 	}
@@ -192,9 +186,13 @@ func (b *Sandbox) bankOutcome(a *bankAccount) Outcome {
 	}
 }
 
+func cardDeclined(tx *transaction) bool {
+	return tx.kind == typePayment && tx.source.card != nil && tx.result == resultDeclined
+}
+
 // softDeclined reports a decline that may succeed later.
 func (b *Sandbox) softDeclined(tx *transaction) bool {
-	return tx.kind == typePayment && tx.source.card != nil && tx.result == resultDeclined && slices.Contains(b.assume.SoftDeclineCodes, tx.code)
+	return cardDeclined(tx) && slices.Contains(b.assume.SoftDeclineCodes, tx.code)
 }
 
 func (b *Sandbox) retriable(tx *transaction) bool {
@@ -216,12 +214,11 @@ func (b *Sandbox) retry(first *transaction, o Outcome) *transaction {
 
 // scheduleRetry plans the retry of a soft-declined payment. Scripted retries come before the
 // facility's schedule. The caller holds mu.
-func (b *Sandbox) scheduleRetry(tx *transaction, o Outcome) {
+func (b *Sandbox) scheduleRetry(tx *transaction, later *laterOutcome) {
 	if !b.softDeclined(tx) {
 		return
 	}
 	first := cmp.Or(tx.retries, tx)
-	later := o.retry
 	if n := len(first.attempts); later == nil && n < len(b.assume.RetrySchedule) {
 		later = &laterOutcome{after: b.assume.RetrySchedule[n]} // with the outcome of the account
 	}
@@ -270,30 +267,19 @@ func describe(tx *transaction) string {
 	return "Response code " + tx.code
 }
 
-// descriptions are the texts of the public code tables.
+// descriptions are the texts of the public code tables for the codes of the test numbers.
 //
 //nolint:gochecknoglobals // an immutable table
 var descriptions = map[string]string{
-	"00": "Approved or completed successfully", "08": "Honour with identification",
-	"10": "Approved for partial amount", "01": "Refer to card issuer", "02": "Refer to card issuer, special conditions", "03": "Invalid merchant",
-	"04": "Pick up card", "05": "Do not honour", "06": "Error", "07": "Pick up card, special conditions",
-	"12": "Invalid transaction", "14": "Invalid card number", "17": "Customer cancellation",
-	"22": "Suspected malfunction", "30": "Format error", "34": "Suspected fraud", "41": "Lost card",
-	"42": "No universal account", "43": "Stolen card", "51": "Not sufficient funds", "54": "Expired card",
-	"57": "Transaction not permitted to cardholder", "59": "Suspected fraud", "61": "Exceeds withdrawal amount limit",
-	"62": "Restricted card", "65": "Exceeds withdrawal frequency limit", "91": "Issuer or switch is inoperative",
-	"92": "Financial institution cannot be reached",
-	"Q0": "Scheme tokenisation error", "Q3": "Payment gateway unavailable", "QA": "Invalid parameters",
-	"QI": "Transaction incomplete", "QQ": "Invalid card", "QY": "Card type not accepted",
+	"08": "Honour with identification", "10": "Approved for partial amount", "17": "Customer cancellation", "34": "Suspected fraud",
+	"01": "Refer to card issuer", "04": "Pick up card", "05": "Do not honour", "42": "No universal account", "43": "Stolen card",
+	"51": "Not sufficient funds", "54": "Expired card", "62": "Restricted card", "91": "Issuer or switch is inoperative",
+	"QA": "Invalid parameters", "QI": "Transaction incomplete",
 	"G": "Processed successfully", "R": "Exception processing error", "1": "Invalid BSB number",
 	"2": "Payment stopped", "3": "Account closed", "4": "Customer deceased",
 	"5": "No account or incorrect account number", "6": "Refer to customer", "7": "No form PDC held",
 	"8": "Invalid user id number", "9": "Other",
-	"PDNG": "Pending", "PATC": "Partially accepted", "ACSC": "Accepted, settlement completed",
-	"RJCT": "Rejected before a payment was attempted", "BLCK": "Blocked before a payment was attempted",
-	"AB01": "Clearing timed out", "AB02": "Clearing failed", "AB03": "Settlement timed out", "AB04": "Settlement failed",
-	"AC02": "Invalid payer account number", "AC05": "Payer account closed", "AC06": "Payer account blocked",
-	"AG07": "Unsuccessful direct debit", "AM04": "Insufficient funds", "FF10": "Bank system processing error",
+	"PDNG": "Pending", "ACSC": "Accepted, settlement completed", "RJCT": "Rejected before a payment was attempted", "AM04": "Insufficient funds",
 }
 
 // Entry is a transaction in its real state, whatever answers were given. Amounts are in

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -77,32 +76,29 @@ func (b *Sandbox) uploadFile(c *call) answer {
 
 // readUpload reads the two parts of the form.
 func (c *call) readUpload(boundary string) (*paymentFile, error) {
-	f := &paymentFile{}
-	parts := make(map[string]bool)
-	for form := multipart.NewReader(bytes.NewReader(c.body), boundary); ; {
-		part, err := form.NextPart()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		content, err := io.ReadAll(part)
-		if err != nil {
-			return nil, err
-		}
-		name := part.FormName()
-		switch {
-		case parts[name]:
-			c.refuse(name, "", "is given twice")
-		case name == "file":
-			f.name, f.content = part.FileName(), content
-		case name == "format":
-			f.format = string(content)
-		default:
+	form, err := multipart.NewReader(bytes.NewReader(c.body), boundary).ReadForm(maxRequestBody)
+	if err != nil {
+		return nil, err
+	}
+	f := &paymentFile{format: strings.Join(form.Value["format"], " and ")} // two are none of those below
+	for name := range form.Value {
+		if name != "format" {
 			c.refuse(name, "", "is not a part of this form")
 		}
-		parts[name] = true
+	}
+	for name, files := range form.File {
+		if name != "file" || len(files) > 1 {
+			c.refuse(name, "", "is not the one file of this form")
+			continue
+		}
+		content, err := files[0].Open()
+		if err != nil {
+			return nil, err
+		}
+		f.name = files[0].Filename
+		if f.content, err = io.ReadAll(content); err != nil {
+			return nil, err
+		}
 	}
 	if f.name == "" {
 		c.refuse("file", "", "must be a file with a name")
@@ -153,15 +149,13 @@ func (b *Sandbox) listFiles(c *call) answer {
 	return list(c, found, func(f *paymentFile) string { return f.id }, (*call).fileBody)
 }
 
-func (b *Sandbox) namedFile(c *call) *paymentFile { return b.files.byID[c.params["id"]] }
-
 func (b *Sandbox) batchesOfFile(c *call, f *paymentFile) answer {
 	return list(c, f.batches, func(t *batch) string { return t.id }, (*call).batchBody)
 }
 
 // fileReport answers with a report of the payments of a file that is complete; nil is none.
 func (b *Sandbox) fileReport(payments func(*paymentFile) []*transaction) func(*call) answer {
-	return found("payment file", b.namedFile, func(c *call, f *paymentFile) answer {
+	return found("payment file", named(&b.files, "id"), func(c *call, f *paymentFile) answer {
 		listed := payments(f)
 		switch {
 		case f.status != fileComplete:
@@ -169,7 +163,7 @@ func (b *Sandbox) fileReport(payments func(*paymentFile) []*transaction) func(*c
 		case listed == nil:
 			return c.notFound("report of a file in this format")
 		}
-		return answer{status: http.StatusOK, raw: b.asCSV(f.format, listed)}.with("Content-Type", plainText+";charset=UTF-8")
+		return answer{status: http.StatusOK, raw: responseReport(listed)}.with("Content-Type", plainText+";charset=UTF-8")
 	})
 }
 
@@ -201,12 +195,7 @@ func (c *call) batchBody(t *batch) object {
 
 // payLine makes one payment of a file and adds it to its batch. The caller holds mu.
 func (b *Sandbox) payLine(f *paymentFile, tx *transaction) {
-	outcome := b.accountOutcome(tx.source, tx.created)
-	if tx.source.payTo != nil {
-		b.payByAgreement(b.background(), tx, &payToDetails{}, outcome)
-	} else {
-		b.commit(tx, outcome)
-	}
+	b.commit(tx, b.accountOutcome(tx.source, tx.created))
 	at := slices.IndexFunc(f.batches, func(t *batch) bool {
 		return t.kind == tx.source.accountType() && t.shop == tx.shop && t.currency == tx.currency
 	})
@@ -219,14 +208,12 @@ func (b *Sandbox) payLine(f *paymentFile, tx *transaction) {
 	f.batches[at].payments = append(f.batches[at].payments, tx)
 }
 
-func (b *Sandbox) namedBatch(c *call) *batch { return b.batches.byID[c.params["id"]] }
-
 // transactionsOfBatch takes the status to be a summaryCode. It answers 404 and not 422, as
 // the contract lists.
 func (b *Sandbox) transactionsOfBatch(c *call, t *batch) answer {
 	code := c.query.Get("status")
 	found := slices.DeleteFunc(slices.Clone(t.payments), func(tx *transaction) bool {
-		return !b.visible(tx, c.now) || code != "" && b.summaryCode(tx) != code
+		return !b.visible(tx.created, c.now) || code != "" && b.summaryCode(tx) != code
 	})
 	return b.pagesOf(c, found)
 }
@@ -247,33 +234,20 @@ func (f *paymentFile) rejects() []*transaction {
 	return slices.DeleteFunc(f.payments(), (*transaction).counts)
 }
 
-// asCSV has the columns of the vendor's public response reports: for CSV2 the public ones, for other
-// formats all of the older report. Flat files and rejects, whose layouts are not public, have them too.
-func (b *Sandbox) asCSV(format string, payments []*transaction) []byte {
-	headings := "Transaction Number,Date,Receipt Number,Merchant ID,Account Number,Customer Number,Amount,Response Code,Response Description"
-	row := func(i int, tx *transaction) []string {
-		return []string{
-			fmt.Sprint(i + 1), dateIn(tx.settlement, "02 Jan 2006"), tx.receipt, merchantID(tx), b.maskedSource(tx),
-			tx.customerReference, tx.total().String(), tx.code, describe(tx),
-		}
+// responseReport has the columns of the vendor's public response report of CSV2 files. Those of the other
+// formats are not all public, and have them too.
+func responseReport(payments []*transaction) []byte {
+	records := [][]string{{
+		"Supplier Business Code", "Transaction Type", "Currency", "Amount", "Customer Reference Number", "Payment Reference Number",
+		"Receipt Number", "Settlement Date",
+	}}
+	for _, tx := range payments {
+		records = append(records, []string{
+			tx.shop.code, tx.kind, tx.currency, tx.total().String(), tx.customerReference, tx.paymentReference,
+			tx.receipt, dateIn(tx.settlement, "02-01-2006"),
+		})
 	}
-	if format == "CSV2" {
-		headings = "Supplier Business Code,Transaction Type,Currency,Amount,Customer Reference Number,Payment Reference Number,Receipt Number,Settlement Date"
-		row = func(_ int, tx *transaction) []string {
-			return []string{
-				tx.shop.code, tx.kind, tx.currency, tx.total().String(), tx.customerReference, tx.paymentReference,
-				tx.receipt, dateIn(tx.settlement, "02-01-2006"),
-			}
-		}
-	}
-	out := []byte(headings)
-	for i, tx := range payments {
-		out = append(out, "\r\n"...)
-		for j, text := range row(i, tx) {
-			out = appendField(out, j, text)
-		}
-	}
-	return out
+	return asCSV(records)
 }
 
 func merchantID(tx *transaction) string { return "SANDBOX" + tx.currency }
@@ -287,7 +261,6 @@ const fileSource = "FILE" // unconfirmed: RESTAPI is the only public source code
 //	C,<common members>,<card number>,<expiry MM>,<expiry YYYY>,<cardholder name>
 //	B,<common members>,<bsb>,<account number>,<account name>
 //	A,<common members>,<account token>
-//	P,<common members>,<agreement token>
 //	T,<number of payments>,<total amount>
 //
 // The common members are business code, currency, amount with two decimals,
@@ -298,7 +271,6 @@ var lineMembers = map[string][]string{
 	"C": {"cardNumber", "expiryDateMonth", "expiryDateYear", "cardholderName"},
 	"B": {"bsb", "accountNumber", "accountName"},
 	"A": {sourceAccount},
-	"P": {"agreementToken"},
 }
 
 //nolint:gochecknoglobals // an immutable table
@@ -356,15 +328,9 @@ func (b *Sandbox) readLine(record []string) (tx *transaction, message string) {
 	case "C":
 		src.card = b.readCard(f, false)
 	case "B":
-		src.bank = b.readBankAccount(f.need)
-	case "A":
-		src = b.accountSource(f)
+		src.bank = readBankAccount(f.need)
 	default:
-		src.payTo = &payToDetails{}
-		if src.instrument.payTo = b.agreement(f.text("agreementToken")); src.instrument.payTo == nil {
-			f.refuse("agreementToken", "", "is not an agreement")
-		}
-		b.checkPayTo(f, tx, src)
+		src = b.accountSource(f)
 	}
 	if !c.valid() {
 		return nil, c.findings[0].name + " " + c.findings[0].messages[0]

@@ -51,7 +51,7 @@ func (b *Sandbox) payToSource(f *fields) *source {
 		inner.refuse("agreementToken", "", "exactly one of agreementToken, payToAgreement must be given")
 	case byToken:
 		token := inner.need("agreementToken")
-		out.instrument.payTo = b.agreement(token)
+		out.instrument.payTo = b.agreements.byID[token]
 		if out.instrument.payTo == nil && token != "" {
 			inner.refuse("agreementToken", token, "is not an agreement")
 		}
@@ -213,7 +213,7 @@ func (b *Sandbox) payToSettled(tx *transaction) {
 	switch tx.result {
 	case resultApproved:
 		b.emitPayment(eventPaymentApproved, tx)
-		if a.fate == fateCancelledAfterPayment && a.amendable() {
+		if a.fate.onePayment && a.amendable() {
 			b.move(a, agreementCancelled, eventAgreementUnknown)
 		}
 	case resultDeclined, resultRejected:
@@ -239,27 +239,22 @@ func (b *Sandbox) addPayTo(tx *transaction, body object) {
 
 // The PayIDs of payers who act by themselves. With payIdType EMAL, [ConfirmingPayID] confirms
 // an agreement immediately. The contract says that there is such a PayID and does not name it:
-// this one is the sandbox's own. [InvalidPayID] is not registered. It is a public test
+// this one is the sandbox's own. The other is not registered. It is a public test
 // address of the service's PayID resource; whether agreements know it is unconfirmed.
 const (
 	ConfirmingPayID = "confirms@example.com"
-	InvalidPayID    = "invalidpayid@example.com"
+	invalidPayID    = "invalidpayid@example.com"
 )
 
 // fate is what the payer or the payer's bank does without [Sandbox.Payer].
-type fate int
-
-const (
-	fateOpen fate = iota // waits for [Sandbox.Payer]
-	fateConfirms
-	fateDeclines
-	fateSilent
-	fateNotEligible
-	fateRetried
-	fateExpires
-	fateDelayed
-	fateCancelledAfterPayment
-)
+type fate struct {
+	created     time.Duration // how long the agreement is CREATED before the payer is asked
+	notEligible bool          // it is then rejected
+	answer      PayerAction   // of the payer, after a second; empty: waits for [Sandbox.Payer]
+	atOnce      bool          // the payer confirms before the caller has the answer
+	silent      bool          // also with [Assumptions.AutoConfirm]
+	onePayment  bool          // the agreement is cancelled after a payment
+}
 
 // fates are those of the vendor's public table of payer BSBs. The account number does not matter.
 // In the table every other BSB approves: that is [Assumptions.AutoConfirm]. "Expires" is
@@ -267,43 +262,33 @@ const (
 //
 //nolint:gochecknoglobals // an immutable table
 var fates = map[string]fate{
-	"032001": fateDeclines, "032002": fateSilent, "032003": fateNotEligible, "032004": fateRetried, "032005": fateExpires,
-	"032006": fateDelayed, "032007": fateCancelledAfterPayment,
+	"032001": {answer: DeclineAgreement}, "032002": {silent: true}, "032003": {created: time.Second, notEligible: true},
+	"032004": {created: time.Minute, answer: ConfirmAgreement}, "032005": {answer: ExpireAgreement},
+	"032006": {created: 30 * time.Minute}, "032007": {answer: ConfirmAgreement, onePayment: true},
 }
 
 func fateOf(bsb, payIDType, payID string) fate {
 	if payIDType == payIDEmail && strings.EqualFold(payID, ConfirmingPayID) {
-		return fateConfirms
+		return fate{atOnce: true, silent: true}
 	}
 	return fates[bsb]
 }
 
-const (
-	payIDEmail        = "EMAL"
-	payIDPhone        = "TELI"
-	payIDABN          = "AUBN"
-	payIDOrganisation = "ORGN"
-)
+const payIDEmail = "EMAL"
 
-var (
-	emailPattern      = regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[^@\s]+$`)
-	payIDPhonePattern = regexp.MustCompile(`^(\+[0-9]{1,3}-?|0)[0-9]{6,15}$`)
-	payIDABNPattern   = regexp.MustCompile(`^([0-9]{9}|[0-9]{11})$`)
-)
+// payIDForms are the forms of PayIDs by type.
+//
+//nolint:gochecknoglobals // an immutable table
+var payIDForms = map[string]*regexp.Regexp{
+	payIDEmail: regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[^@\s]+$`), "TELI": regexp.MustCompile(`^(\+[0-9]{1,3}-?|0)[0-9]{6,15}$`),
+	"AUBN": regexp.MustCompile(`^([0-9]{9}|[0-9]{11})$`), "ORGN": regexp.MustCompile(`(?s)^.{0,256}$`),
+}
 
 // payIDExists reports whether a PayID has the form of its type and is not known to be
 // unregistered.
 func payIDExists(kind, id string) bool {
-	switch kind {
-	case payIDEmail:
-		return emailPattern.MatchString(id) && !strings.EqualFold(id, InvalidPayID) && !strings.HasPrefix(id, "test_error")
-	case payIDPhone:
-		return payIDPhonePattern.MatchString(id)
-	case payIDABN:
-		return payIDABNPattern.MatchString(id)
-	default:
-		return len(id) <= 256
-	}
+	form, known := payIDForms[kind]
+	return !known || form.MatchString(id) && !strings.EqualFold(id, invalidPayID) && !strings.HasPrefix(id, "test_error")
 }
 
 // PayerAction is what a payer does to a PayTo agreement in their banking app.
@@ -326,13 +311,18 @@ const (
 func (b *Sandbox) Payer(agreementToken string, action PayerAction) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.agreement(agreementToken)
+	a := b.agreements.byID[agreementToken]
 	switch {
 	case b.closed:
 		return errClosed
 	case a == nil:
 		return errors.New("sandbox: there is no such agreement")
 	}
+	return b.act(a, action)
+}
+
+// act does what a payer does. The caller holds mu.
+func (b *Sandbox) act(a *agreement, action PayerAction) error {
 	move := func(to agreementStatus) { b.move(a, to, eventAgreementUnknown) }
 	switch action {
 	case ConfirmAgreement:

@@ -22,10 +22,6 @@ const (
 	CompleteTransaction PortalAction = "complete-transaction"
 	// CancelTransaction declines a transaction that fraud screening has suspended.
 	CancelTransaction PortalAction = "cancel-transaction"
-	// EnableAccount lets a disabled account, by account token, be used again.
-	EnableAccount PortalAction = "enable-account"
-	// DisableAccount keeps an account from being used and listed.
-	DisableAccount PortalAction = "disable-account"
 	// MakeAccountDefault makes an account the one that is used if a payment names only the
 	// customer.
 	MakeAccountDefault PortalAction = "make-account-default"
@@ -42,8 +38,13 @@ func (b *Sandbox) Portal(id string, action PortalAction) error {
 	switch action {
 	case CompleteTransaction, CancelTransaction:
 		return b.release(id, action == CompleteTransaction)
-	case EnableAccount, DisableAccount, MakeAccountDefault:
-		return b.changeAccount(id, action)
+	case MakeAccountDefault:
+		a := b.accounts.byID[id]
+		if a == nil {
+			return errors.New("sandbox: no such account")
+		}
+		b.makeDefault(a)
+		return nil
 	default:
 		return fmt.Errorf("sandbox: no portal action %q", action)
 	}
@@ -62,22 +63,6 @@ func (b *Sandbox) release(receipt string, complete bool) error {
 	now := b.clock.Now()
 	tx.settlement = b.settlementDate(now)
 	b.settle(tx, b.accountOutcome(tx.source, now))
-	return nil
-}
-
-func (b *Sandbox) changeAccount(token string, action PortalAction) error {
-	a := b.accounts.byID[token]
-	if a == nil {
-		return errors.New("sandbox: no such account")
-	}
-	switch action {
-	case EnableAccount:
-		a.enabled = true
-	case DisableAccount:
-		a.enabled = false
-	default:
-		b.makeDefault(a)
-	}
 	return nil
 }
 
@@ -125,16 +110,13 @@ func (b *Sandbox) notSuch(receipt, what string) error {
 const scheduleSource = "RECURRING" // unconfirmed, as fileSource
 
 // Schedule is a monthly payment, the one frequency that is public, as it is set up in the service's
-// portal.
+// portal. The first is made at once.
 type Schedule struct {
-	CustomerID           string    `json:"customerId"`
-	AccountToken         string    `json:"accountToken"`         // empty: the customer's default account at the time of each payment
-	SupplierBusinessCode string    `json:"supplierBusinessCode"` // empty: DefaultBusiness
-	Amount               int64     `json:"amount"`               // in cents
-	Currency             string    `json:"currency"`             // empty: AUD
-	Frequency            string    `json:"frequency"`            // MONTHLY or empty, which is the same
-	First                time.Time `json:"first"`                // zero: now
-	Payments             int       `json:"payments"`             // 0: until further notice
+	CustomerID           string `json:"customerId"`
+	AccountToken         string `json:"accountToken"`         // empty: the customer's default account at the time of each payment
+	SupplierBusinessCode string `json:"supplierBusinessCode"` // empty: DefaultBusiness
+	Amount               int64  `json:"amount"`               // in cents of an Australian dollar
+	Payments             int    `json:"payments"`             // 0: until further notice
 }
 
 const (
@@ -163,11 +145,6 @@ func (b *Sandbox) CreateSchedule(s Schedule) (paymentScheduleID string, err erro
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s.SupplierBusinessCode = cmp.Or(s.SupplierBusinessCode, DefaultBusiness)
-	s.Currency = cmp.Or(s.Currency, "AUD")
-	now := b.clock.Now()
-	if s.First.IsZero() {
-		s.First = now
-	}
 	account := b.accounts.byID[s.AccountToken]
 	switch {
 	case b.closed:
@@ -180,61 +157,38 @@ func (b *Sandbox) CreateSchedule(s Schedule) (paymentScheduleID string, err erro
 		return "", fmt.Errorf("sandbox: no business %q", s.SupplierBusinessCode)
 	case s.Amount <= 0 || s.Payments < 0:
 		return "", errors.New("sandbox: a schedule needs an amount above zero and no negative number of payments")
-	case s.Frequency != "" && s.Frequency != monthly:
-		return "", fmt.Errorf("sandbox: no frequency %q", s.Frequency)
-	case s.First.Before(now):
-		return "", errors.New("sandbox: the first payment is in the past")
 	}
-	sc := &schedule{Schedule: s, status: scheduleActive, shop: b.business(s.SupplierBusinessCode), due: s.First}
+	sc := &schedule{Schedule: s, status: scheduleActive, shop: b.business(s.SupplierBusinessCode), due: b.clock.Now()}
 	sc.id = newID(b.ids, b.schedules.byID, 9)
 	sc.code = fmt.Sprintf("SCHEDULE%04d", len(b.schedules.ordered)+1)
 	b.schedules.add(sc.id, sc)
-	b.runWhenDue(sc)
+	b.run(sc)
 	return sc.id, nil
 }
 
-// monthsAfter returns the time of the nth payment after the first, at the same time of the day in
-// Sydney. If the month is too short, it is the month's last day.
-func monthsAfter(first time.Time, n int) time.Time {
-	first = calendar.Sydney(first)
-	at := first.AddDate(0, n, 0)
-	if at.Day() != first.Day() {
-		at = at.AddDate(0, 0, -at.Day())
-	}
-	_, before := first.Zone()
-	_, then := calendar.Sydney(at).Zone()
-	return at.Add(time.Duration(before-then) * time.Second)
-}
-
-func (b *Sandbox) runWhenDue(sc *schedule) {
-	b.after(sc.due.Sub(b.clock.Now()), func() {
-		if sc.status != scheduleActive {
-			return
-		}
-		b.run(sc)
-		sc.runs++
-		if sc.runs == sc.Payments {
-			sc.status = scheduleEnded
-			return
-		}
-		sc.due = monthsAfter(sc.First, sc.runs)
-		b.runWhenDue(sc)
-	})
-}
-
-// run makes one payment. The caller holds mu.
+// run makes the payment that is due, and plans the next one. The caller holds mu.
 func (b *Sandbox) run(sc *schedule) {
+	b.payDue(sc)
+	if sc.runs++; sc.runs == sc.Payments {
+		sc.status = scheduleEnded
+		return
+	}
+	sc.due = sc.due.AddDate(0, 1, 0)
+	b.after(sc.due.Sub(b.clock.Now()), func() { b.run(sc) })
+}
+
+func (b *Sandbox) payDue(sc *schedule) {
 	cust := b.customers.byID[sc.CustomerID]
 	account := b.defaultAccount(sc.CustomerID)
 	if sc.AccountToken != "" {
 		account = b.accounts.byID[sc.AccountToken]
 	}
-	if account == nil || !account.enabled || cust.disabled {
+	if account == nil || cust.disabled {
 		return
 	}
 	tx := &transaction{
 		kind: typePayment, via: scheduleSource, created: b.clock.Now(), shop: sc.shop, account: account, source: account.source,
-		principal: cents(sc.Amount), currency: sc.Currency, customerReference: cust.number, paymentReference: sc.code,
+		principal: cents(sc.Amount), currency: "AUD", customerReference: cust.number, paymentReference: sc.code,
 	}
 	tx.addSurcharge()
 	b.commit(tx, b.accountOutcome(tx.source, tx.created))
@@ -248,7 +202,7 @@ func (c *call) scheduleBody(sc *schedule) object {
 		"paymentScheduleId": sc.id, "paymentScheduleCode": sc.code, "status": sc.status,
 		"customerId": sc.CustomerID, "accountToken": optional(sc.AccountToken), "supplierBusinessCode": sc.shop.code,
 		"frequency": monthly, "scheduleType": untilFurtherNotice,
-		"regularPaymentAmount": amountOf(sc.Currency, cents(sc.Amount)), "nextPaymentDate": nil,
+		"regularPaymentAmount": amountOf("AUD", cents(sc.Amount)), "nextPaymentDate": nil,
 	}
 	if sc.Payments > 0 {
 		body["scheduleType"] = fixedNumber
@@ -257,10 +211,6 @@ func (c *call) scheduleBody(sc *schedule) object {
 		body["nextPaymentDate"] = calendar.Sydney(sc.due).Format(time.DateOnly)
 	}
 	return body
-}
-
-func (b *Sandbox) namedSchedule(c *call) *schedule {
-	return b.schedules.byID[c.params["paymentScheduleId"]]
 }
 
 func (b *Sandbox) transactionsOfSchedule(c *call, sc *schedule) answer {

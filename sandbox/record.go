@@ -26,7 +26,7 @@ type Request struct {
 	// public test numbers, and PayIDs other than the sandbox's own are blanked out. So are account
 	// numbers in Query.
 	Body []byte `json:"body"`
-	// Key is the kind of API key: [KeySecret], [KeyPublishable], [KeyUnknown] or [KeyNone].
+	// Key is the kind of API key: [KeySecret], [KeyPublishable], unknown (this sandbox never issued it) or none.
 	Key            string `json:"key"`
 	IdempotencyKey string `json:"idempotencyKey"`
 	// Status is the status of the answer; 0 if none was given.
@@ -79,8 +79,9 @@ func (rec *recorder) answered(e *Request, raw []byte) {
 
 // record is what is kept of a call with a kind of key.
 func (c *call) record(kind string) *Request {
+	query, _ := maskedQuery(c.query)
 	e := &Request{
-		Method: c.method, Path: c.url.EscapedPath(), Query: maskQuery(c.query),
+		Method: c.method, Path: c.url.EscapedPath(), Query: query,
 		Header: c.header.Clone(), Body: recorded(c.body), Key: kind,
 		IdempotencyKey: c.idempotencyKey, Time: c.now,
 	}
@@ -93,17 +94,14 @@ func (c *call) record(kind string) *Request {
 	return e
 }
 
-// makeRoom deletes the oldest tenth, or more, if the records become too large.
+// makeRoom deletes the oldest if the records become too large.
 func (rec *recorder) makeRoom(weight int) {
-	if rec.bytes += weight; len(rec.list) < maxRecorded && rec.bytes <= maxRecordedBytes {
-		return
+	rec.bytes += weight
+	for len(rec.list) > 0 && (len(rec.list) >= maxRecorded || rec.bytes > maxRecordedBytes) {
+		rec.bytes -= rec.list[0].weight()
+		rec.list[0] = nil
+		rec.list = rec.list[1:]
 	}
-	drop := 0
-	for drop < len(rec.list) && (drop < len(rec.list)/10 || rec.bytes > maxRecordedBytes) {
-		rec.bytes -= rec.list[drop].weight()
-		drop++
-	}
-	rec.list = slices.Delete(rec.list, 0, drop)
 }
 
 // weight returns about how much memory a request takes.
@@ -163,7 +161,7 @@ var (
 //nolint:gochecknoglobals // an immutable table
 var openNumbers = []string{
 	"999994", "123465", "111119", "111111", "111110", "111112", "111114", "111116", "111118", "222223", "111113", "111115",
-	ConfirmingPayID, InvalidPayID,
+	ConfirmingPayID, invalidPayID,
 }
 
 func isOpen(value string) bool {
@@ -181,11 +179,9 @@ func recorded(body []byte) []byte {
 			}
 		}
 	}
-	if hasLongDigits(out) {
-		for _, at := range longDigits.FindAllIndex(out, -1) {
-			if number := onlyDigits(string(out[at[0]:at[1]])); luhn(number) && !isTestCard(number) {
-				blank(out[at[0]:at[1]])
-			}
+	for _, at := range longDigits.FindAllIndex(out, -1) {
+		if number := onlyDigits(string(out[at[0]:at[1]])); luhn(number) && !isTestCard(number) {
+			blank(out[at[0]:at[1]])
 		}
 	}
 	return out[:min(len(out), maxRecordedBody)]
@@ -195,23 +191,6 @@ func blank(value []byte) {
 	for i := range value {
 		value[i] = 'x'
 	}
-}
-
-// hasLongDigits reports whether longDigits may find something: it is slow, and most bodies have
-// no such number.
-func hasLongDigits(body []byte) bool {
-	run := 0
-	for _, c := range body {
-		switch {
-		case c >= '0' && c <= '9':
-			if run++; run == 12 {
-				return true
-			}
-		case c != ' ' && c != '-':
-			run = 0
-		}
-	}
-	return false
 }
 
 // holdsCardNumber reports whether a text may contain a card number. Test numbers count,
@@ -249,15 +228,13 @@ func luhn(number string) bool {
 	return sum%10 == 0
 }
 
-// maskQuery returns a copy of a query with account numbers blanked out.
-func maskQuery(q url.Values) url.Values {
-	out := cloneQuery(q)
-	for name, values := range out {
-		for i, value := range values {
-			if isSensitive(name) && !slices.Contains(openNumbers, value) {
-				values[i] = "xxx"
-			}
+// maskedQuery returns a copy of a query with account numbers blanked out, and whether there are any.
+func maskedQuery(q url.Values) (masked url.Values, hidden bool) {
+	masked = cloneQuery(q)
+	for name := range masked {
+		if isSensitive(name) {
+			masked[name], hidden = []string{"xxx"}, true
 		}
 	}
-	return out
+	return masked, hidden
 }

@@ -16,7 +16,7 @@ import (
 // contract.
 type operation struct {
 	id    string
-	key   keyNeed
+	key   string // the kind of API key; empty: the Secret one
 	query []parameter
 	// unknown is what a parameter names that is not valid, for the operations whose answer is then 404.
 	unknown string
@@ -34,49 +34,52 @@ func (b *Sandbox) operations() []operation {
 		may("supplierBusinessCode", b.knownBusiness), may("source", elements), may("excludePreAuths", oneOf("true", "false")), may("columns", elements),
 	}
 	return append(b.transactionLists(), []operation{
-		{id: "GET /", key: needsEither, handle: b.getRoot},
+		{id: "GET /", key: eitherKey, handle: b.getRoot},
 		{id: "POST /customers", handle: b.createCustomer},
 		{id: "GET /customers", query: paged(may("customerNumber", filled), may("customerName", filled), may("emailAddress", filled)), handle: b.findCustomers},
-		{id: "GET /customers/{customerId}", handle: shown("customer", b.namedCustomer, (*call).customerBody)},
-		{id: "PUT /customers/{customerId}", handle: found("customer", b.namedCustomer, b.updateCustomer)},
-		{id: "POST /single-use-tokens", key: needsPublishable, handle: b.createToken},
+		{id: "GET /customers/{customerId}", handle: shown("customer", named(&b.customers, "customerId"), (*call).customerBody)},
+		{id: "PUT /customers/{customerId}", handle: found("customer", named(&b.customers, "customerId"), b.updateCustomer)},
+		{id: "POST /single-use-tokens", key: KeyPublishable, handle: b.createToken},
 		{id: "POST /transactions", handle: b.createTransaction},
 		{id: "GET /transactions", query: []parameter{may("supplierBusinessCode", b.knownBusiness)}, handle: b.recentTransactions},
 		{id: "GET /transactions/for-reference-number", query: paged(need("referenceNumber", ascii)), handle: b.transactionsByReference},
 		{id: "GET /transactions/{receiptNumber}", handle: shown("transaction", b.visibleTransaction, b.transactionBody)},
-		{id: "POST /transactions/{receiptNumber}/void", handle: found("transaction", b.namedTransaction, b.voidTransaction)},
-		{id: "POST /customers/{customerId}/payto-agreements", handle: found("customer", b.namedCustomer, b.createAgreement)},
-		{id: "GET /customers/{customerId}/payto-agreements", query: paged(may("supplierBusinessCode", filled), may("status", filled)), handle: found("customer", b.namedCustomer, b.listAgreements)},
+		{id: "POST /transactions/{receiptNumber}/void", handle: found("transaction", named(&b.transactions, "receiptNumber"), b.voidTransaction)},
+		{id: "POST /customers/{customerId}/payto-agreements", handle: found("customer", named(&b.customers, "customerId"), b.createAgreement)},
+		{id: "GET /customers/{customerId}/payto-agreements", query: paged(may("supplierBusinessCode", filled), may("status", filled)), handle: found("customer", named(&b.customers, "customerId"), b.listAgreements)},
 		{id: "GET /payto-agreements/{agreementToken}", handle: shown("agreement", b.visibleAgreement, b.agreementBody)},
-		{id: "PATCH /payto-agreements/{agreementToken}", handle: found("agreement", b.namedAgreement, b.amendAgreement)},
+		{id: "PATCH /payto-agreements/{agreementToken}", handle: found("agreement", named(&b.agreements, "agreementToken"), b.amendAgreement)},
 		{id: "POST /single-use-tokens/{singleUseTokenId}/three-ds2-authentication", handle: b.authenticateCard},
-		{id: "POST /accounts", handle: b.createAccountAlone},
-		{id: "POST /customers/{customerId}/accounts", handle: found("customer", b.namedCustomer, b.createAccount)},
-		{id: "GET /customers/{customerId}/accounts", query: paged(), handle: found("customer", b.namedCustomer, b.accountsOfCustomer)},
-		{id: "GET /accounts/{accountToken}", handle: shown("account", b.namedAccount, b.accountBody)},
+		{id: "POST /accounts", handle: func(c *call) answer { return b.createAccount(c, &customer{}) }},
+		{id: "POST /customers/{customerId}/accounts", handle: found("customer", named(&b.customers, "customerId"), b.createAccount)},
+		{id: "GET /customers/{customerId}/accounts", query: paged(), handle: found("customer", named(&b.customers, "customerId"), b.accountsOfCustomer)},
+		{id: "GET /accounts/{accountToken}", handle: shown("account", named(&b.accounts, "accountToken"), b.accountBody)},
 		{id: "GET /transactions/csv", query: report, handle: b.transactionReport},
 		{id: "POST /payment-files", handle: b.uploadFile},
 		{id: "GET /payment-files", query: paged(), handle: b.listFiles},
-		{id: "GET /payment-files/{id}", handle: shown("payment file", b.namedFile, (*call).fileBody)},
-		{id: "GET /payment-files/{id}/payment-batches", query: paged(), handle: found("payment file", b.namedFile, b.batchesOfFile)},
+		{id: "GET /payment-files/{id}", handle: shown("payment file", named(&b.files, "id"), (*call).fileBody)},
+		{id: "GET /payment-files/{id}/payment-batches", query: paged(), handle: found("payment file", named(&b.files, "id"), b.batchesOfFile)},
 		{id: "GET /payment-files/{id}/csv", handle: b.fileReport((*paymentFile).payments)},
 		{id: "GET /payment-files/{id}/flat-file", handle: b.fileReport((*paymentFile).payments)},
 		{id: "GET /payment-files/{id}/mts-rejects", handle: b.fileReport((*paymentFile).rejects)},
-		{id: "GET /payment-batches/{id}", handle: shown("payment batch", b.namedBatch, (*call).batchBody)},
-		{id: "GET /payment-batches/{id}/transactions", query: paged(may("status", oneOf("0", "1", "2", "3"))), unknown: "status", handle: found("payment batch", b.namedBatch, b.transactionsOfBatch)},
-		{id: "GET /recurring-payments/{paymentScheduleId}", handle: shown("recurring payment", b.namedSchedule, (*call).scheduleBody)},
-		{id: "GET /recurring-payments/{paymentScheduleId}/transactions", query: paged(), handle: found("recurring payment", b.namedSchedule, b.transactionsOfSchedule)},
-		{id: "GET /customers/{customerId}/recurring-payments", query: paged(), handle: found("customer", b.namedCustomer, b.schedulesOfCustomer)},
+		{id: "GET /payment-batches/{id}", handle: shown("payment batch", named(&b.batches, "id"), (*call).batchBody)},
+		{id: "GET /payment-batches/{id}/transactions", query: paged(may("status", oneOf("0", "1", "2", "3"))), unknown: "status", handle: found("payment batch", named(&b.batches, "id"), b.transactionsOfBatch)},
+		{id: "GET /recurring-payments/{paymentScheduleId}", handle: shown("recurring payment", named(&b.schedules, "paymentScheduleId"), (*call).scheduleBody)},
+		{id: "GET /recurring-payments/{paymentScheduleId}/transactions", query: paged(), handle: found("recurring payment", named(&b.schedules, "paymentScheduleId"), b.transactionsOfSchedule)},
+		{id: "GET /customers/{customerId}/recurring-payments", query: paged(), handle: found("customer", named(&b.customers, "customerId"), b.schedulesOfCustomer)},
 		{id: "GET /businesses", query: paged(), handle: b.listBusinesses},
 		{id: "GET /businesses/{supplierBusinessCode}", handle: shown("business", b.namedBusiness, (*call).businessBody)},
 		{id: "GET /businesses/{supplierBusinessCode}/list-card-surcharges", handle: found("business", b.namedBusiness, b.cardSurcharges)},
-		{id: "GET /businesses/{supplierBusinessCode}/card-surcharges", key: needsPublishable, handle: found("business", b.namedBusiness, b.cardSurcharges)},
-		{id: "GET /businesses/{supplierBusinessCode}/accepted-cards", key: needsPublishable, handle: found("business", b.namedBusiness, b.acceptedCards)},
-		{id: "POST /businesses/{supplierBusinessCode}/query-card-surcharge", key: needsPublishable, handle: found("business", b.namedBusiness, b.queryCardSurcharge)},
-		{id: "GET /credit-cards/card-schemes/{firstSixDigits}", key: needsPublishable, handle: b.cardScheme},
+		{id: "GET /businesses/{supplierBusinessCode}/card-surcharges", key: KeyPublishable, handle: found("business", b.namedBusiness, b.cardSurcharges)},
+		{id: "GET /businesses/{supplierBusinessCode}/accepted-cards", key: KeyPublishable, handle: found("business", b.namedBusiness, b.acceptedCards)},
+		{id: "POST /businesses/{supplierBusinessCode}/query-card-surcharge", key: KeyPublishable, handle: found("business", b.namedBusiness, b.queryCardSurcharge)},
+		{id: "GET /credit-cards/card-schemes/{firstSixDigits}", key: KeyPublishable, handle: b.cardScheme},
 		{id: "GET /api-keys/latest", handle: b.latestKey},
 	}...)
 }
+
+// eitherKey is the need of an operation that takes both kinds of key.
+const eitherKey = "either"
 
 type routes []*operation
 
@@ -150,6 +153,11 @@ func (op *operation) match(given []string) (map[string]string, bool) {
 	return params, true
 }
 
+// named finds the object that a parameter of the path names; nil is none.
+func named[T any](s *store[T], parameter string) func(*call) *T {
+	return func(c *call) *T { return s.byID[c.params[parameter]] }
+}
+
 // found is a handler of the object that the path names. Without one the answer is 404.
 func found[T any](what string, find func(*call) *T, handle func(*call, *T) answer) func(*call) answer {
 	return func(c *call) answer {
@@ -217,11 +225,8 @@ func pageLinks[T any](c *call, items []T, id func(T) string, from, to, size int)
 	if c.box.assume.Paging == "shifting" && c.query.Get(pageParameter) != "" {
 		added = 1
 	}
-	switch {
-	case to < len(items):
+	if to < len(items) {
 		links = append(links, get("next", c.pageLink(id(items[to]), to+added)))
-	case c.box.assume.Paging == "lastEmpty" && to == from+size:
-		links = append(links, get("next", c.pageLink("", to)))
 	}
 	if first := max(from-size, 0); from > 0 && first < len(items) {
 		links = append(links, get("prev", c.pageLink(id(items[first]), first+added)))
@@ -284,8 +289,6 @@ func (c *call) openCursor(cursor string, length int, find func(first string) int
 		return min(max(place-1, 0), length), true // an item was added at the front
 	case c.box.assume.Paging == "unstable":
 		return min(place, length), true
-	case parts[2] == "":
-		return length, true
 	}
 	from = find(parts[2])
 	return max(from, 0), from >= 0
@@ -307,14 +310,6 @@ type replayEntry struct {
 	expires time.Time
 }
 
-type keyUse int
-
-const (
-	keyIsFree keyUse = iota
-	keyReplays
-	keyRefused
-)
-
 func (c *call) replayID() (replayID, bool) {
 	if c.method != http.MethodPost || c.idempotencyKey == "" || c.box.assume.KeyLifetime <= 0 {
 		return replayID{}, false
@@ -322,28 +317,29 @@ func (c *call) replayID() (replayID, bool) {
 	return replayID{c.op.id, c.url.EscapedPath(), c.idempotencyKey}, true
 }
 
-// claim reserves the idempotency key of a call, or returns the result of its first use.
-func (s replayStore) claim(c *call) (answer, keyUse) {
+// claim reserves the idempotency key of a call. If it was used before, the call is settled: by the first
+// answer, which is a replay, or by a refusal.
+func (s replayStore) claim(c *call) (a answer, settled, replayed bool) {
 	id, keyed := c.replayID()
 	if !keyed {
-		return answer{}, keyIsFree
+		return answer{}, false, false
 	}
 	first, used := s[id]
 	switch {
 	case !used || first.expired(c.box.clock.Now()):
 		s[id] = &replayEntry{body: sha256.Sum256(c.body)}
-		return answer{}, keyIsFree
+		return answer{}, false, false
 	case !first.done:
-		return c.problem(keyInFlightStatus, "A request with this Idempotency-Key is being processed."), keyRefused
+		return c.problem(keyInFlightStatus, "A request with this Idempotency-Key is being processed."), true, false
 	case first.body != sha256.Sum256(c.body) && c.box.assume.KeyMismatch != "replay":
 		status := http.StatusUnprocessableEntity
 		if c.box.assume.KeyMismatch == "409" {
 			status = http.StatusConflict
 		}
-		return c.problem(status, "This Idempotency-Key was used with another body."), keyRefused
+		return c.problem(status, "This Idempotency-Key was used with another body."), true, false
 	}
 	c.made = first.made
-	return first.answer, keyReplays
+	return first.answer, true, true
 }
 
 // store ends the reservation of a call. It keeps the answer, or frees the key.

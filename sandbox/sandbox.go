@@ -47,8 +47,7 @@ type Sandbox struct {
 	dice         *rand.Rand
 	keys         keyring
 	requests     recorder
-	dialFaults   faultList
-	serverFaults faultList
+	faults       faultList
 	replays      replayStore
 	customers    store[customer]
 	tokens       store[token]
@@ -288,7 +287,7 @@ func (b *Sandbox) empty() {
 	b.script, b.orderScripts = nil, make(map[string][]Outcome)
 	b.replays = make(replayStore)
 	b.requests = recorder{count: b.requests.count}
-	b.dialFaults, b.serverFaults = faultList{}, faultList{}
+	b.faults = faultList{counts: make(map[string]int)}
 	b.listsRead, b.pagesAsked = 0, make(map[string]int)
 }
 

@@ -88,7 +88,8 @@ type exchange struct {
 	claimed bool // the idempotency key is reserved for this exchange
 	settled bool
 	result  answer
-	decided func() // the answer is on its way: the clock may move
+	raised  []*delivery // by the operation
+	decided func()      // the answer is on its way: the clock may move
 
 	ended bool // the connection
 }
@@ -121,7 +122,7 @@ func (b *Sandbox) admit(w http.ResponseWriter, r *http.Request, body []byte) *ex
 		x.settle(c.unrouted(allowed))
 		return x
 	}
-	if x.fault = b.serverFaults.next(b.dice, *x.entry); x.fault != nil {
+	if x.fault = b.faults.next(false, b.dice, *x.entry); x.fault != nil {
 		x.entry.Fault = x.fault.name
 	}
 	return x
@@ -146,8 +147,8 @@ func (x *exchange) claim() {
 		x.settle(refusal)
 		return
 	}
-	if a, use := x.box.replays.claim(x.call); use != keyIsFree {
-		x.entry.Replayed = use == keyReplays
+	if a, settled, replayed := x.box.replays.claim(x.call); settled {
+		x.entry.Replayed = replayed
 		x.settle(a)
 		return
 	}
@@ -174,42 +175,42 @@ func (x *exchange) settle(a answer) {
 	x.settled = true
 }
 
-// commit carries out the operation, once, and returns its answer.
-func (x *exchange) commit() answer { return x.answerTo(x.commitNow()) }
-
-func (x *exchange) commitNow() (raised []*delivery) {
-	x.box.mu.Lock()
-	defer x.box.mu.Unlock()
-	x.claim()
-	return x.carryOut()
+// commit carries out the operation, once, and returns its answer. Its events may have to arrive first.
+func (x *exchange) commit() answer {
+	func() {
+		x.box.mu.Lock()
+		defer x.box.mu.Unlock()
+		x.claim()
+		x.carryOut()
+	}()
+	return x.afterEvents()
 }
 
-// commitLater carries out the operation after d, in the goroutine of the clock, and then
-// sends its events. Until then its idempotency key is in use.
-func (x *exchange) commitLater(d time.Duration) <-chan []*delivery {
-	done := make(chan []*delivery, 1)
+// commitLater carries out the operation after d, in the goroutine of the clock. Until then its
+// idempotency key is in use.
+func (x *exchange) commitLater(d time.Duration) (carriedOut <-chan struct{}) {
+	done := make(chan struct{})
 	x.box.mu.Lock()
 	defer x.box.mu.Unlock()
 	x.claim()
 	x.box.after(d, func() {
-		done <- x.carryOut()
+		x.carryOut()
+		close(done)
 		x.reverseIfLost()
 	})
 	return done
 }
 
-// carryOut returns the events that the operation raised. The caller holds mu.
-func (x *exchange) carryOut() (raised []*delivery) {
-	x.box.webhooks.raised = &raised
+// carryOut runs the operation, and keeps the events that it raises. The caller holds mu.
+func (x *exchange) carryOut() {
+	x.box.webhooks.raised = &x.raised
 	x.run()
 	x.box.webhooks.raised = nil
-	return raised
 }
 
-// answerTo returns the answer of an operation that was carried out. Its events may have to
-// arrive first.
-func (x *exchange) answerTo(raised []*delivery) answer {
-	x.box.awaitAttempts(raised, x.r.Context().Done())
+// afterEvents returns the answer of an operation that was carried out.
+func (x *exchange) afterEvents() answer {
+	x.box.awaitAttempts(x.raised, x.r.Context().Done())
 	return x.result
 }
 
@@ -353,10 +354,6 @@ func (s *Subscription) check(header string, body []byte) string {
 
 // log writes a line about a request that has been dealt with.
 func (x *exchange) log() {
-	logger := x.box.served.logger
-	if logger == nil {
-		return
-	}
 	x.box.mu.Lock()
 	e := *x.entry
 	var refused []string
@@ -364,36 +361,31 @@ func (x *exchange) log() {
 		refused = append(refused, f.name+" "+strings.Join(f.messages, ", "))
 	}
 	x.box.mu.Unlock()
-	attrs := []any{"call", cmp.Or(e.Operation, e.Method+" (no such path)"), "status", cmp.Or(strings.TrimPrefix(strconv.Itoa(e.Status), "0"), "no answer"), "key", e.Key}
-	if e.Committed {
-		attrs = append(attrs, "committed", true)
+	text := longDigits.ReplaceAllString(strings.Join(refused, "; "), "...")
+	status := "no answer"
+	if e.Status != 0 {
+		status = strconv.Itoa(e.Status)
 	}
-	if e.Replayed {
-		attrs = append(attrs, "replayed", true)
-	}
-	if e.Fault != "" {
-		attrs = append(attrs, "fault", e.Fault)
-	}
-	if len(refused) > 0 {
-		text := longDigits.ReplaceAllString(strings.Join(refused, "; "), "...")
-		attrs = append(attrs, "refused", text[:min(len(text), 500)])
-	}
-	logger.Info("request", attrs...)
+	x.box.logLine("request", "call", cmp.Or(e.Operation, e.Method+" (no such path)"), "status", status, "key", e.Key,
+		"committed", e.Committed, "replayed", e.Replayed, "fault", e.Fault, "refused", text[:min(len(text), 500)])
 }
 
-// logAttempt writes a line about an attempt to deliver. The caller holds mu.
+// logAttempt writes a line about an attempt to deliver.
 func (b *Sandbox) logAttempt(d *delivery, made Attempt) {
+	b.logLine("delivery", "event", d.EventType, "id", d.ID, "attempt", len(d.Attempts), "status", made.Status, "failed", made.Error,
+		"signature", made.SignatureError)
+}
+
+// logLine writes a line with the values, given as pairs, that say something.
+func (b *Sandbox) logLine(message string, pairs ...any) {
 	if b.served.logger == nil {
 		return
 	}
-	attrs := []any{"event", d.event, "id", d.id, "attempt", len(d.attempts)}
-	if made.Error == "" {
-		attrs = append(attrs, "status", made.Status)
-	} else {
-		attrs = append(attrs, "failed", made.Error)
+	var said []any
+	for pair := range slices.Chunk(pairs, 2) {
+		if v := pair[1]; v != "" && v != 0 && v != false {
+			said = append(said, pair...)
+		}
 	}
-	if made.SignatureError != "" {
-		attrs = append(attrs, "signature", made.SignatureError)
-	}
-	b.served.logger.Info("delivery", attrs...)
+	b.served.logger.Info(message, said...)
 }

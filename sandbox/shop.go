@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"embed"
-	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -10,15 +9,11 @@ import (
 	"strings"
 )
 
-// The paths of the pages for payers. The script has the path of the service's own.
+// The paths of what browsers load. The script has the path of the service's own.
 const (
 	scriptPath    = basePath + "/quickstream-api-1.0.min.js"
 	shopPath      = "/_shop/"
 	challengePath = shopPath + "challenge"
-
-	// PayerPage is the path of the payer's banking app, on the host of the service. There
-	// payers confirm, decline, suspend and cancel PayTo agreements.
-	PayerPage = shopPath + "payer"
 )
 
 //go:embed shop
@@ -27,7 +22,7 @@ var shopFiles embed.FS
 // WithShop lets the web pages of origins, such as http://127.0.0.1:8080, take payments in a
 // browser. The sandbox then serves a stand-in of the service's browser script at its public
 // path, {base}/quickstream-api-1.0.min.js. Pages of these origins may make the script's
-// calls, put the challenge page into a frame, and open [PayerPage].
+// calls, and put the challenge page into a frame.
 //
 // The functions of the script are those that public pages call. What they do is unconfirmed.
 // The real service does not answer calls that pages make without its script: use the script,
@@ -37,8 +32,7 @@ func WithShop(origins ...string) Option {
 }
 
 // ForShop reports whether a request comes from a browser on a page of [WithShop]: for the
-// script, a token, the challenge page or the payer's page. Servers that refuse other sites
-// let these requests in.
+// script, a token or the challenge page. Servers that refuse other sites let these requests in.
 func (b *Sandbox) ForShop(r *http.Request) bool {
 	switch {
 	case len(b.shops) == 0:
@@ -47,7 +41,7 @@ func (b *Sandbox) ForShop(r *http.Request) bool {
 		return r.Method == http.MethodGet // the same for everybody
 	case len(r.Header.Values("Origin")) > 0:
 		return len(r.Header.Values("Origin")) == 1 && b.callOfShop(r.Header.Get("Origin"), wantedMethod(r), r.URL.EscapedPath())
-	case r.URL.Path == challengePath || r.URL.Path == PayerPage:
+	case r.URL.Path == challengePath:
 		from, err := url.Parse(r.Referer())
 		return err == nil && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
 			slices.Contains(b.shops, from.Scheme+"://"+from.Host)
@@ -67,7 +61,7 @@ func (b *Sandbox) newShopFront() http.Handler {
 	if len(b.shops) == 0 {
 		return nil
 	}
-	s := &shopPages{Sandbox: b, templates: template.Must(template.ParseFS(shopFiles, "shop/*.html"))}
+	s := &shopPages{Sandbox: b, page: template.Must(template.ParseFS(shopFiles, "shop/challenge.html"))}
 	mux := http.NewServeMux()
 	files := map[string]string{scriptPath: "quickstream-api.js", shopPath + "answered.js": "answered.js", shopPath + "style.css": "style.css"}
 	for path, name := range files {
@@ -78,8 +72,6 @@ func (b *Sandbox) newShopFront() http.Handler {
 	}
 	mux.HandleFunc("GET "+challengePath, s.challenge)
 	mux.HandleFunc("POST "+challengePath, s.answerChallenge)
-	mux.HandleFunc("GET "+PayerPage, s.payer)
-	mux.HandleFunc("POST "+PayerPage, s.answerAgreement)
 	return http.NewCrossOriginProtection().Handler(mux)
 }
 
@@ -90,18 +82,7 @@ func (b *Sandbox) ofShopFront(path string) bool {
 
 type shopPages struct {
 	*Sandbox
-	templates *template.Template
-}
-
-// show writes a page that uses only its own files. Only the origins in ancestors may put it
-// into a frame.
-func (s *shopPages) show(w http.ResponseWriter, name, ancestors string, data any) {
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors "+ancestors)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	_ = s.templates.ExecuteTemplate(w, name, data) // the browser may have gone
+	page *template.Template
 }
 
 // challengeView is an open challenge, or its answer. Shop is the origin of the page that has
@@ -144,76 +125,18 @@ func (s *shopPages) answerChallenge(w http.ResponseWriter, r *http.Request) {
 	s.showChallenge(w, v)
 }
 
+// showChallenge writes the page, which uses only its own files. Only shops may put it into a frame.
 func (s *shopPages) showChallenge(w http.ResponseWriter, v challengeView) {
-	s.show(w, "challenge.html", strings.Join(s.shops, " "), v)
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors "+strings.Join(s.shops, " "))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	_ = s.page.Execute(w, v) // the browser may have gone
 }
 
 // Passed reports an answer after which the payment can go on.
 func (v challengeView) Passed() bool { return v.Status.passed() }
-
-// payer shows the agreements, newest first, or only the one in the address.
-func (s *shopPages) payer(w http.ResponseWriter, r *http.Request) {
-	only := r.FormValue("agreementToken")
-	list := slices.DeleteFunc(s.Agreements(), func(a AgreementEntry) bool { return only != "" && a.Token != only })
-	slices.Reverse(list)
-	views := make([]agreementView, len(list))
-	for i, entry := range list {
-		views[i] = s.agreementView(entry)
-	}
-	s.show(w, "payer.html", "'none'", views)
-}
-
-// agreementView is an agreement with its terms.
-type agreementView struct {
-	AgreementEntry
-
-	Payee, Description string
-	Amounts            []string
-	Paid               int // number of approved payments
-}
-
-func (s *shopPages) agreementView(entry AgreementEntry) agreementView {
-	v := agreementView{AgreementEntry: entry}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.agreements.byID[entry.Token]
-	v.Payee, v.Description = a.shop.name, a.purpose.description
-	least := ""
-	if a.terms.kind != kindFixed { // the contract has one member for the amount and for the smallest one
-		least = "at least "
-	}
-	often := map[string]string{"DAIL": " a day", "WEEK": " a week", "FRTN": " a fortnight", "MNTH": " a month", "QURT": " a quarter", "MIAN": " each half-year", "YEAR": " a year"}[a.terms.frequency]
-	for _, term := range []struct {
-		format string
-		amount *cents
-	}{{least + "%s" + often, a.terms.each}, {"%s first", a.terms.first}, {"%s last", a.terms.last}, {"at most %s" + often, a.terms.maximum}} {
-		if term.amount != nil {
-			v.Amounts = append(v.Amounts, fmt.Sprintf(term.format, term.amount.display()))
-		}
-	}
-	for _, tx := range a.payments {
-		if tx.result == resultApproved {
-			v.Paid++
-		}
-	}
-	return v
-}
-
-//nolint:gochecknoglobals // an immutable table
-var payerButtons = []PayerAction{
-	ConfirmAgreement, DeclineAgreement, SuspendAgreement, ReactivateAgreement, CancelAgreement, AcceptAmendment, RefuseAmendment,
-}
-
-func (s *shopPages) answerAgreement(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
-	action := PayerAction(r.PostFormValue("action"))
-	if !slices.Contains(payerButtons, action) {
-		http.Error(w, "There is no such action.", http.StatusUnprocessableEntity)
-		return
-	}
-	_ = s.Payer(r.PostFormValue("agreementToken"), action) // the page shows the result
-	http.Redirect(w, r, PayerPage+"?"+url.Values{"agreementToken": r.URL.Query()["agreementToken"]}.Encode(), http.StatusSeeOther)
-}
 
 // crossOrigin lets pages of shops make the calls of the script. It answers preflight requests, and reports whether
 // the request was one.

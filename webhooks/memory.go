@@ -23,7 +23,7 @@ const retention = 8 * 24 * time.Hour
 // when the process ends. It never handles what it may have forgotten: it refuses an unknown
 // notification with [signature.ErrTooOld] if that was signed no later than a forgotten one, or more
 // than [signature.DefaultTolerance] before the store was first used. So a notification that first
-// arrives after a restart can be refused for good if the service does not sign it anew. An inbox
+// arrives after a restart can be refused for good if the service does not sign it again. An inbox
 // does not have this limit. A notification that no [signature.Verifier] has verified is always accepted.
 type MemoryStore struct {
 	// MaxIDs is the largest number of notifications; [DefaultMaxIDs] if not positive. One takes

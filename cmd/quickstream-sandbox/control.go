@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -20,25 +19,65 @@ const controlPath = "/_sandbox"
 // control is what can be done to a running sandbox from outside, as JSON.
 type control struct {
 	box   *sandbox.Sandbox
-	clock *liveclock.Clock
+	clock *sandbox.Clock
 	log   *slog.Logger
 }
 
-// document is an answer that is no JSON.
-type document struct {
-	mediaType string
-	content   []byte
+// endpoints are what can be read or done under /_sandbox, as help.txt describes it. Reads have no effect.
+func (c *control) endpoints() map[string]func(*http.Request) (any, error) {
+	return map[string]func(*http.Request) (any, error){
+		"GET /clock":     c.time,
+		"POST /clock":    c.advance,
+		"GET /ledger":    c.ledger,
+		"GET /requests":  c.requests,
+		"POST /outcomes": c.nextOutcomes,
+		"POST /faults":   c.injectFault,
+		"DELETE /faults": func(*http.Request) (any, error) { c.box.ClearFaults(); return c.box.FaultCounts(), nil },
+
+		"GET /agreements": func(*http.Request) (any, error) { return c.box.Agreements(), nil },
+		"GET /challenges": func(*http.Request) (any, error) { return c.box.Challenges(), nil },
+		"POST /agreements/{agreementToken}/{action}": func(r *http.Request) (any, error) {
+			return nil, c.answerAgreement(r.PathValue("agreementToken"), r.PathValue("action"))
+		},
+		"POST /challenges/{singleUseTokenId}/{transStatus}": func(r *http.Request) (any, error) {
+			return nil, c.box.AnswerChallenge(r.PathValue("singleUseTokenId"), sandbox.TransStatus(r.PathValue("transStatus")))
+		},
+
+		"POST /subscriptions":       c.subscribe,
+		"POST /trigger/{eventType}": c.trigger,
+		"GET /deliveries":           c.deliveries,
+		"GET /deliveries/{id}/body": c.deliveryBody,
+	}
 }
 
-func writeJSON(w http.ResponseWriter, status int, value any) {
-	if doc, is := value.(document); is {
-		w.Header().Set("Content-Type", doc.mediaType)
-		w.WriteHeader(status)
-		_, _ = w.Write(doc.content)
-		return
+// routes serves the endpoints.
+func (c *control) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	for pattern, do := range c.endpoints() {
+		method, path, _ := strings.Cut(pattern, " ")
+		mux.HandleFunc(method+" "+controlPath+path, func(w http.ResponseWriter, r *http.Request) {
+			value, err := do(r)
+			status := http.StatusOK
+			if err != nil {
+				status, value = http.StatusUnprocessableEntity, map[string]string{"error": err.Error()}
+			}
+			if method != http.MethodGet {
+				c.log.Info("control", "call", pattern, "status", status)
+			}
+			writeJSON(w, status, value)
+		})
 	}
+	return mux
+}
+
+// writeJSON writes an answer; JSON of its own as it is, byte by byte.
+func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
+	if raw, is := value.(json.RawMessage); is {
+		_, _ = w.Write(raw)
+		return
+	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	_ = enc.Encode(value) // the caller may have gone
@@ -49,22 +88,6 @@ func body(r *http.Request, into any) error {
 	dec := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<20))
 	dec.DisallowUnknownFields()
 	return dec.Decode(into)
-}
-
-// parsed reads a list of texts.
-func parsed[T any](r *http.Request, parse func(string) (T, error)) (list []T, err error) {
-	var in []string
-	if err := body(r, &in); err != nil {
-		return nil, err
-	}
-	for _, text := range in {
-		one, err := parse(text)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, one)
-	}
-	return list, nil
 }
 
 func (c *control) time(*http.Request) (any, error) {
@@ -96,7 +119,7 @@ func (c *control) move(ctx context.Context, text string) error {
 		return errors.New("time does not run backwards")
 	}
 	c.flush(ctx)
-	c.clock.Jump(d)
+	c.clock.Advance(d)
 	c.flush(ctx)
 	return nil
 }
@@ -137,11 +160,20 @@ func (c *control) ledger(r *http.Request) (any, error) {
 
 // nextOutcomes takes a list such as ["approved", "declined 05"].
 func (c *control) nextOutcomes(r *http.Request) (any, error) {
-	outcomes, err := parsed(r, parseOutcome)
-	if err == nil {
-		c.box.NextTransaction(outcomes...)
+	var texts []string
+	if err := body(r, &texts); err != nil {
+		return nil, err
 	}
-	return nil, err
+	var outcomes []sandbox.Outcome
+	for _, text := range texts {
+		outcome, err := parseOutcome(text)
+		if err != nil {
+			return nil, err
+		}
+		outcomes = append(outcomes, outcome)
+	}
+	c.box.NextTransaction(outcomes...)
+	return nil, nil
 }
 
 func parseOutcome(text string) (sandbox.Outcome, error) {
@@ -162,36 +194,6 @@ func parseOutcome(text string) (sandbox.Outcome, error) {
 		return outcome, nil
 	}
 	return sandbox.Outcome{}, fmt.Errorf("no outcome %q: use approved, approved <amount>, erred, suspended, pending, declined <code> or rejected <code>", text)
-}
-
-func (c *control) transaction(r *http.Request) (any, error) {
-	receipt := r.PathValue("receiptNumber")
-	switch action := r.PathValue("action"); action {
-	case "complete":
-		return nil, c.box.Portal(receipt, sandbox.CompleteTransaction)
-	case "cancel":
-		return nil, c.box.Portal(receipt, sandbox.CancelTransaction)
-	case "return":
-		return nil, c.box.ReturnPayment(receipt, "6")
-	case "retry":
-		retried, err := c.box.RetryPayment(receipt)
-		return map[string]string{"receiptNumber": retried}, err
-	default:
-		return nil, fmt.Errorf("no action %q: use complete, cancel, return or retry", action)
-	}
-}
-
-func (c *control) schedule(r *http.Request) (any, error) {
-	var in sandbox.Schedule
-	if err := body(r, &in); err != nil {
-		return nil, err
-	}
-	id, err := c.box.CreateSchedule(in)
-	return map[string]string{"paymentScheduleId": id}, err
-}
-
-func (c *control) fileFaults(r *http.Request) (any, error) {
-	return c.box.FileFaults(r.PathValue("id")), nil
 }
 
 // approvedInPart takes an amount in dollars.

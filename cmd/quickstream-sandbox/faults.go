@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox"
@@ -25,31 +23,47 @@ type faultRequest struct {
 	Status      int              `json:"status"`
 	Body        sandbox.BodyKind `json:"body"`
 	RetryAfter  string           `json:"retryAfter"`
-	Location    string           `json:"location"`
 }
 
-// faultKinds leave out those that keep a request from being sent: a port cannot undo its own accept.
-func (in faultRequest) faultKinds(delay time.Duration) map[string]sandbox.FaultKind {
-	return map[string]sandbox.FaultKind{
-		"ResetBeforeCommit": sandbox.ResetBeforeCommit(),
-		"ResetAfterCommit":  sandbox.ResetAfterCommit(),
-		"HangBeforeCommit":  sandbox.HangBeforeCommit(),
-		"HangAfterCommit":   sandbox.HangAfterCommit(),
-		"DelayBeforeCommit": sandbox.DelayBeforeCommit(delay),
-		"DelayAfterCommit":  sandbox.DelayAfterCommit(delay),
-		"CommitLate":        sandbox.CommitLate(delay),
-		"SlowBody":          sandbox.SlowBody(in.Bytes),
-		"TruncatedBody":     sandbox.TruncatedBody(in.Bytes),
-		"RateLimited":       sandbox.RateLimited(in.RetryAfter),
-		"Garbage":           sandbox.Garbage(in.Body),
-		"Redirect":          sandbox.Redirect(in.Status, in.Location),
-		"Status":            sandbox.Status(in.Status, in.Body),
-		"StatusAfterCommit": sandbox.StatusAfterCommit(in.Status, in.Body),
+// fault is a kind of fault. Those with a name are on the page, which says what a program sees of the next payment.
+// None keeps a request from being sent: a port cannot undo its own accept.
+type fault struct {
+	Kind, Name, Sees string
+	page             faultRequest // what the page asks for
+	of               func(in faultRequest, delay time.Duration) sandbox.FaultKind
+}
+
+func faults() []fault {
+	simple := func(kind sandbox.FaultKind) func(faultRequest, time.Duration) sandbox.FaultKind {
+		return func(faultRequest, time.Duration) sandbox.FaultKind { return kind }
 	}
-}
-
-func faultKindNames() string {
-	return strings.Join(slices.Sorted(maps.Keys(faultRequest{}.faultKinds(0))), ", ")
+	return []fault{
+		{Kind: "ResetAfterCommit", Name: "lost answer", Sees: "The payment is made, and the connection ends without an answer. A program that sends it again under another key charges twice: it has to look up the order.", of: simple(sandbox.ResetAfterCommit())},
+		{Kind: "ResetBeforeCommit", Name: "lost request", Sees: "The connection ends before the payment is made. A program sees the same as of a lost answer, and nothing was charged.", of: simple(sandbox.ResetBeforeCommit())},
+		{Kind: "HangAfterCommit", Name: "no answer", Sees: "The payment is made, and no answer comes until the program's own time limit.", of: simple(sandbox.HangAfterCommit())},
+		{
+			Kind: "StatusAfterCommit", Name: "gateway error", Sees: "The payment is made, and a gateway answers 502 with a page in HTML. That is no refusal.",
+			page: faultRequest{Status: http.StatusBadGateway, Body: sandbox.HTML},
+			of: func(in faultRequest, _ time.Duration) sandbox.FaultKind {
+				return sandbox.StatusAfterCommit(in.Status, in.Body)
+			},
+		},
+		{
+			Kind: "Status", Name: "not processed", Sees: "The service answers 503 in its own error body: nothing was charged, and the next attempt needs another idempotency key.",
+			page: faultRequest{Status: http.StatusServiceUnavailable, Body: sandbox.ServiceError},
+			of:   func(in faultRequest, _ time.Duration) sandbox.FaultKind { return sandbox.Status(in.Status, in.Body) },
+		},
+		{
+			Kind: "RateLimited", Name: "too many requests", Sees: "The service answers 429, and says to wait a second. Nothing was charged.", page: faultRequest{RetryAfter: "1"},
+			of: func(in faultRequest, _ time.Duration) sandbox.FaultKind { return sandbox.RateLimited(in.RetryAfter) },
+		},
+		{
+			Kind: "TruncatedBody", Name: "broken answer", Sees: "The payment is made, and the answer ends in the middle.", page: faultRequest{Bytes: 60},
+			of: func(in faultRequest, _ time.Duration) sandbox.FaultKind { return sandbox.TruncatedBody(in.Bytes) },
+		},
+		{Kind: "DelayAfterCommit", of: func(_ faultRequest, delay time.Duration) sandbox.FaultKind { return sandbox.DelayAfterCommit(delay) }},
+		{Kind: "Garbage", of: func(in faultRequest, _ time.Duration) sandbox.FaultKind { return sandbox.Garbage(in.Body) }},
+	}
 }
 
 func bodyKinds() []sandbox.BodyKind {
@@ -68,15 +82,30 @@ func (c *control) injectFault(r *http.Request) (any, error) {
 		return nil, err
 	}
 	in.Body = cmp.Or(in.Body, sandbox.ServiceError)
-	kind, known := in.faultKinds(delay)[in.Kind]
+	list := faults()
+	i := slices.IndexFunc(list, func(f fault) bool { return f.Kind == in.Kind })
 	switch {
-	case !known:
+	case i < 0:
 		return nil, fmt.Errorf("no kind of fault %q", in.Kind)
 	case !slices.Contains(bodyKinds(), in.Body):
 		return nil, fmt.Errorf("no kind of body %q", in.Body)
-	case slices.Contains([]string{"Redirect", "Status", "StatusAfterCommit"}, in.Kind) && (in.Status < 100 || in.Status > 999):
+	case list[i].page.Status != 0 && (in.Status < 100 || in.Status > 999):
 		return nil, errors.New("this kind of fault needs a status")
 	}
-	err = c.box.Inject(sandbox.Fault{Operation: in.Operation, Nth: in.Nth, Times: in.Times, Probability: in.Probability, Kind: kind})
+	err = c.box.Inject(sandbox.Fault{Operation: in.Operation, Nth: in.Nth, Times: in.Times, Probability: in.Probability, Kind: list[i].of(in, delay)})
 	return c.box.FaultCounts(), err
+}
+
+// breakNext has the next payment meet a fault of the page.
+func (c *control) breakNext(name string) error {
+	for _, f := range pageFaults() {
+		if f.Name == name {
+			return c.box.Inject(sandbox.Fault{Operation: paymentOperation, Nth: 1, Kind: f.of(f.page, 0)})
+		}
+	}
+	return fmt.Errorf("there is no fault %q", name)
+}
+
+func pageFaults() []fault {
+	return slices.DeleteFunc(faults(), func(f fault) bool { return f.Name == "" })
 }

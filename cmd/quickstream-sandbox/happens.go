@@ -51,14 +51,14 @@ type happensView struct {
 func filterOf(r *http.Request) string { return r.URL.Query().Get("find") }
 
 func (p *pages) happens(find string) happensView {
-	v := happensView{Find: find, Now: p.box.Now(), Ahead: p.clock.Ahead().Milliseconds(), Start: firstPayment}
+	v := happensView{Find: find, Now: p.box.Now(), Ahead: time.Until(p.box.Now()).Round(time.Millisecond).Milliseconds(), Start: firstPayment}
 	for _, r := range p.box.Requests() {
 		if contains(find, r.Operation, r.Method+" "+unescaped(r.Path), r.IdempotencyKey, r.Fault, string(r.Body), string(r.Answer)) {
 			v.Rows = append(v.Rows, p.ofRequest(r))
 		}
 	}
 	for _, d := range p.box.Deliveries() {
-		if contains(find, d.ID, d.EventType, string(d.State), string(d.Body)) {
+		if contains(find, d.ID, d.EventType, d.State, string(d.Body)) {
 			v.Rows = append(v.Rows, p.ofDelivery(d))
 		}
 	}
@@ -124,7 +124,7 @@ func (p *pages) ofRequest(r sandbox.Request) happening {
 }
 
 func (p *pages) ofDelivery(d sandbox.Delivery) happening {
-	h := happening{ID: "delivery-" + d.ID, Title: d.EventType, State: string(d.State), Class: string(d.State), Detail: controlPath + "/detail?delivery=" + d.ID, Delivery: d.ID, Time: p.box.Now()}
+	h := happening{ID: "delivery-" + d.ID, Title: d.EventType, State: d.State, Class: d.State, Detail: controlPath + "/detail?delivery=" + d.ID, Delivery: d.ID, Time: p.box.Now()}
 	if len(d.Attempts) == 0 {
 		return h
 	}

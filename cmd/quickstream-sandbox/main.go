@@ -9,12 +9,13 @@
 // events and the webhook subscriptions.
 //
 // It listens on loopback addresses. With -expose it listens on others, and the control
-// endpoints need a token. It prints the environment variables of the client when it starts,
-// with -help every flag and endpoint, and a tour with curl, and with -assumptions what is assumed.
+// endpoints need a token. It prints the environment variables of the client when it starts. -help prints
+// every flag and endpoint, and a tour with curl; -assumptions prints what is assumed.
 package main
 
 import (
 	"context"
+	_ "embed" // the help
 	"errors"
 	"flag"
 	"fmt"
@@ -22,7 +23,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -41,16 +41,14 @@ func main() {
 
 // settings are what the flags say.
 type settings struct {
-	addr, token              string
-	hosts, webhookHosts      hosts
-	keys                     sandbox.Keys
-	shops                    string
-	webhook                  subscription
-	listAssumptions, version bool
-	expose, quiet            bool
-	seed                     uint64
-	world                    world
-	facility                 sandbox.Facility
+	addr, token             string
+	hosts, webhookHosts     hosts
+	keys                    sandbox.Keys
+	shops                   string
+	webhook                 subscription
+	listAssumptions, expose bool
+	seed                    uint64
+	world                   world
 }
 
 func newFlags() (*flag.FlagSet, *settings) {
@@ -58,18 +56,16 @@ func newFlags() (*flag.FlagSet, *settings) {
 	flags := flag.NewFlagSet("quickstream-sandbox", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // run returns what is wrong
 	flags.StringVar(&s.addr, "addr", "127.0.0.1:8642", "`address` to listen on (127.0.0.1:8642); port 0 takes a free one")
-	flags.BoolVar(&s.expose, "expose", false, "let -addr be no loopback address, as in a container or for another machine; control endpoints then need a token, and names other than the address need -host")
+	flags.BoolVar(&s.expose, "expose", false, "let -addr be no loopback address, as in a container; control endpoints then need a token, and other names -host")
 	flags.StringVar(&s.token, "token", "", "demand this `text` of at least 16 characters at the control endpoints; -expose makes one up")
-	flags.Var(&s.hosts, "host", "answer to these comma-separated host `names` or IP addresses too, and to no others; the first is the host of printed addresses and of links in webhooks")
+	flags.Var(&s.hosts, "host", "answer to these comma-separated host `names` too, and to no others; the first is the host of printed addresses")
 	flags.Var(&s.webhookHosts, "webhook-host", "let webhooks be posted to these comma-separated host `names` or IP addresses too, and to no others")
 	flags.StringVar(&s.keys.Secret, "secret-key", "", "use this secret `key`, which begins with "+secretPrefix)
 	flags.StringVar(&s.keys.Publishable, "publishable-key", "", "use this publishable `key`, which begins with "+publishablePrefix)
 	flags.BoolVar(&s.listAssumptions, "assumptions", false, "print what is assumed where the contract is silent, and what is known about it, and exit")
-	flags.BoolVar(&s.version, "version", false, "print the version and exit")
-	flags.BoolVar(&s.quiet, "quiet", false, "do not log requests, control calls and deliveries to standard error")
 	flags.Uint64Var(&s.seed, "seed", 0, "make keys and identifiers the same in every run that has this `number`")
 	flags.StringVar(&s.shops, "shop", "", "comma-separated `origins` of shops, whose pages may use the stand-in of the browser script and the payer's page")
-	flags.Var(&s.world, "world", "live in a `world`: plain, which is the default; unkind, which has what is hardest; or differences from either, such as \"unkind PageSize=1\"; may be repeated")
+	flags.Var(&s.world, "world", "live in a `world`: plain (the default), unkind (the hardest), or differences from either, such as \"unkind PageSize=1\"")
 	flags.Func("facility", "live in the world of a test facility: the `file` that quickstream-conform wrote; what -world says wins over it", s.readFacility)
 	flags.StringVar(&s.webhook.URL, "webhook", "", "post all events to this `URL` from the start")
 	flags.StringVar(&s.webhook.Secret, "webhook-secret", "whsec", "sign them with this `text` (whsec)")
@@ -81,34 +77,41 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags, s := newFlags()
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
-		return printManual(stdout)
+		return printHelp(stdout, flags)
 	case err != nil:
 		return fmt.Errorf("%w (-help lists all)", err)
 	case flags.NArg() > 0:
 		return fmt.Errorf("unexpected argument %q (-help lists all)", flags.Arg(0))
-	case s.version:
-		return printVersion(stdout)
 	case s.listAssumptions:
 		return printAssumptions(stdout)
 	}
-	return s.serve(ctx, stdout, s.logger(stderr))
+	return s.serve(ctx, stdout, newLogger(stderr))
 }
 
-// logger writes lines for people.
-func (s *settings) logger(w io.Writer) *slog.Logger {
-	if s.quiet {
-		w = io.Discard
-	}
+// newLogger writes lines for people.
+func newLogger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		switch a.Key {
-		case slog.LevelKey:
+		if a.Key == slog.LevelKey {
 			return slog.Attr{}
-		case slog.TimeKey:
-			return slog.String(a.Key, a.Value.Time().Format("15:04:05.000"))
-		default:
-			return a
 		}
+		return a
 	}}))
+}
+
+//go:embed help.txt
+var help string
+
+//go:embed tour.sh
+var tour string
+
+func printHelp(w io.Writer, flags *flag.FlagSet) error {
+	_, err := io.WriteString(w, help+"FLAGS\n\n")
+	flags.SetOutput(w)
+	flags.PrintDefaults()
+	if err == nil {
+		_, err = io.WriteString(w, "\nA TOUR WITH CURL\n\n"+tour)
+	}
+	return err
 }
 
 func announce(w io.Writer, box *sandbox.Sandbox, origin, token string) error {
@@ -126,15 +129,6 @@ func announce(w io.Writer, box *sandbox.Sandbox, origin, token string) error {
 		lines = append(lines, "export SANDBOX_TOKEN="+token, "# the control endpoints take it as the user name of HTTP Basic: curl -u $SANDBOX_TOKEN:")
 	}
 	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
-	return err
-}
-
-func printVersion(w io.Writer) error {
-	version, goVersion := "unknown", ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		version, goVersion = info.Main.Version, info.GoVersion
-	}
-	_, err := fmt.Fprintln(w, "quickstream-sandbox", version, goVersion)
 	return err
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/quickstream-go/quickstream/sandbox"
 )
@@ -131,7 +130,7 @@ type makeView struct {
 	Cards      []sandbox.TestCard
 	Agreements []sandbox.AgreementEntry // that wait for their payers
 	Challenges []sandbox.Challenge
-	Faults     []namedFault
+	Faults     []fault
 	Waiting    int // faults that may still strike
 	Struck     map[string]int
 	Outcomes   []string
@@ -140,7 +139,7 @@ type makeView struct {
 
 func (p *pages) makes() makeView {
 	v := makeView{
-		Cards: shownCards(), Challenges: p.box.Challenges(), Faults: namedFaults(), Waiting: p.box.WaitingFaults(), Struck: p.box.FaultCounts(), Events: events(),
+		Cards: shownCards(), Challenges: p.box.Challenges(), Faults: pageFaults(), Waiting: p.box.WaitingFaults(), Struck: p.box.FaultCounts(), Events: events(),
 		Outcomes: []string{"approved", "approved 4.00", "declined 51", "declined 01", "rejected QA", "erred", "suspended", "pending"},
 	}
 	for _, a := range p.box.Agreements() {
@@ -163,31 +162,4 @@ func shownCards() (shown []sandbox.TestCard) {
 		}
 	}
 	return shown
-}
-
-// namedFault is a fault of the next payment, with what a program sees of it.
-type namedFault struct {
-	Name, Sees string
-	kind       sandbox.FaultKind
-}
-
-func namedFaults() []namedFault {
-	return []namedFault{
-		{"lost answer", "The payment is made, and the connection ends without an answer. A program that sends it again under another key charges twice: it has to look up the order.", sandbox.ResetAfterCommit()},
-		{"lost request", "The connection ends before the payment is made. A program sees the same as of a lost answer, and nothing was charged.", sandbox.ResetBeforeCommit()},
-		{"no answer", "The payment is made, and no answer comes until the program's own time limit.", sandbox.HangAfterCommit()},
-		{"gateway error", "The payment is made, and a gateway answers 502 with a page in HTML. That is no refusal.", sandbox.StatusAfterCommit(http.StatusBadGateway, sandbox.HTML)},
-		{"not processed", "The service answers 503 in its own error body: nothing was charged, and the next attempt needs another idempotency key.", sandbox.Status(http.StatusServiceUnavailable, sandbox.ServiceError)},
-		{"too many requests", "The service answers 429, and says to wait a second. Nothing was charged.", sandbox.RateLimited("1")},
-		{"broken answer", "The payment is made, and the answer ends in the middle.", sandbox.TruncatedBody(60)},
-	}
-}
-
-func (p *pages) breakNext(name string) error {
-	for _, f := range namedFaults() {
-		if f.Name == name {
-			return p.box.Inject(sandbox.Fault{Operation: paymentOperation, Nth: 1, Kind: f.kind})
-		}
-	}
-	return errors.New("there is no fault " + strings.ToValidUTF8(name, "?"))
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -23,18 +22,10 @@ func payerActionNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (c *control) agreement(r *http.Request) (any, error) {
-	return nil, c.answerAgreement(r.PathValue("agreementToken"), r.PathValue("action"))
-}
-
 func (c *control) answerAgreement(token, name string) error {
 	action := sandbox.PayerAction(name)
 	if !slices.Contains(payerActions, action) {
 		return fmt.Errorf("no action %q: use one of %s", name, payerActionNames())
 	}
 	return c.box.Payer(token, action)
-}
-
-func (c *control) answerChallenge(r *http.Request) (any, error) {
-	return nil, c.box.AnswerChallenge(r.PathValue("singleUseTokenId"), sandbox.TransStatus(r.PathValue("transStatus")))
 }

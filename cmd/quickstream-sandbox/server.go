@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quickstream-go/quickstream/internal/liveclock"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -30,11 +29,11 @@ func (s *settings) serve(ctx context.Context, stdout io.Writer, logger *slog.Log
 	}
 	defer func() { _ = l.Close() }() // if it was not served
 	origin := s.origin(l.Addr().String())
-	clock := liveclock.New()
+	clock := sandbox.NewRunningClock(time.Now())
 	if s.expose && s.token == "" {
 		s.token = rand.Text()
 	}
-	box := sandbox.New(append(s.options(), sandbox.WithClock(clock.Clock), sandbox.WithOrigin(origin), sandbox.WithLog(logger))...)
+	box := sandbox.New(append(s.options(), sandbox.WithClock(clock), sandbox.WithOrigin(origin), sandbox.WithLog(logger))...)
 	defer box.Close()
 	if s.webhook.URL != "" {
 		if _, err := s.webhook.add(box); err != nil {
@@ -65,7 +64,6 @@ func (s *settings) options() []sandbox.Option {
 		sandbox.WithKeys(s.keys),
 		sandbox.WithWebhookHosts(s.webhookHosts...),
 		sandbox.WithAnswers(),
-		sandbox.WithFacility(s.facility),
 		sandbox.WithAssumptions(s.world.change),
 	}
 	if s.shops != "" {

@@ -95,7 +95,7 @@ curl -s $SANDBOX/deliveries
 # How a receiver verifies one: t in the header is the time in milliseconds, which should be within minutes of its own,
 # and v1 the HMAC-SHA256 of t, a dot and the body as it arrived. That is assumed: the contract does not say how the service signs.
 DELIVERY=$(curl -s $SANDBOX/deliveries | field id | tail -1)
-HEADER=$(curl -s $SANDBOX/deliveries/$DELIVERY | field signature)
+HEADER=$(curl -s $SANDBOX/deliveries | field signature | tail -1)
 TIME=$(echo "$HEADER" | sed 's/t=\([0-9]*\),.*/\1/')
 { printf '%s.' "$TIME"; curl -s $SANDBOX/deliveries/$DELIVERY/body; } | openssl dgst -sha256 -hmac whsec
 echo "$HEADER"

@@ -62,41 +62,25 @@ func (c *control) trigger(r *http.Request) (any, error) {
 	if err := body(r, &in); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	return c.raise(r.Context(), r.PathValue("eventType"), in.AgreementToken)
+	token, err := c.raise(r.Context(), r.PathValue("eventType"), in.AgreementToken)
+	return map[string]string{"agreementToken": token}, err
 }
 
-// raised is what came of a trigger.
-type raised struct {
-	AgreementToken string   `json:"agreementToken"`
-	Deliveries     []string `json:"deliveries"` // their ids; none when nobody has subscribed
-}
-
-func (c *control) raise(ctx context.Context, name, token string) (out raised, err error) {
+// raise makes an event happen, and returns the agreement that it is about. It was posted then.
+func (c *control) raise(ctx context.Context, name, token string) (_ string, err error) {
 	list := events()
 	i := slices.IndexFunc(list, func(e event) bool { return e.Name == name })
 	if i < 0 {
-		return out, fmt.Errorf("no event type %q: use one of %s", name, eventNames())
+		return "", fmt.Errorf("no event type %q: use one of %s", name, eventNames())
 	}
 	if token == "" {
 		if token, err = c.newAgreement(ctx); err != nil {
-			return out, err
+			return "", err
 		}
 	}
-	before := make(map[string]bool)
-	for _, d := range c.box.Deliveries() {
-		before[d.ID] = true
-	}
-	if err := list[i].raise(c, ctx, token); err != nil {
-		return out, err
-	}
+	err = list[i].raise(c, ctx, token)
 	c.flush(ctx)
-	out = raised{token, []string{}}
-	for _, d := range c.box.Deliveries() {
-		if d.EventType == name && !before[d.ID] {
-			out.Deliveries = append(out.Deliveries, d.ID)
-		}
-	}
-	return out, nil
+	return token, err
 }
 
 // newAgreement makes a customer with an agreement, as a merchant does.

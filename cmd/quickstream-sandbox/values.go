@@ -67,11 +67,15 @@ func (w *world) change(a *sandbox.Assumptions) {
 	}
 }
 
-// readFacility reads the file of a facility.
+// readFacility reads the file of a facility. What -world says comes after it.
 func (s *settings) readFacility(path string) error {
 	file, err := os.ReadFile(path) //nolint:gosec // the user names the file
+	if err != nil {
+		return err
+	}
+	found, err := sandbox.ReadFacility(bytes.NewReader(file))
 	if err == nil {
-		s.facility, err = sandbox.ReadFacility(bytes.NewReader(file))
+		s.world = append(world{found}, s.world...)
 	}
 	return err
 }
@@ -94,28 +98,18 @@ func checkKey(where, key, prefix string) error {
 	return nil
 }
 
-const day = 24 * time.Hour
-
-var durationForm = regexp.MustCompile(`^(?:([0-9]{1,4})w)?(?:([0-9]{1,4})d)?(.*)$`)
-
-// duration reads a duration that may begin with weeks and days.
+// duration reads a duration, which may be in days or weeks.
 func duration(text string) (time.Duration, error) {
-	parts := durationForm.FindStringSubmatch(text)
-	wrong := fmt.Errorf("%q is no duration: write 90s, 48h or 2d12h", text)
-	if parts == nil || text == "" {
-		return 0, wrong
-	}
-	weeks, _ := strconv.Atoi(parts[1]) // empty is 0
-	days, _ := strconv.Atoi(parts[2])
-	d := time.Duration(7*weeks+days) * day
-	if rest := parts[3]; rest != "" {
-		more, err := time.ParseDuration(rest)
-		if err != nil || more < 0 && d > 0 {
-			return 0, wrong
+	for unit, hours := range map[string]int{"d": 24, "w": 7 * 24} {
+		if number, is := strings.CutSuffix(text, unit); is {
+			n, err := strconv.ParseUint(number, 10, 12)
+			if err != nil {
+				return 0, fmt.Errorf("%q is no duration: write 90s, 48h or 2d", text)
+			}
+			return time.Duration(int(n)*hours) * time.Hour, nil
 		}
-		d += more
 	}
-	return d, nil
+	return time.ParseDuration(text)
 }
 
 // contains reports whether any of some texts has a part, in any case.

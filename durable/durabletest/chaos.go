@@ -1,6 +1,7 @@
 package durabletest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -34,16 +35,19 @@ func Worlds(t *testing.T, n int, test func(t *testing.T, world worlds.World)) {
 
 // ChaosOptions are the options of [Kit.Chaos]. The zero value is a good start.
 type ChaosOptions struct {
-	// Orders is the number of orders; 0 is 40. Workers of them are paid at the same time; 0 is 4.
-	Orders, Workers int
-	// Faults is the share of requests that meet one of the faults of [worlds.RandomFaults]; 0 is
-	// 0.3, and a negative share is no faults.
-	Faults float64
-	// Kills is how often the engine is killed; 0 is 4, and a negative number is never.
-	Kills int
+	// Orders is the number of orders; 0 is 40.
+	Orders int
 	// Paid reports whether the merchant's own tables say that an order is paid. Optional.
 	Paid func(ctx context.Context, order string) (bool, error)
 }
+
+// What happens during a chaos: how many orders are paid at once, the share of requests that meet a fault, and how often the
+// engine is killed.
+const (
+	chaosWorkers = 4
+	chaosFaults  = 0.3
+	chaosKills   = 4
+)
 
 // Chaos calls pay for each of many orders, concurrently, while calls fail in every way that a network,
 // a gateway and the service can fail, and while the engine is killed. pay is the merchant's: it stores
@@ -54,18 +58,17 @@ type ChaosOptions struct {
 // the merchant has lost a payment or charged one twice.
 func (k *Kit[TTx]) Chaos(opts ChaosOptions, pay func(ctx context.Context, order string) error) {
 	k.t.Helper()
-	opts = opts.orDefaults()
-	faults := worlds.RandomFaults(opts.Faults)
+	faults := worlds.RandomFaults(chaosFaults)
 	for i := range faults {
 		faults[i].Match = func(r sandbox.Request) bool { return r.Operation != "POST /single-use-tokens" }
 	}
 	if err := k.Sandbox.Inject(faults...); err != nil {
 		k.t.Fatal(err)
 	}
-	orders := make([]string, opts.Orders)
+	orders := make([]string, cmp.Or(opts.Orders, 40))
 	next := make(chan string)
 	var workers sync.WaitGroup
-	for range opts.Workers {
+	for range chaosWorkers {
 		workers.Go(func() {
 			for order := range next {
 				if err := pay(k.t.Context(), order); err != nil {
@@ -77,7 +80,7 @@ func (k *Kit[TTx]) Chaos(opts ChaosOptions, pay func(ctx context.Context, order 
 	for i := range orders {
 		orders[i] = fmt.Sprintf("CHAOS-%05d", i+1)
 		next <- orders[i]
-		if done := i + 1; opts.Kills > 0 && done*opts.Kills/opts.Orders > i*opts.Kills/opts.Orders {
+		if (i+1)*chaosKills/len(orders) > i*chaosKills/len(orders) {
 			k.Kill()
 		}
 	}
@@ -87,21 +90,6 @@ func (k *Kit[TTx]) Chaos(opts ChaosOptions, pay func(ctx context.Context, order 
 	k.settle(orders)
 	k.Judge(orders...)
 	k.compare(orders, opts.Paid)
-}
-
-func (o ChaosOptions) orDefaults() ChaosOptions {
-	or := func(n, usual int) int {
-		if n == 0 {
-			return usual
-		}
-		return max(n, 0)
-	}
-	o.Orders, o.Workers, o.Kills = max(or(o.Orders, 40), 1), max(or(o.Workers, 4), 1), or(o.Kills, 4)
-	if o.Faults == 0 {
-		o.Faults = 0.3
-	}
-	o.Faults = max(o.Faults, 0)
-	return o
 }
 
 // settle waits for all writes of the orders.

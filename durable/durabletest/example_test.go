@@ -126,7 +126,7 @@ func ExampleKit_Kill() {
 func ExampleKit_Chaos() {
 	t, db, kit := newExample()
 	defer t.end()
-	kit.Chaos(durabletest.ChaosOptions{Orders: 10, Kills: 1}, func(ctx context.Context, order string) error {
+	kit.Chaos(durabletest.ChaosOptions{Orders: 10}, func(ctx context.Context, order string) error {
 		return buy(ctx, db, kit.Engine(), order, kit.Token(sandbox.CardAttempted))
 	})
 	fmt.Println("nothing was lost")

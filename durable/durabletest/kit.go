@@ -55,6 +55,7 @@ type Kit[TTx any] struct {
 
 	mu     sync.Mutex
 	engine *durable.Engine[TTx]
+	ahead  int64 // microseconds of the kit's time before this machine's
 }
 
 // driven is a database whose engine's work the kit does too, so that it waits for no queue.
@@ -119,9 +120,13 @@ func NewIn[TTx any](t testing.TB, world worlds.World, db durable.Database[TTx], 
 	return k
 }
 
-// now is the database's clock, ahead of its own as the kit's is of this machine's.
+// now is the database's clock, ahead of its own as the kit's is of this machine's. It never goes back: the
+// difference grows with each leap, and measured between two readings of clocks it can only be too small.
 func (k *Kit[TTx]) now(expression string) string {
-	ahead := time.Until(k.clock.Now()).Microseconds()
+	k.mu.Lock()
+	k.ahead = max(k.ahead, time.Until(k.clock.Now()).Microseconds())
+	ahead := k.ahead
+	k.mu.Unlock()
 	if strings.HasPrefix(expression, "clock_timestamp") {
 		return fmt.Sprintf("(%s + interval '%d microseconds')", expression, ahead)
 	}

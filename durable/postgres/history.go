@@ -42,7 +42,7 @@ const identityQuery = `SELECT s.system_identifier || '/' || d.oid || '/' || 'qui
 
 func (d *pgxDatabase) identify(ctx context.Context, tx pgx.Tx) (here, adopted identity, err error) {
 	var place, stored string
-	err = tx.QueryRow(ctx, d.replacer.Replace(identityQuery)).Scan(&here.Database, &here.Timeline, &here.Started, &here.Position, &place, &stored)
+	err = tx.QueryRow(ctx, d.Text(identityQuery)).Scan(&here.Database, &here.Timeline, &here.Started, &here.Position, &place, &stored)
 	here.Places = []string{place}
 	if json.Unmarshal([]byte(stored), &adopted) != nil { // it was never adopted, or by another version
 		adopted = identity{}
@@ -146,10 +146,4 @@ func (d *pgxDatabase) Adopt(ctx context.Context, tx database.Tx) error {
 func (d *pgxDatabase) Claim(_ context.Context, tx database.Tx) (func() error, error) {
 	tx.(*transaction).claims = true //nolint:forcetypeassert // there is no other
 	return func() error { return nil }, nil
-}
-
-// standbys reports whether commits wait for standbys.
-func standbys(ctx context.Context, tx pgx.Tx) (yes bool, err error) {
-	err = tx.QueryRow(ctx, "SELECT current_setting('synchronous_standby_names') <> ''").Scan(&yes)
-	return yes, err
 }

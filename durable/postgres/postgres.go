@@ -9,14 +9,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
-	"github.com/riverqueue/river/rivertype"
 
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/durable/internal/database"
@@ -31,7 +29,7 @@ func Schema(name string) Option { return func(d *pgxDatabase) { d.schema = name 
 
 // Pooled is for a pool whose connections lead through a pooler in transaction mode, such as pgbouncer,
 // with default_query_exec_mode=exec in its address. There LISTEN does not work: jobs are found up to
-// 0.2 seconds later.
+// half a second later.
 func Pooled() Option { return func(d *pgxDatabase) { d.pooled = true } }
 
 // Pgx returns the database of a pool. All tables stand in a schema of their own beside the
@@ -39,9 +37,8 @@ func Pooled() Option { return func(d *pgxDatabase) { d.pooled = true } }
 //
 // The engine uses connections of the pool: one or two for each worker, which are twice Options.Workers,
 // up to eight for moments of its regular work, and at most three for the queue, which are all that an
-// idle engine holds. New warns of a pool of fewer than four. What is committed has to be on disk: if
-// synchronous_commit or fsync is off the engine does not start. A migration opens one connection
-// more, outside of the pool.
+// idle engine holds. New warns of a pool of fewer than four, and a migration takes two. What is committed has to be
+// on disk: if synchronous_commit or fsync is off the engine does not start.
 func Pgx(pool *pgxpool.Pool, opts ...Option) durable.Database[pgx.Tx] { return newDatabase(pool, opts) }
 
 func newDatabase(pool *pgxpool.Pool, opts []Option) *pgxDatabase {
@@ -49,36 +46,17 @@ func newDatabase(pool *pgxpool.Pool, opts []Option) *pgxDatabase {
 	for _, opt := range opts {
 		opt(d)
 	}
-	d.replacer = strings.NewReplacer("quickstream.", d.schema+".")
+	// The time of the clock: a merchant's transaction may be an old one.
+	d.Statements = database.Statements{Replacer: strings.NewReplacer("quickstream.", d.schema+"."), Time: "clock_timestamp()"}
 	return d
 }
 
 type pgxDatabase struct {
-	pool     *pgxpool.Pool
-	schema   string
-	pooled   bool
-	replacer *strings.Replacer
-	now      func(string) string
-	seen     witness
-}
-
-// SetNow implements [database.Database].
-func (d *pgxDatabase) SetNow(expression func(now string) string) { d.now = expression }
-
-// now is the database's time. A merchant's transaction may be an old one.
-const now = "clock_timestamp()"
-
-// statement is how a statement is written for the schema.
-func (d *pgxDatabase) statement(query string) string {
-	text := d.replacer.Replace(query)
-	if !strings.Contains(text, database.Now) {
-		return text
-	}
-	expression := now
-	if d.now != nil {
-		expression = d.now(now)
-	}
-	return strings.ReplaceAll(text, database.Now, expression)
+	database.Statements
+	pool   *pgxpool.Pool
+	schema string
+	pooled bool
+	seen   witness
 }
 
 //go:embed schema/*.sql
@@ -120,25 +98,24 @@ func (d *pgxDatabase) Check(ctx context.Context, joined database.Tx) error {
 	if err != nil {
 		return err
 	}
-	var commit, sync, shown string
+	var commit, fsync, shown string
+	var standbys bool
 	var here int64
-	if err := tx.QueryRow(ctx, "SELECT pg_backend_pid(), current_setting('synchronous_commit'), current_setting('fsync'), current_setting('client_min_messages')").Scan(&here, &commit, &sync, &shown); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT pg_backend_pid(), current_setting('synchronous_commit'), current_setting('fsync'), current_setting('client_min_messages'),
+		current_setting('synchronous_standby_names') <> ''`).Scan(&here, &commit, &fsync, &shown, &standbys); err != nil {
 		return err
 	}
 	if err := d.checkPooler(given, here); err != nil {
 		return err
 	}
-	if commit == "off" {
+	switch {
+	case commit == "off":
 		return errors.New("synchronous_commit is off: a crash of the database loses claims, and a lost claim is a second charge")
-	}
-	if sync == "off" {
+	case fsync == "off":
 		return errors.New("fsync is off: a crash of the machine loses claims, and a lost claim is a second charge")
-	}
-	if sync, err := standbys(ctx, tx); err != nil {
-		return err
-	} else if sync && !slices.Contains([]string{"on", "remote_write", "remote_apply"}, commit) {
+	case standbys && !slices.Contains([]string{"on", "remote_write", "remote_apply"}, commit):
 		return fmt.Errorf("synchronous_commit is %s although there are synchronous standbys: a promotion loses claims, and a lost claim is a second charge", commit)
-	} else if sync && shown == "error" {
+	case standbys && shown == "error":
 		return errors.New("client_min_messages is error although there are synchronous standbys: PostgreSQL only warns of a claim that they do not have, and a lost claim is a second charge")
 	}
 	if _, _, err := d.identify(ctx, tx); err != nil {
@@ -158,63 +135,64 @@ func (d *pgxDatabase) Queue(config *river.Config) (database.Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	return queue{client}, nil
+	return database.River[pgx.Tx]{Client: client, Leave: d.Leave}, nil
 }
 
-type queue struct{ *river.Client[pgx.Tx] }
+// migrationLock is the key of the advisory lock that every migration holds. It spells
+// "quickstr" and never changes: versions of a program lock each other out by it.
+const migrationLock int64 = 0x717569636b737472
 
-// Insert adds jobs in a transaction.
-func (q queue) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
-	_, err := q.InsertManyTx(ctx, tx.(*transaction).tx, jobs) //nolint:forcetypeassert // there is no other
-	return err
-}
-
-// Pause and Resume stop and start the fetching of a queue, in all processes.
-func (q queue) Pause(ctx context.Context, tx database.Tx, name string) error {
-	return ignoreMissing(q.QueuePauseTx(ctx, tx.(*transaction).tx, name, nil)) //nolint:forcetypeassert // there is no other
-}
-
-func (q queue) Resume(ctx context.Context, tx database.Tx, name string) error {
-	return ignoreMissing(q.QueueResumeTx(ctx, tx.(*transaction).tx, name, nil)) //nolint:forcetypeassert // there is no other
-}
-
-// ignoreMissing takes a queue that no engine has worked on yet for paused.
-func ignoreMissing(err error) error {
-	if errors.Is(err, rivertype.ErrNotFound) {
-		return nil
-	}
-	return err
-}
-
-// Migrate runs in several transactions under one lock: some of River's migrations use what
-// an earlier one has committed.
+// Migrate runs in several transactions: some of River's migrations use what an earlier one has committed. One more holds
+// the lock, so that its end ends the lock, also if the process is killed.
 func (d *pgxDatabase) Migrate(ctx context.Context, f func(tx database.Tx) error) error {
-	if !validSchema(d.schema) {
+	switch {
+	case !validSchema(d.schema):
 		return errInvalidSchema
+	case d.pool.Config().MaxConns < 2:
+		return errors.New("a migration needs two connections: set pool_max_conns")
 	}
 	migrator, err := rivermigrate.New(riverpgxv5.New(d.pool), &rivermigrate.Config{Schema: d.schema})
 	if err != nil {
 		return err
 	}
-	unlock, err := d.lockMigration(ctx)
-	if err != nil {
-		return fmt.Errorf("the lock of migrations: %w", err)
-	}
-	defer unlock()
-	// A role that owns the schema need not be allowed to make one.
-	var missing bool
-	if err := d.pool.QueryRow(ctx, "SELECT to_regnamespace($1) IS NULL", d.schema).Scan(&missing); err != nil {
-		return fmt.Errorf("the schema: %w", err)
-	}
-	if missing {
-		if _, err := d.pool.Exec(ctx, "CREATE SCHEMA "+d.schema); err != nil {
+	return pgx.BeginFunc(ctx, d.pool, func(lock pgx.Tx) error {
+		if err := d.lockMigration(ctx, lock); err != nil {
+			return fmt.Errorf("the lock of migrations: %w", err)
+		}
+		// A role that owns the schema need not be allowed to make one.
+		var missing bool
+		if err := lock.QueryRow(ctx, "SELECT to_regnamespace($1) IS NULL", d.schema).Scan(&missing); err != nil {
 			return fmt.Errorf("the schema: %w", err)
 		}
+		if missing {
+			if _, err := d.pool.Exec(ctx, "CREATE SCHEMA "+d.schema); err != nil {
+				return fmt.Errorf("the schema: %w", err)
+			}
+		}
+		if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+			return fmt.Errorf("river's tables: %w", err)
+		}
+		return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return f(d.Join(tx)) })
+	})
+}
+
+// lockMigration waits until no other process migrates, or ctx ends. The server's limits are for queries, and old servers do
+// not have all of them.
+func (d *pgxDatabase) lockMigration(ctx context.Context, tx pgx.Tx) error {
+	for _, statement := range []string{
+		`SELECT set_config(name, '0', true) FROM pg_settings
+			WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`,
+		fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", migrationLock),
+	} {
+		if _, err := tx.Exec(ctx, statement); err != nil {
+			return err
+		}
 	}
-	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
-		return fmt.Errorf("river's tables: %w", err)
+	var here int64
+	if err := tx.QueryRow(ctx, "SELECT pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&here); err != nil {
+		return err
 	}
-	return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return f(d.Join(tx)) })
+	return d.checkPooler(tx.Conn().PgConn().PID(), here)
 }
 
 var errInvalidSchema = errors.New("the name of the schema has other characters than lower-case letters, digits and underscores, or begins with a digit")
@@ -222,51 +200,4 @@ var errInvalidSchema = errors.New("the name of the schema has other characters t
 func validSchema(name string) bool {
 	return name != "" && len(name) <= 40 && (name[0] < '0' || name[0] > '9') &&
 		!strings.ContainsFunc(name, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') })
-}
-
-// migrationLock is the key of the advisory lock that every migration holds. It spells
-// "quickstr" and never changes: versions of a program lock each other out by it.
-const migrationLock int64 = 0x717569636b737472
-
-// lockMigration waits until no other process migrates, or ctx ends. The lock belongs to a transaction
-// on a connection outside of the pool, which may have one connection only. The end of the
-// connection ends the lock, also if the process is killed.
-func (d *pgxDatabase) lockMigration(ctx context.Context) (unlock func(), err error) {
-	config := d.pool.Config()
-	if config.BeforeConnect != nil { // it may set a password that changes
-		if err := config.BeforeConnect(ctx, config.ConnConfig); err != nil {
-			return nil, err
-		}
-	}
-	connection, err := pgx.ConnectConfig(ctx, config.ConnConfig)
-	if err != nil {
-		return nil, err
-	}
-	unlock = func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		_ = connection.Close(ctx)
-	}
-	for _, statement := range []string{
-		"BEGIN", // a pooler in transaction mode keeps the connection until its end
-		// The server's limits are for queries: ctx limits the wait. Old servers do not have all of them.
-		`SELECT set_config(name, '0', true) FROM pg_settings
-			WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`,
-		fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", migrationLock),
-	} {
-		if _, err := connection.Exec(ctx, statement); err != nil {
-			unlock()
-			return nil, err
-		}
-	}
-	var here int64
-	err = connection.QueryRow(ctx, "SELECT pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&here)
-	if err == nil {
-		err = d.checkPooler(connection.PgConn().PID(), here)
-	}
-	if err != nil {
-		unlock()
-		return nil, err
-	}
-	return unlock, nil
 }

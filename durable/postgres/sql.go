@@ -67,15 +67,6 @@ func (t sqlTx) Exec(ctx context.Context, query string, args ...any) (tag pgconn.
 	return tag, err
 }
 
-// CopyFrom implements [pgx.Tx].
-func (t sqlTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, rows pgx.CopyFromSource) (n int64, err error) {
-	err = t.raw(ctx, func(connection *pgx.Conn) error {
-		n, err = connection.CopyFrom(ctx, table, columns, rows)
-		return err
-	})
-	return n, err
-}
-
 // Query implements [pgx.Tx]. All rows are read, because database/sql gives the connection for a moment only.
 func (t sqlTx) Query(ctx context.Context, query string, args ...any) (pgx.Rows, error) {
 	read := &readRows{at: -1}
@@ -131,10 +122,10 @@ func (t sqlTx) Commit(context.Context) error { return t.tx.Commit() }
 // Rollback implements [pgx.Tx].
 func (t sqlTx) Rollback(context.Context) error { return t.tx.Rollback() }
 
-// commitClaim commits by commitClaim, and gives the connection back.
+// commitClaim commits by commitClaim, and gives the connection back: database/sql wants a transaction that it can end.
 func (t sqlTx) commitClaim(ctx context.Context) error {
-	err := t.raw(ctx, func(connection *pgx.Conn) error { return commitClaim(ctx, connection.PgConn()) })
-	if failed := t.tx.Rollback(); err == nil && failed != nil { // there is nothing left to be rolled back
+	err := t.raw(ctx, func(connection *pgx.Conn) error { return commitClaim(ctx, connection.PgConn(), "commit; begin") })
+	if failed := t.tx.Rollback(); err == nil && failed != nil {
 		return fmt.Errorf("the end of a claim: %w", failed)
 	}
 	return err

@@ -2,14 +2,13 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/shopspring/decimal"
 
@@ -34,7 +33,7 @@ func (t *transaction) Commit(ctx context.Context) error {
 	case inSQL:
 		return inner.commitClaim(ctx)
 	default:
-		return commitClaim(ctx, t.own.Conn().PgConn())
+		return commitClaim(ctx, t.own.Conn().PgConn(), "commit")
 	}
 }
 
@@ -55,8 +54,8 @@ var errNotReplicated = errors.New("the wait for a synchronous standby was cancel
 // commitClaim commits, and fails if the wait for a synchronous standby was cancelled: PostgreSQL has
 // committed then, and only warns. pgx gives warnings to the configuration of the merchant's pool
 // alone, so the messages are read here.
-func commitClaim(ctx context.Context, connection *pgconn.PgConn) (err error) {
-	connection.Frontend().SendQuery(&pgproto3.Query{String: "commit"})
+func commitClaim(ctx context.Context, connection *pgconn.PgConn, commit string) (err error) {
+	connection.Frontend().SendQuery(&pgproto3.Query{String: commit})
 	if err := connection.Frontend().Flush(); err != nil {
 		return err
 	}
@@ -84,75 +83,36 @@ func commitClaim(ctx context.Context, connection *pgconn.PgConn) (err error) {
 
 // Exec runs a statement.
 func (t *transaction) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	tag, err := t.tx.Exec(ctx, t.d.statement(query), stored(args)...)
+	values, err := database.Stored(args, storedTime, storedAmount)
+	if err != nil {
+		return 0, err
+	}
+	tag, err := t.tx.Exec(ctx, t.d.Text(query), values...)
 	return tag.RowsAffected(), err
 }
 
 // Query runs a statement that returns rows.
 func (t *transaction) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
-	found, err := t.tx.Query(ctx, t.d.statement(query), stored(args)...)
+	values, err := database.Stored(args, storedTime, storedAmount)
+	if err != nil {
+		return nil, err
+	}
+	found, err := t.tx.Query(ctx, t.d.Text(query), values...)
 	if err != nil {
 		return nil, err
 	}
 	return rows{found}, nil
 }
 
-// stored are arguments as they are stored.
-func stored(args []any) []any {
-	values := make([]any, len(args))
-	for i, arg := range args {
-		switch value := arg.(type) {
-		case time.Time:
-			if !value.IsZero() {
-				values[i] = value
-			}
-		case decimal.Decimal:
-			if !value.IsZero() {
-				values[i] = value.String()
-			}
-		default:
-			values[i] = arg
-		}
-	}
-	return values
-}
+func storedTime(t time.Time) any { return t }
+
+func storedAmount(amount decimal.Decimal) (any, error) { return amount.String(), nil }
 
 type rows struct{ pgx.Rows }
 
 // Scan reads a row.
-func (r rows) Scan(into ...any) error {
-	targets := make([]any, len(into))
-	for i, target := range into {
-		switch target.(type) {
-		case *time.Time:
-			targets[i] = new(pgtype.Timestamptz)
-		case *decimal.Decimal:
-			targets[i] = new(pgtype.Numeric)
-		default:
-			targets[i] = target
-		}
-	}
-	if err := r.Rows.Scan(targets...); err != nil {
-		return err
-	}
-	for i, target := range into {
-		switch value := target.(type) {
-		case *time.Time:
-			*value = targets[i].(*pgtype.Timestamptz).Time.UTC() //nolint:forcetypeassert // set above
-			if !targets[i].(*pgtype.Timestamptz).Valid {         //nolint:forcetypeassert // set above
-				*value = time.Time{}
-			}
-		case *decimal.Decimal:
-			number := targets[i].(*pgtype.Numeric) //nolint:forcetypeassert // set above
-			switch {
-			case !number.Valid:
-				*value = decimal.Decimal{}
-			case number.NaN || number.Int == nil:
-				return fmt.Errorf("an amount is no number")
-			default:
-				*value = decimal.NewFromBigInt(number.Int, number.Exp)
-			}
-		}
-	}
-	return nil
-}
+func (r rows) Scan(into ...any) error { return database.Scan(r.Rows.Scan, into, timeOf, amountOf) }
+
+func timeOf(t sql.NullTime) time.Time { return t.Time.UTC() }
+
+func amountOf(amount decimal.NullDecimal) decimal.Decimal { return amount.Decimal }

@@ -10,13 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"sync"
+	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivermigrate"
-	"github.com/riverqueue/river/rivertype"
 	modernc "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -48,17 +47,17 @@ func Open(file string) (*sql.DB, error) {
 // beside them. Beside the file stands another one, of the same name with ".mark" after
 // it, by which a file that was restored from a backup is recognised: leave it where it is
 // when you restore.
-func DB(db *sql.DB) durable.Database[*sql.Tx] { return &sqliteDatabase{db: db} }
-
-type sqliteDatabase struct {
-	db         *sql.DB
-	statements sync.Map // as they are written for SQLite
-	now        func(string) string
-	mark
+func DB(db *sql.DB) durable.Database[*sql.Tx] {
+	return &sqliteDatabase{db: db, Statements: database.Statements{
+		Replacer: strings.NewReplacer("$", "?", "quickstream.", "quickstream_"), Time: "CAST(unixepoch('subsec') * 1000000 AS INTEGER)",
+	}}
 }
 
-// SetNow implements [database.Database].
-func (d *sqliteDatabase) SetNow(expression func(now string) string) { d.now = expression }
+type sqliteDatabase struct {
+	database.Statements
+	mark
+	db *sql.DB
+}
 
 //go:embed schema/*.sql
 var schema embed.FS
@@ -83,18 +82,18 @@ func (*sqliteDatabase) Dialect() database.Dialect {
 func (*sqliteDatabase) Check(ctx context.Context, joined database.Tx) error {
 	tx := joined.(transaction).tx //nolint:forcetypeassert // there is no other
 	var synchronous int
-	var journal, file string
+	var journal string
 	if err := tx.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&synchronous); err != nil {
 		return err
 	}
 	if err := tx.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&journal); err != nil {
 		return err
 	}
-	if err := tx.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file); err != nil {
-		return err
-	}
+	mark, err := markPath(ctx, tx)
 	switch {
-	case file == "":
+	case err != nil:
+		return err
+	case mark == "":
 		return errors.New("the database is in memory: a crash loses claims, and a lost claim is a second charge")
 	case synchronous < 2:
 		return errors.New("synchronous is not FULL: a crash of the machine loses claims, and a lost claim is a second charge")
@@ -105,34 +104,25 @@ func (*sqliteDatabase) Check(ctx context.Context, joined database.Tx) error {
 }
 
 func (d *sqliteDatabase) Queue(config *river.Config) (database.Queue, error) {
-	client, err := river.NewClient(riversqlite.New(d.db), config)
+	driver := riverDriver{riversqlite.New(d.db), make(chan struct{}, 1)}
+	client, err := river.NewClient(driver, config)
 	if err != nil {
 		return nil, err
 	}
-	return queue{client}, nil
+	return queue{database.River[*sql.Tx]{Client: client, Leave: d.Leave}, driver.inserted}, nil
 }
 
-type queue struct{ *river.Client[*sql.Tx] }
+type queue struct {
+	database.River[*sql.Tx]
+	inserted chan<- struct{}
+}
 
-// Insert adds jobs in a transaction.
+// Insert adds jobs in a transaction, and has the listener look for them.
 func (q queue) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
-	_, err := q.InsertManyTx(ctx, tx.(transaction).tx, jobs) //nolint:forcetypeassert // there is no other
-	return err
-}
-
-// Pause and Resume stop and start the fetching of a queue, in all processes.
-func (q queue) Pause(ctx context.Context, tx database.Tx, name string) error {
-	return ignoreMissing(q.QueuePauseTx(ctx, tx.(transaction).tx, name, nil)) //nolint:forcetypeassert // there is no other
-}
-
-func (q queue) Resume(ctx context.Context, tx database.Tx, name string) error {
-	return ignoreMissing(q.QueueResumeTx(ctx, tx.(transaction).tx, name, nil)) //nolint:forcetypeassert // there is no other
-}
-
-// ignoreMissing takes a queue that no engine has worked on yet for paused.
-func ignoreMissing(err error) error {
-	if errors.Is(err, rivertype.ErrNotFound) {
-		return nil
+	err := q.River.Insert(ctx, tx, jobs)
+	select {
+	case q.inserted <- struct{}{}:
+	default: // it is known
 	}
 	return err
 }

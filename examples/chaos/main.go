@@ -8,7 +8,7 @@
 // -naive it is the code that many shops have.
 //
 // The program ends with a status other than zero when anything does not hold, and prints the
-// flags that run it again. In worlds one worker does all, so that the same flags find the same.
+// flags that run it again. Unless told otherwise one worker does all, so that the same flags find the same.
 package main
 
 import (
@@ -24,7 +24,6 @@ import (
 	"sync"
 
 	"github.com/quickstream-go/quickstream/internal/oracle"
-	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
@@ -44,13 +43,13 @@ func main() {
 func run(ctx context.Context, w io.Writer, args []string) error {
 	var c config
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
-	flags.IntVar(&c.Orders, "payments", 0, "number of orders to be paid; 0 is 2000, and 8 in each of many worlds")
+	flags.IntVar(&c.Orders, "payments", 8, "number of orders to be paid in each world")
 	flags.Uint64Var(&c.Seed, "seed", 1, "decides the orders, their outcomes, the faults and the crashes")
-	flags.Float64Var(&c.Faults, "faults", 0.3, "share of writes that meet a fault, and of reads a sixth of it; in worlds a third of it is the share of orders that do")
-	flags.IntVar(&c.workers, "workers", 0, "orders worked on at a time; 0 is 64, and 1 in worlds")
-	flags.BoolVar(&c.resend, "resend", true, "send lost payments again with their idempotency key; false runs against a service that ignores keys")
+	flags.Float64Var(&c.Faults, "faults", 0.3, "three times the share of orders that meet a fault")
+	flags.IntVar(&c.workers, "workers", 1, "orders worked on at a time; with one, the same flags find the same")
+	flags.BoolVar(&c.resend, "resend", true, "send lost payments again with their idempotency key")
 	flags.BoolVar(&c.naive, "naive", false, "run the client that many shops have: a new key for every attempt, and pay again after a time-out")
-	number := flags.Int("worlds", -1, "run in so many worlds, which differ in all that the contract leaves open; 0 is the whole set that covers them")
+	number := flags.Int("worlds", 100, "run in so many worlds, which differ in all that the contract leaves open; 0 is the whole set that covers them")
 	text := flags.String("world", "", "run in this world, as it was printed")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil
@@ -61,22 +60,9 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	list, orders, workers := slices.Values([]worlds.World{world}), 8, 1
-	switch {
-	case *text != "":
-	case *number >= 0:
-		list = worlds.Generate(c.Seed, *number)
-	default:
-		c.Mixed, orders, workers = true, 2000, 64
-		if !c.resend {
-			c.Sandbox = append(c.Sandbox, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.KeyLifetime = 0 }))
-		}
-	}
-	if c.Orders == 0 {
-		c.Orders = orders
-	}
-	if c.workers == 0 {
-		c.workers = workers
+	list := worlds.Generate(c.Seed, *number)
+	if *text != "" {
+		list = slices.Values([]worlds.World{world})
 	}
 	if c.Orders < 1 || c.workers < 1 || c.Faults < 0 || c.Faults > 1 {
 		return errors.New("-payments and -workers have to be at least 1, and -faults from 0 to 1")

@@ -5,12 +5,10 @@ import (
 	"testing"
 )
 
-func TestNobodyIsChargedTwice(t *testing.T) {
-	pass(t, "-payments 80", "-payments 80 -seed 2 -resend=false", "-payments 50 -faults 0", "-payments 50 -workers 1")
+// TestAFewWorlds is TestWorlds for the race detector, and with several workers.
+func TestAFewWorlds(t *testing.T) {
+	pass(t, "-worlds 20 -payments 3", "-worlds 8 -payments 30 -workers 16", "-worlds 4 -payments 30 -workers 16 -resend=false")
 }
-
-// TestAFewWorlds is TestWorlds for the race detector.
-func TestAFewWorlds(t *testing.T) { pass(t, "-worlds 20 -payments 3") }
 
 // pass runs the merchant's program, of which nothing may be wrong.
 func pass(t *testing.T, runs ...string) {

@@ -210,9 +210,6 @@ func (m *merchant) words() (words []oracle.Write) {
 		if w.Kind == oracle.Payment || w.Kind == oracle.Preauth {
 			word.Reference = w.Order.Reference
 		}
-		if w.Case != nil {
-			word.Evidence = w.Case.Receipts()
-		}
 		words = append(words, word)
 	}
 	return words

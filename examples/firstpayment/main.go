@@ -14,9 +14,6 @@ import (
 
 func main() {
 	_, client, err := sandboxtest.Open() // the service, simulated in this process
-	if err == nil {
-		err = client.Check(context.Background())
-	}
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -29,10 +26,8 @@ func main() {
 		fmt.Println("approved:", payment.TotalAmount)
 	case errors.Is(err, quickstream.ErrDeclined):
 		fmt.Println("not paid: ask for another card, and make a new key:", err)
-	case errors.Is(err, quickstream.ErrPending):
-		fmt.Println("hold the order, store the receipt, and wait:", err)
-	case errors.Is(err, quickstream.ErrOutcomeUnknown):
-		fmt.Println("hold the order, and resolve:", err)
+	case errors.Is(err, quickstream.ErrPending), errors.Is(err, quickstream.ErrOutcomeUnknown):
+		fmt.Println("hold the order, do not call again, look it up:", err)
 	default:
 		fmt.Println("this call took nothing:", err)
 	}

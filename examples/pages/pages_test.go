@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -62,6 +63,9 @@ func TestPrograms(t *testing.T) {
 	for _, page := range append(pages, "../../README.md") {
 		all := blocks(t, page)
 		for i, b := range all {
+			if b.language == "html" && !slices.Contains(documents(t), b.text) {
+				t.Errorf("%s: this is no document of examples/pages:\n%s", page, b.text)
+			}
 			if b.language != "go" {
 				continue
 			}
@@ -85,6 +89,19 @@ func TestPrograms(t *testing.T) {
 			t.Errorf("no page shows %s", path)
 		}
 	}
+}
+
+// documents are those that a browser gets.
+func documents(t *testing.T) (texts []string) {
+	t.Helper()
+	paths, err := filepath.Glob("*/*.html")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("documents were found:", paths, err)
+	}
+	for _, path := range paths {
+		texts = append(texts, read(t, path))
+	}
+	return texts
 }
 
 func run(t *testing.T, program string, args ...string) string {

@@ -16,7 +16,7 @@ import (
 )
 
 // Compare compares the module of the working directory with the lists in api there,
-// which it writes anew before when the environment has UPDATE_API.
+// which it writes again before when the environment has UPDATE_API.
 func Compare(t *testing.T) {
 	t.Helper()
 	lists := public(t)

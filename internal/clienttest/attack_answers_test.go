@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -96,33 +95,9 @@ func TestAttack43Receipts(t *testing.T) {
 	}
 }
 
-// TestAttackDigitsOfAmounts: an amount in an answer has forty digits, or differs from the one
-// that was sent where a float has no more digits. It is no answer to the payment.
-func TestAttackDigitsOfAmounts(t *testing.T) {
-	const sent, almost = "100000000000000001.01", "100000000000000001.02"
-	pay := payment()
-	pay.PrincipalAmount = decimal.RequireFromString(sent)
-	body := `{"receiptNumber":"R-1","status":"Approved","summaryCode":"0","principalAmount":{"currency":"AUD","amount":~}}`
-	for amount, want := range map[string]string{
-		sent: succeeds, `"` + sent + `"`: succeeds, almost: unknown, "1e17": unknown, strings.Repeat("9", 40): unknown, sent + strings.Repeat("0", 40): unknown, `"1,0"`: unknown,
-		"-" + sent: unknown,
-	} {
-		_, err := clientOf(t, says(201, strings.Replace(body, "~", amount, 1))).Transactions.Pay(t.Context(), pay)
-		assert.Equal(t, want, ending(err), amount)
-	}
-}
-
-// TestAttackListsForEver: the next page is the page itself, or two pages lead to each other for
-// ever. Each is read once. Where the address changes every time the loop ends with its context.
+// TestAttackListsForEver: pages lead to each other for ever, under an address that changes every time.
+// The loop ends with its context. That no address is read twice is seen where pages are read ahead.
 func TestAttackListsForEver(t *testing.T) {
-	for _, back := range []int{0, 1, 2} {
-		asked := 0
-		loop := pageOf(fmt.Sprintf("%s/customers?page=%d", baseURL, back), "3")
-		client := clientOf(t, pages(&asked, pageOf(baseURL+"/customers?page=1", "1"), pageOf(baseURL+"/customers?page=2", "2"), loop))
-		_, err := read(t.Context(), client.Customers.List(quickstream.ListCustomersParams{}))
-		assert.Equal(t, decoding, ending(err), "%v", err)
-		assert.LessOrEqual(t, asked, 6)
-	}
 	asked := 0
 	ctx, cancel := context.WithCancel(t.Context())
 	client := clientOf(t, func(*http.Request) (*http.Response, error) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -33,24 +34,7 @@ func sentAs(t *testing.T, params quickstream.TransactionParams, opts ...quickstr
 		return answer(422, errorBody), nil
 	}, opts...)
 	store := quickstream.WithBeforeSend(func(_ context.Context, i quickstream.Intent) error { intent = i; return nil })
-	switch params := params.(type) {
-	case quickstream.PayParams:
-		_, err = client.Transactions.Pay(t.Context(), params, store)
-	case quickstream.PreauthoriseParams:
-		_, err = client.Transactions.Preauthorise(t.Context(), params, store)
-	case quickstream.VerifyAccountParams:
-		_, err = client.Transactions.VerifyAccount(t.Context(), params, store)
-	case quickstream.RefundParams:
-		_, err = client.Transactions.Refund(t.Context(), params, store)
-	case quickstream.CaptureParams:
-		_, err = client.Transactions.Capture(t.Context(), params, store)
-	case quickstream.CollectParams:
-		_, err = client.PayTo.Collect(t.Context(), params, store)
-	case quickstream.TopUpParams:
-		_, err = client.Transactions.TopUp(t.Context(), params, store)
-	case quickstream.ExtendParams:
-		_, err = client.Transactions.Extend(t.Context(), params, store)
-	}
+	_, err = making(t, params).callWith(t.Context(), client, "", reflect.ValueOf(params), store)
 	if body == nil {
 		return sent, err
 	}

@@ -2,7 +2,6 @@ package clienttest_test
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -65,38 +64,6 @@ func TestDoWritesASuccessOnly(t *testing.T) {
 		})
 	}
 }
-
-// TestDoWritesOnce: an answer that breaks off before its first byte is asked for again, and a later
-// one is not. An error of the writer ends the call and is wrapped.
-func TestDoWritesOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for body, attempts := range map[string]int{"": 3, "x": 1} {
-			sent := 0
-			var out bytes.Buffer
-			client := clientOf(t, func(*http.Request) (*http.Response, error) {
-				sent++
-				resp := written(200, "text/csv", "")
-				resp.Body, resp.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader(body), iotest.ErrReader(io.ErrUnexpectedEOF))), -1
-				return resp, nil
-			})
-			err := client.Do(t.Context(), agreementsReport, &out)
-			_, ok := errors.AsType[*quickstream.NetworkError](err)
-			assert.True(t, ok, "%v", err)
-			assert.Equal(t, attempts, sent)
-			assert.Equal(t, body, out.String())
-		}
-		full, sent := errors.New("the disk is full"), 0
-		client := clientOf(t, func(*http.Request) (*http.Response, error) { sent++; return written(200, "text/csv", "x"), nil })
-		err := client.Do(t.Context(), agreementsReport, failingWriter{full})
-		require.ErrorIs(t, err, full)
-		assert.ErrorContains(t, err, "the report could not be written")
-		assert.Equal(t, 1, sent)
-	})
-}
-
-type failingWriter struct{ err error }
-
-func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 
 // TestDoRefusesAWriter for a write, whose answer says what was done, and one that is nil.
 func TestDoRefusesAWriter(t *testing.T) {

@@ -34,21 +34,17 @@ func transactionCalls(t *testing.T) map[quickstream.Operation][2]transactionCall
 		}
 	}
 	for _, params := range plannable() {
-		for _, op := range operations() {
-			if !quickstream.Operation(op.name).IsTransaction() || op.method(new(quickstream.Client)).Type().In(1) != reflect.TypeOf(params) {
-				continue
-			}
-			calls[quickstream.Operation(op.name)] = [2]transactionCall{
-				func(ctx context.Context, c *quickstream.Client) (*quickstream.Transaction, error) {
-					out, err := op.results(ctx, c, "R-1", reflect.ValueOf(params), nil)
-					require.NoError(t, err)
-					err, _ = out[1].Interface().(error)
-					return out[0].Interface().(*quickstream.Transaction), err
-				},
-				submit(func(c *quickstream.Client) (quickstream.Intent, error) {
-					return c.Transactions.Plan(t.Context(), params)
-				}),
-			}
+		op := making(t, params)
+		calls[quickstream.Operation(op.name)] = [2]transactionCall{
+			func(ctx context.Context, c *quickstream.Client) (*quickstream.Transaction, error) {
+				out, err := op.results(ctx, c, "R-1", reflect.ValueOf(params), nil)
+				require.NoError(t, err)
+				err, _ = out[1].Interface().(error)
+				return out[0].Interface().(*quickstream.Transaction), err
+			},
+			submit(func(c *quickstream.Client) (quickstream.Intent, error) {
+				return c.Transactions.Plan(t.Context(), params)
+			}),
 		}
 	}
 	calls[quickstream.OperationVoid] = [2]transactionCall{

@@ -84,10 +84,6 @@ func TestAPIErrorHoldsTheAnswer(t *testing.T) {
 	_, err := client.Transactions.Pay(t.Context(), payment())
 	refused, ok := errors.AsType[*quickstream.APIError](err)
 	require.True(t, ok)
-	assert.Equal(t, "Please check.", refused.CustomerMessage())
-	assert.Equal(t, "One field is not valid.", refused.DeveloperMessage())
-	assert.Equal(t, "8a7f-Trace_1", refused.TraceCode)
-	assert.Equal(t, []quickstream.FieldError{{FieldName: "cardNumber", Messages: []string{"is not valid"}}}, refused.Fields())
 	assert.Equal(t, 90*time.Second, refused.RetryAfter)
 	assert.Equal(t, []any{429, quickstream.OperationPay, "POST", "/transactions", 1}, []any{refused.StatusCode, refused.Operation, refused.Method, refused.Route, refused.Attempts})
 	assert.Equal(t, "quickstream: Transactions.Pay (POST /transactions): the service answered 429 Too Many Requests (fields: cardNumber), trace code 8a7f-Trace_1", err.Error())
@@ -119,73 +115,28 @@ func refusalThatSays(t *testing.T, text string) *quickstream.APIError {
 	return refused
 }
 
-// TestOnlyTheServicesWordsRefuseAWrite: a gateway answers a write that was carried out with
-// the status of a refusal. The outcome is unknown, and says nothing else. In the service's
-// own words the same status is a refusal.
-func TestOnlyTheServicesWordsRefuseAWrite(t *testing.T) {
-	status, body, requests := http.StatusInternalServerError, "", 0
-	client := clientOf(t, func(*http.Request) (*http.Response, error) {
-		requests++
-		return answer(status, body), nil
-	})
-	var writes []operation
-	names := map[string]bool{}
+// TestEveryWriteIsTreatedAsOne: whatever the operation, only the service's error body refuses a write, and
+// a 409 none that carries a key. TestRetryTable has all other statuses.
+func TestEveryWriteIsTreatedAsOne(t *testing.T) {
 	for _, op := range operations() {
-		if _, err := op.call(t.Context(), client, "ID-1", quickstream.WithMaxAttempts(1)); ending(err) == unknown {
-			writes = append(writes, op)
-			names[op.name] = true
-		}
-	}
-	for _, name := range []string{
-		"Transactions.Pay", "Transactions.Refund", "Transactions.Void", "Transactions.Capture", "PayTo.Create", "PayTo.Suspend", "Accounts.Register",
-		"Customers.Create", "Customers.Update", "SingleUseTokens.Create", "SingleUseTokens.Authenticate", "PaymentFiles.Upload", "Do",
-	} {
-		assert.True(t, names[name], "%s is a write", name)
-	}
-
-	// A 409 refuses what carries no key.
-	conflicts := map[string]bool{}
-	for _, op := range writes {
-		if strings.HasPrefix(op.name, "PayTo.") && op.name != "PayTo.Create" && op.name != "PayTo.Collect" || op.name == "Customers.Update" {
-			conflicts[op.name] = true
-		}
-	}
-	for _, status = range []int{400, 401, 403, 404, 405, 406, 409, 411, 413, 414, 415, 422, 429, 503} {
-		foreign := []string{
-			"<html><body>" + fmt.Sprint(status) + "</body></html>", "", fmt.Sprintf(`{"errors":{"code":%d}}`, status), `{"message":"x"}`,
-		}
-		own := []string{`{"customerMessage":"No."}`, `{"developerMessage":"No."}`, `{"errors":[{"fieldName":"amount"}]}`}
-		for _, op := range writes {
-			threeDS := op.name == "SingleUseTokens.Authenticate" && status == http.StatusServiceUnavailable
-			for _, body = range foreign {
-				if threeDS {
-					continue
-				}
-				said := fmt.Sprintf("%s, %d %s", op.name, status, body)
-				requests = 0
-				_, err := op.call(t.Context(), client, "ID-1")
-				assert.Equal(t, unknown, ending(err), "%s: %v", said, err)
-				assert.Equal(t, "unknown", matching(err), said)
-				if assert.Error(t, err, said) {
-					assert.NotErrorIs(t, err, quickstream.ErrNotSent, said)
-					assert.Contains(t, err.Error(), fmt.Sprint("answered ", status), said)
-				}
-				assert.Equal(t, 1, requests, "%s: it was sent once", said)
+		for _, c := range []struct {
+			status int
+			body   string
+			own    bool
+		}{{403, "<html>", false}, {403, errorBody, true}, {409, errorBody, true}} {
+			method, requests := "", 0
+			client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+				method, requests = r.Method, requests+1
+				return answer(c.status, c.body), nil
+			})
+			_, err := op.call(t.Context(), client, "ID-1")
+			want := answered
+			if keyed := method == http.MethodPost; method != http.MethodGet && op.name != "Businesses.QueryCardSurcharge" && (!c.own || c.status == 409 && keyed) {
+				want = unknown
 			}
-			for _, body = range own {
-				requests = 0
-				_, err := op.call(t.Context(), client, "ID-1")
-				if status == http.StatusConflict && !conflicts[op.name] {
-					assert.Equal(t, unknown, ending(err), "%s: a key in flight is no refusal: %v", op.name, err)
-					continue
-				}
-				refused, ok := errors.AsType[*quickstream.APIError](err)
-				if assert.True(t, ok, "%s, %d %s: %v", op.name, status, body, err) {
-					assert.Equal(t, status, refused.StatusCode)
-					assert.Equal(t, 1, requests, op.name)
-				}
-			}
+			assert.Equal(t, want, ending(err), "%s, %d %s: %v", op.name, c.status, c.body, err)
+			assert.Equal(t, 1, requests, op.name)
+			assert.NotErrorIs(t, err, quickstream.ErrNotSent, op.name)
 		}
 	}
-	t.Logf("%d writes", len(writes))
 }

@@ -192,7 +192,7 @@ func listsTexts(errs string) bool {
 }
 
 // FuzzErrorBody: whatever comes with a status that is no success, a payment is settled
-// only in the service's own words, and what is kept of these can be shown.
+// only in the service's error body, and what is kept of these can be shown.
 func FuzzErrorBody(f *testing.F) {
 	for _, seed := range []string{
 		errorBody, `{"customerMessage":"Closed."}`, `{"traceCode":"4D2C"}`, `{"customerMessage":"a","CustomerMessage":"b"}`, `[{"customerMessage":"a"}]`, `[{`, `<html>4111 1111 1111 1111`, "",

@@ -96,6 +96,18 @@ func ofIntents(method string) bool {
 	return strings.HasPrefix(method, "Plan") || strings.HasPrefix(method, "Resume") || method == "Submit"
 }
 
+// making is the operation that makes a transaction of parameters.
+func making(t *testing.T, params quickstream.TransactionParams) operation {
+	t.Helper()
+	for _, op := range operations() {
+		if quickstream.Operation(op.name).IsTransaction() && op.method(new(quickstream.Client)).Type().In(1) == reflect.TypeOf(params) {
+			return op
+		}
+	}
+	t.Fatalf("nothing makes %T", params)
+	return operation{}
+}
+
 var errNotTaken = errors.New("the operation does not take these parameters")
 
 // call calls the operation with valid arguments and id for its identifiers.

@@ -1,9 +1,11 @@
 package clienttest_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
+	"reflect"
 	"testing"
 	"time"
 
@@ -19,30 +21,15 @@ import (
 // whatever differs has another reference and id.
 func TestTheSameKeyIsTheSameRequest(t *testing.T) {
 	sent := func(environment, key string, params quickstream.TransactionParams) (body string, named [2]string) {
-		client := clientOf(t, func(r *http.Request) (*http.Response, error) {
-			read, err := io.ReadAll(r.Body)
-			body = string(read)
-			return answer(422, errorBody), err
-		})
-		if environment != "" {
-			var err error
-			client, err = quickstream.NewClient(quickstream.CustomURL(environment), testKeys(), quickstream.WithHTTPClient(&http.Client{Transport: service(func(r *http.Request) (*http.Response, error) {
+		client, err := quickstream.NewClient(quickstream.CustomURL(cmp.Or(environment, baseURL)), testKeys(), quickstream.WithHTTPClient(&http.Client{
+			Transport: service(func(r *http.Request) (*http.Response, error) {
 				read, err := io.ReadAll(r.Body)
 				body = string(read)
 				return answer(422, errorBody), err
-			})}))
-			require.NoError(t, err)
-		}
-		switch p := params.(type) {
-		case quickstream.PayParams:
-			_, _ = client.Transactions.Pay(t.Context(), p, quickstream.WithIdempotencyKey(key))
-		case quickstream.CollectParams:
-			_, _ = client.PayTo.Collect(t.Context(), p, quickstream.WithIdempotencyKey(key))
-		case quickstream.TopUpParams:
-			_, _ = client.Transactions.TopUp(t.Context(), p, quickstream.WithIdempotencyKey(key))
-		case quickstream.ReauthoriseParams:
-			_, _ = client.Transactions.Reauthorise(t.Context(), p, quickstream.WithIdempotencyKey(key))
-		}
+			}),
+		}))
+		require.NoError(t, err)
+		_, _ = making(t, params).callWith(t.Context(), client, "", reflect.ValueOf(params), quickstream.WithIdempotencyKey(key))
 		var read struct {
 			PaymentReferenceNumber string
 			Metadata               map[string]string

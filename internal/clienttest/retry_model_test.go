@@ -1,7 +1,6 @@
 package clienttest_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -292,38 +291,4 @@ func kinds(steps []step) (names []string) {
 		names = append(names, s.kind.String())
 	}
 	return names
-}
-
-// TestLaterDeclineSettlesNothing has the service forget the key between two
-// attempts: the lost payment is approved and its repetition is declined. Taking
-// the decline for the result, the merchant would charge another card.
-func TestLaterDeclineSettlesNothing(t *testing.T) {
-	answers := map[string]sandbox.FaultKind{
-		"a decline":                        sandbox.DelayAfterCommit(0),
-		"a decline that cannot be decoded": sandbox.Garbage(sandbox.DuplicateMembers),
-	}
-	for name, second := range answers {
-		synctest.Test(t, func(t *testing.T) {
-			box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.KeyLifetime = 10 * time.Second }))
-			box.NextTransaction(sandbox.Approved(), sandbox.Declined("51"))
-			require.NoError(t, box.Inject(
-				sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.HangAfterCommit(), Nth: 1},
-				sandbox.Fault{Operation: "POST /transactions", Kind: second, Nth: 2},
-			))
-			tx, err := client.Transactions.Pay(t.Context(), payment())
-			require.Equal(t, unknown, ending(err), "%s: %v", name, err)
-			require.Nil(t, tx, name)
-			lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err)
-			require.True(t, ok)
-			require.NotNil(t, lost.Intent)
-			require.Empty(t, lost.ReceiptNumber, "%s: it is the wrong transaction's", name)
-			require.Empty(t, lost.Intent.ReceiptNumber, name)
-
-			wait(time.Minute)
-			tx, err = client.Transactions.Resume(t.Context(), *lost.Intent)
-			require.NoError(t, err, "%s: beside a decline the approved one is found", name)
-			require.Equal(t, quickstream.OutcomeApproved, tx.Outcome())
-			require.Len(t, box.Ledger().Charged(order), 1)
-		})
-	}
 }

@@ -1,35 +1,14 @@
 package clienttest_test
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
 )
-
-// TestWhatWasReadMayBeOld: an agreement that was pending, or has terms that a new one could not have, is judged
-// by the service as it is now.
-func TestWhatWasReadMayBeOld(t *testing.T) {
-	client := clientOf(t, says(http.StatusNoContent, ""))
-	for _, status := range []string{"CREATED", "REJECTED", "PENDING", "CANCELLED", "ACTIVE"} {
-		var agreement quickstream.Agreement
-		require.NoError(t, json.Unmarshal([]byte(`{"agreementToken":"A-1","status":"`+status+`","payeeDetails":{"supplierBusinessCode":"B"},
-			"paymentDetails":{"automaticRenewal":true},"paymentTerms":{"frequency":"ADHO","numberOfPaymentsPermitted":null,"agreementType":"VARI"}}`), &agreement))
-		details, err := agreement.Details()
-		require.NoError(t, err)
-		require.NoError(t, client.PayTo.AmendUnilaterally(t.Context(), details), status)
-		terms, err := agreement.Terms()
-		require.NoError(t, err)
-		require.NoError(t, client.PayTo.AmendBilaterally(t.Context(), terms), status)
-	}
-}
 
 // A pre-authorisation takes a wallet's number without a cryptogram, and Do what no method of this package makes.
 func TestNoRuleOfOurs(t *testing.T) {
@@ -56,21 +35,4 @@ func TestGatewayDataIsNotPlanned(t *testing.T) {
 	pay.Source, pay.MPGSData = quickstream.FromSingleUseToken("S-1"), map[string]any{"transaction": "1"}
 	_, err := clientOf(t, says(http.StatusOK, "{}")).Transactions.Plan(t.Context(), pay)
 	require.Error(t, err)
-}
-
-// A stored refund is held to the rules again: its new expiry has two and four digits.
-func TestStoredExpiry(t *testing.T) {
-	client := clientOf(t, says(http.StatusOK, "{}"))
-	intent, err := client.Transactions.Plan(t.Context(), quickstream.RefundParams{
-		OriginalReceiptNumber: "R-1", PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD,
-		CardExpiry: quickstream.YearMonth{Year: 2031, Month: time.May},
-	})
-	require.NoError(t, err)
-	for _, replace := range [][2]string{{`"05"`, `"0a"`}, {`"2031"`, `"203a"`}} {
-		stored := intent
-		stored.Request = bytes.Replace(intent.Request, []byte(replace[0]), []byte(replace[1]), 1)
-		require.NotEqual(t, string(intent.Request), string(stored.Request))
-		_, err := client.Transactions.Submit(t.Context(), stored, func(context.Context) error { return nil })
-		require.ErrorContains(t, err, "refund.cardExpiry.valid")
-	}
 }

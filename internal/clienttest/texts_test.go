@@ -32,25 +32,17 @@ func TestTextsOfRequests(t *testing.T) {
 	ctx := t.Context()
 	for text, sent := range map[string]bool{"Ann\xff": false, "Ann\xed\xa0\x80": false, "Ann \ufffd": true} {
 		client, bodies := keeping(t)
-		card := approvedCard()
-		card.CardholderName = text
-		byToken, byCard, agreement := payment(), payment(), agreementParams("REF-1")
+		byToken := payment()
 		byToken.Source, byToken.Metadata = quickstream.FromAccount("A-1", quickstream.AccountTypeCreditCard), map[string]string{text: "a"}
-		byCard.Source, agreement.Payment.Description = quickstream.FromCard(card), text
 		terms, err := currentAgreement(t).Terms()
 		require.NoError(t, err)
 		terms.AdditionalInformation = text
 		for name, send := range map[string]func() error{
 			"a name of metadata": func() error { return second(client.Transactions.Pay(ctx, byToken)) },
-			"a card":             func() error { return second(client.Transactions.Pay(ctx, byCard)) },
 			"an extra field": func() error {
 				return second(client.Transactions.Pay(ctx, payment(), quickstream.WithExtraField("new", []any{map[string]string{"a": text}})))
 			},
-			"an agreement":      func() error { return second(client.PayTo.Create(ctx, "C-1", agreement)) },
 			"a change of terms": func() error { return client.PayTo.AmendBilaterally(ctx, terms) },
-			"a registration": func() error {
-				return second(client.Accounts.Register(ctx, "C-1", quickstream.RegisterAccountParams{SingleUseTokenID: text}))
-			},
 			"Do": func() error {
 				return client.Do(ctx, quickstream.Request{Method: http.MethodPost, Route: "/notes", Body: map[string]any{"a": []any{text}}}, nil)
 			},

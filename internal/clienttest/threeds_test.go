@@ -39,7 +39,7 @@ func TestTransStatusNext(t *testing.T) {
 	}
 }
 
-// TestEvery503OnThreeDS: the service's own words tell which of the two it is. What
+// TestEvery503OnThreeDS: the service's error body tell which of the two it is. What
 // anybody else says leaves it open, and nothing is sent again.
 func TestEvery503OnThreeDS(t *testing.T) {
 	for body, own := range map[string]bool{

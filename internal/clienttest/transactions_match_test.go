@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -146,23 +145,6 @@ func lookedUp(readings ...[][]object) service {
 
 // gone is a service that carries out what it is sent, or not, and never answers.
 func gone(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
-
-// TestFollowUpsAreAboutTheirOriginal: what a follow-up answers as its amount is open,
-// its original is not.
-func TestFollowUpsAreAboutTheirOriginal(t *testing.T) {
-	params := quickstream.TopUpParams{OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD"}
-	held := func(t object) { t["principalAmount"] = money("99.00") }
-	_, err := clientOf(t, echoing(t, held)).Transactions.TopUp(t.Context(), params)
-	require.NoError(t, err)
-	_, err = clientOf(t, echoing(t, held)).Transactions.CancelPreauthorisation(t.Context(), quickstream.CancelPreauthorisationParams{
-		OriginalReceiptNumber: "R-0", PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD", Type: quickstream.CancellationTypePartial,
-	})
-	require.NoError(t, err)
-	for member, value := range map[string]any{"originalReceiptNumber": "R-9", "principalAmount": object{"currency": "NZD", "amount": 99}} {
-		_, err = clientOf(t, echoing(t, func(t object) { t[member] = value })).Transactions.TopUp(t.Context(), params)
-		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown, member)
-	}
-}
 
 // TestAmendmentsThatAreNotNamed: that no amendment waits for the payer has to be said.
 func TestAmendmentsThatAreNotNamed(t *testing.T) {

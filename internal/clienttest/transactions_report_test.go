@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/csvreport"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
@@ -56,15 +56,7 @@ func TestReportIsAwaited(t *testing.T) {
 		assert.EqualValues(t, to.Len(), n)
 		assert.Len(t, box.Requests(), 3, "the report takes 90 seconds")
 		assert.InDelta(t, 2*time.Minute, time.Since(start), float64(time.Second))
-
-		report, err := csvreport.NewReader(&to)
-		require.NoError(t, err)
-		records := 0
-		for _, err := range report.Rows() {
-			require.NoError(t, err)
-			records++
-		}
-		assert.Equal(t, 3, records)
+		assert.Equal(t, 3, strings.Count(to.String(), "\n"), "three payments below the header")
 	})
 }
 

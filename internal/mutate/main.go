@@ -8,7 +8,7 @@
 //
 // The mutants: each && and || with the other one and without either side, each comparison and
 // condition negated, each bound moved by one, each sum, product and count changed, each case of a
-// switch or select removed. All of them are compiled at once, through an overlay, and an
+// switch removed. All of them are compiled at once, through an overlay, and an
 // environment variable switches one on.
 package main
 

@@ -94,12 +94,6 @@ func (m *mutator) changed(n ast.Node) (string, bool) {
 		m.bare[n.Cond], m.steps[n.Post] = true, true
 	case *ast.SwitchStmt:
 		return m.tagged(n)
-	case *ast.TypeSwitchStmt:
-		return m.typed(n), true
-	case *ast.CommClause:
-		if n.Comm != nil {
-			return m.received(n), true
-		}
 	case *ast.IncDecStmt:
 		if !m.steps[n] {
 			other := map[token.Token]string{token.INC: "--", token.DEC: "++"}[n.Tok]
@@ -160,38 +154,6 @@ func (m *mutator) body(at, colon token.Pos, body []ast.Stmt, end token.Pos) stri
 		at = stmt.End()
 	}
 	return out + m.code(at, end) + "\n"
-}
-
-// typed writes a type switch. A case is removed by a nil in place of a value of its type.
-func (m *mutator) typed(n *ast.TypeSwitchStmt) string {
-	x := n.Assign.(*ast.AssignStmt).Rhs[0].(*ast.TypeAssertExpr).X
-	value := m.text(x)
-	out := ""
-	for _, stmt := range n.Body.List {
-		clause := stmt.(*ast.CaseClause)
-		for _, t := range clause.List {
-			value = fmt.Sprintf("mutantHide[%s](%s, %s)", m.code(t.Pos(), t.End()), m.on(t, "as a case removed"), value)
-		}
-		out += m.body(clause.Pos(), clause.Colon, clause.Body, clause.End())
-	}
-	return m.code(n.Pos(), x.Pos()) + value + m.code(x.End(), n.Body.Lbrace+1) + "\n" + out + "}"
-}
-
-// received writes a clause of a select, which a nil channel removes.
-func (m *mutator) received(n *ast.CommClause) string {
-	var channel ast.Expr
-	for c := range ast.Preorder(n.Comm) {
-		switch c := c.(type) {
-		case *ast.SendStmt:
-			channel = c.Chan
-		case *ast.UnaryExpr:
-			if channel == nil && c.Op == token.ARROW {
-				channel = c.X
-			}
-		}
-	}
-	return m.code(n.Pos(), channel.Pos()) + "mutantPick(" + m.on(n.Comm, "as a case removed") + ", nil, " + m.text(channel) + ")" +
-		m.body(channel.End(), n.Colon, n.Body, n.End())
 }
 
 func (m *mutator) binary(n *ast.BinaryExpr) (string, bool) {

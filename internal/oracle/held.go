@@ -6,10 +6,6 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
-// MayHold reports whether a world has anything that the contract does not describe, and that may hold a
-// write whose answer was lost, or end it as not found. In the documented one all of them settle.
-func MayHold(world worlds.World) bool { return world.String() != (worlds.World{}).String() }
-
 // isChange reports a capture, or a change of a pre-authorisation.
 func isChange(kind string) bool { return kind == TopUp || kind == Capture || kind == Cancellation }
 

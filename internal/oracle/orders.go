@@ -41,7 +41,6 @@ type Order struct {
 	Then      []Step    // what is done with its payment
 	Again     int       // how often the customer comes back after a decline
 
-	payable          bool // however often it is tried, it ends approved
 	faulty, crashing bool // its writes meet the world's fault, and its workers crash
 }
 
@@ -67,9 +66,9 @@ func (r *Run) drawOrders() {
 		case 2:
 			o.Method = Hold
 		}
-		outcomes, payable := drawOutcome(dice, o.Method, r.waits())
+		outcomes := drawOutcome(dice, o.Method, r.waits())
 		if dice.IntN(10) == 0 {
-			outcomes, payable = []sandbox.Outcome{sandbox.Declined([]string{"01", "05", "51", "91"}[dice.IntN(4)])}, false
+			outcomes = []sandbox.Outcome{sandbox.Declined([]string{"01", "05", "51", "91"}[dice.IntN(4)])}
 		}
 		if dice.IntN(3) == 0 {
 			o.Reference = fmt.Sprintf("Inv-%d", i+1) // the first is how others begin
@@ -80,7 +79,7 @@ func (r *Run) drawOrders() {
 		part := Step{Refund, o.Amount.Div(decimal.New(4, 0)).RoundDown(2)}
 		switch lot := dice.IntN(10); {
 		case o.Method == Hold:
-			o.Then, payable = []Step{{TopUp, part.Amount}, {Capture, o.Amount}}, false
+			o.Then = []Step{{TopUp, part.Amount}, {Capture, o.Amount}}
 			if lot < 4 {
 				o.Then[1] = Step{Cancellation, part.Amount}
 			}
@@ -91,7 +90,7 @@ func (r *Run) drawOrders() {
 		case lot == 3 && o.Method == Card:
 			o.Then = []Step{{Kind: Void}}
 		}
-		o.Again, o.payable = dice.IntN(2), payable
+		o.Again = dice.IntN(2)
 		first := i == 0 && r.opts.Faults > 0 // so that every world has its fault
 		o.faulty, o.crashing = first || dice.Float64() < r.opts.Faults/3, first || dice.Float64() < r.opts.Faults/6
 		r.Box.NextTransactionFor(o.ID, outcomes...)
@@ -101,31 +100,31 @@ func (r *Run) drawOrders() {
 
 // drawOutcome says what becomes of the first payment of an order; none is what the test
 // numbers say, which is approved. The service retries declines after the waits given.
-func drawOutcome(dice *rand.Rand, method string, waits []time.Duration) (outcomes []sandbox.Outcome, payable bool) {
+func drawOutcome(dice *rand.Rand, method string, waits []time.Duration) []sandbox.Outcome {
 	later := time.Duration(dice.IntN(24*60)) * time.Minute
 	one := func(o sandbox.Outcome) []sandbox.Outcome { return []sandbox.Outcome{o} }
 	switch lot := dice.IntN(1000); {
 	case lot < 30:
-		return one(sandbox.Declined("51")), false
+		return one(sandbox.Declined("51"))
 	case lot < 40:
-		return one(sandbox.Rejected("QA")), false
+		return one(sandbox.Rejected("QA"))
 	case lot < 80: // summary code 2
-		return one(sandbox.Erred().ThenAfter(later, sandbox.Approved())), true
+		return one(sandbox.Erred().ThenAfter(later, sandbox.Approved()))
 	case lot < 100:
-		return one(sandbox.Erred().ThenAfter(later, sandbox.Declined("05"))), false
+		return one(sandbox.Erred().ThenAfter(later, sandbox.Declined("05")))
 	case lot < 105:
-		return one(sandbox.Erred().ThenAfter(later, sandbox.Rejected("QA"))), false
+		return one(sandbox.Erred().ThenAfter(later, sandbox.Rejected("QA")))
 	case lot < 110: // nobody ever knows its outcome
-		return one(sandbox.Erred()), false
+		return one(sandbox.Erred())
 	case lot < 160 && method == Card && len(waits) < 2: // it tries nothing again
-		return one(sandbox.Declined("51")), false
+		return one(sandbox.Declined("51"))
 	case lot < 130 && method == Card: // the service tries again by itself
-		return one(sandbox.Declined("01").ThenRetried(waits[0], sandbox.Approved())), true
+		return one(sandbox.Declined("01").ThenAfter(waits[0], sandbox.Approved()))
 	case lot < 140 && method == Card:
-		return one(sandbox.Declined("01").ThenRetried(waits[0], sandbox.Declined("51"))), false
+		return one(sandbox.Declined("01").ThenAfter(waits[0], sandbox.Declined("51")))
 	case lot < 160 && method == Card: // and again
-		return one(sandbox.Declined("01").ThenRetried(waits[0], sandbox.Declined("01").ThenRetried(waits[1], sandbox.Approved()))), true
+		return one(sandbox.Declined("01").ThenAfter(waits[0], sandbox.Declined("01").ThenAfter(waits[1], sandbox.Approved())))
 	default:
-		return nil, true
+		return nil
 	}
 }

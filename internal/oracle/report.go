@@ -17,7 +17,6 @@ const (
 	NotSettled      = "held, though it could be known"
 	Broken          = "run that broke off"
 	NotTaken        = "answer that was not taken, without a fault"
-	ShowsLittle     = "run that shows little"
 )
 
 // Report is what the oracle has found.
@@ -61,7 +60,7 @@ func (r *Report) String() string {
 	w := new(strings.Builder)
 	fmt.Fprintf(w, "%d worlds, %d writes, %d must settle (%.1f %%)\n", r.Worlds, r.Writes, r.Musts, 100*float64(r.Musts)/float64(max(r.Writes, 1)))
 	fmt.Fprintln(w, "Never, in no world")
-	for _, class := range []string{ChargedTwice, Lost, WronglyReported, ChargedNotFound, NotSettled, Broken, NotTaken, ShowsLittle} {
+	for _, class := range []string{ChargedTwice, Lost, WronglyReported, ChargedNotFound, NotSettled, Broken, NotTaken} {
 		texts := slices.Sorted(slices.Values(r.Complaints[class]))
 		fmt.Fprintf(w, "  %-68s %8d\n", class, len(texts))
 		for _, text := range texts[:min(len(texts), most)] {

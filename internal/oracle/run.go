@@ -31,18 +31,13 @@ type Options struct {
 	// Orders is how many orders are to be paid, and Seed decides what happens to them.
 	Orders int
 	Seed   uint64
-	// Faults is the share of requests that meet a fault. A third of it is the share of
-	// orders that do, unless the faults are Mixed.
+	// Faults is three times the share of orders that meet the world's fault.
 	Faults float64
-	// World is what is true of the service and of the merchant's clock.
+	// World is what is true of the service and of the merchant's clock, which fault there is, and where
+	// workers crash.
 	World worlds.World
-	// Mixed makes any request meet a fault of any kind, and any worker crash, by chance. Without
-	// it the World says which fault there is, and where workers crash.
-	Mixed bool
 	// Flags are what else a program was called with, to run it again.
 	Flags string
-	// Sandbox is applied after the options of the run.
-	Sandbox []sandbox.Option
 }
 
 // String returns what is needed to run it again.
@@ -73,38 +68,21 @@ func New(opts Options) *Run {
 	dice := r.dice("begin")
 	r.begun = weeks[dice.IntN(len(weeks))].Add(time.Duration(dice.IntN(14*24*60)) * time.Minute)
 	r.clock = sandbox.NewClock(r.begun)
-	r.Box = sandbox.New(append([]sandbox.Option{
+	r.Box = sandbox.New(
 		sandbox.WithSeed(opts.Seed), opts.World.Option(), sandbox.WithClock(r.clock),
 		sandbox.WithBusiness(sandbox.DefaultBusiness, "Example Shop", sandbox.Surcharge{Scheme: "VISA", BasisPoints: 150}),
-	}, opts.Sandbox...)...)
+	)
 	return r
 }
 
 // Begin draws the orders, and lets calls fail from now on.
 func (r *Run) Begin() error {
 	r.drawOrders()
-	switch {
-	case r.opts.Faults == 0:
+	if r.opts.Faults == 0 {
 		return nil
-	case !r.opts.Mixed:
-		return r.injectWorld()
 	}
-	var certain, drawn []sandbox.Fault // each kind once, and those of the dice
-	writes := worlds.RandomFaults(r.opts.Faults)
-	for i, f := range writes {
-		f.Kind, f.Match = immediate(f.Kind), isWrite
-		certain = append(certain, sandbox.Fault{Kind: f.Kind, Nth: 1 + i*r.opts.Orders/len(writes)})
-		drawn = append(drawn, f)
-	}
-	// A look-up reads ten lists and fails if one of them does: most of them would never end.
-	for _, f := range worlds.RandomFaults(r.opts.Faults / 6) {
-		f.Kind, f.Match = immediate(f.Kind), func(request sandbox.Request) bool { return !isWrite(request) }
-		drawn = append(drawn, f)
-	}
-	return r.Box.Inject(append(certain, drawn...)...)
+	return r.injectWorld()
 }
-
-func isWrite(request sandbox.Request) bool { return request.Method != http.MethodGet }
 
 // Now is the merchant's clock.
 func (r *Run) Now() time.Time { return r.opts.World.MerchantTime(r.clock.Now(), r.begun) }
@@ -151,21 +129,14 @@ func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	alone := request.WithContext(request.Context())
 	alone.Close = true
 	answer, err := t.r.Box.HTTPClient().Transport.RoundTrip(alone)
-	switch late := t.r.hangs(request); {
+	// An answer that breaks off is late.
+	switch late := slices.Contains([]string{"hangAfterCommit", "slowBody"}, t.r.opts.World.Value(worlds.Fault)); {
 	case err != nil && late && !errors.Is(err, syscall.ECONNREFUSED):
 		return nil, fmt.Errorf("no answer: %w", os.ErrDeadlineExceeded)
 	case err == nil && late:
 		answer.Body = lateBody{answer.Body}
 	}
 	return answer, err
-}
-
-// hangs reports whether an answer that breaks off is late.
-func (r *Run) hangs(request *http.Request) bool {
-	if r.opts.Mixed {
-		return r.dice(request.URL.Path+request.Header.Get("Idempotency-Key")).IntN(8) == 0
-	}
-	return slices.Contains([]string{"hangAfterCommit", "slowBody"}, r.opts.World.Value(worlds.Fault))
 }
 
 type lateBody struct{ io.ReadCloser }
@@ -234,9 +205,6 @@ func (r *Run) injectWorld() error {
 // world's fault from then on. Where again is set, the write takes the place of one that was
 // not carried out, and all goes well.
 func (r *Run) Crashes(order, key, where string, again bool) bool {
-	if r.opts.Mixed {
-		return where != "betweenLooks" && r.opts.Faults > 0 && r.dice(key+where).IntN(25) == 0
-	}
 	o := r.Orders[slices.IndexFunc(r.Orders, func(o Order) bool { return o.ID == order })]
 	if again {
 		return false
@@ -278,7 +246,7 @@ func (r *Run) lost() func(key string) bool {
 	return func(key string) bool {
 		_, crashed := r.crashed.Load(key)
 		met, isFaulty := r.faulty.Load(key)
-		return r.opts.Mixed || crashed || isFaulty && met != 0 || formless[key]
+		return crashed || isFaulty && met != 0 || formless[key]
 	}
 }
 

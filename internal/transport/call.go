@@ -49,7 +49,7 @@ type Call struct {
 	Before func(ctx context.Context, key string) error
 	// Life is how long after Before was called an attempt may begin; 0 for no limit.
 	Life time.Duration
-	// Refusal reports whether an answer that is not in the service's own words refuses a write. A
+	// Refusal reports whether an answer that is not in the service's error body refuses a write. A
 	// panic is a no. Optional.
 	Refusal func(status int, header http.Header, body []byte) bool
 	// Begun counts the attempts for a caller without a result, after a panic. Optional.

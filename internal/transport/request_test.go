@@ -53,7 +53,7 @@ func TestAttemptsShareNothing(t *testing.T) {
 }
 
 // TestCookies: those of the caller's jar are added to those of the call, for each
-// attempt anew.
+// attempt again.
 func TestCookies(t *testing.T) {
 	for name, own := range map[string]string{"with cookies of its own": "own=1; ", "without": ""} {
 		synctest.Test(t, func(t *testing.T) {

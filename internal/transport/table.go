@@ -33,7 +33,7 @@ const (
 	Lost               Reason = "lost"                 // the connection broke or timed out after sending
 	ContextEnded       Reason = "context_ended"        // the caller's context ended after sending
 	Inconclusive       Reason = "inconclusive"         // an answer that says nothing about the request
-	Unavailable        Reason = "unavailable"          // a 503 in the service's own words: not processed
+	Unavailable        Reason = "unavailable"          // a 503 in the service's error body: not processed
 	ThreeDSNotEnabled  Reason = "three_ds_not_enabled" // the same on 3D Secure authentication
 	ThreeDSUnavailable Reason = "three_ds_unavailable" // any other 503 on 3D Secure authentication
 	RateLimited        Reason = "rate_limited"

@@ -10,6 +10,7 @@ import (
 	mathrand "math/rand/v2"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -233,14 +234,13 @@ func (x *exchange) answered(ctx context.Context, resp *http.Response, a *attempt
 	case !success:
 		r.Problem = wire.ParseErrorBody(body)
 		sent := http.Request{Header: http.Header{"Authorization": {x.authorization}}}
-		if key, _, _ := sent.BasicAuth(); key != "" {
-			r.Problem.Conceal(key)
-		}
-		if x.call.repeats(r.Problem.TraceCode) {
+		key, _, _ := sent.BasicAuth()
+		shows := func(text string) bool { return key != "" && strings.Contains(text, key) }
+		if shows(r.Problem.TraceCode) || x.call.repeats(r.Problem.TraceCode) {
 			r.Problem.TraceCode = ""
 		}
 		for i, field := range r.Problem.Fields {
-			if x.call.echoes(field.FieldName) {
+			if shows(field.FieldName) || x.call.echoes(field.FieldName) {
 				r.Problem.Fields[i].FieldName = ""
 			}
 		}
@@ -272,7 +272,7 @@ func (x *exchange) answered(ctx context.Context, resp *http.Response, a *attempt
 	x.result = r
 }
 
-// refused asks the caller whether an answer that is not in the service's own words refuses a write.
+// refused asks the caller whether an answer that is not in the service's error body refuses a write.
 // It can only if no earlier attempt may have reached the service.
 func (x *exchange) refused(resp *http.Response, body []byte) (yes bool) {
 	status, call := resp.StatusCode, &x.call

@@ -3,7 +3,6 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -31,7 +30,6 @@ func TestAttack41ManyValues(t *testing.T) {
 		err := Decode([]byte(body), into)
 		assert.Equal(t, ok, err == nil, "%.40s %d", body, len(body))
 		assert.Equal(t, ok, Unambiguous([]byte(body)) == nil)
-		require.NoError(t, json.Unmarshal([]byte(body), new(any)), "encoding/json takes it")
 	}
 	for n, ok := range map[int]bool{maxErrorValues - 3: true, maxErrorValues: false} {
 		body := fmt.Sprintf(`{"customerMessage":"c","new":%s}`, list(n, `0`))
@@ -53,7 +51,6 @@ func TestAttackRow06ShownTexts(t *testing.T) {
 	} {
 		assert.Equal(t, want, Shown(text, 64), "%q", text)
 	}
-	assert.Contains(t, strconv.Quote("card 4111 1111 1111 1111\r\n"), "4111 1111 1111 1111", "quoting falls for it")
 }
 
 // TestAttack40Depth: what nests too deeply is refused where encoding/json refuses it, and
@@ -88,11 +85,4 @@ func TestAttack33AmountsRead(t *testing.T) {
 		assert.True(t, got.IsZero(), text)
 		assert.Equal(t, errAmount, err, "the error is always the same, and repeats nothing")
 	}
-	for _, text := range []string{"NaN", "Infinity", "0x1p10"} {
-		_, err := strconv.ParseFloat(text, 64)
-		assert.NoError(t, err, "strconv falls for %s", text)
-	}
-	naive, err := strconv.ParseFloat("100000000000000001.01", 64)
-	require.NoError(t, err)
-	assert.Equal(t, "100000000000000000.00", strconv.FormatFloat(naive, 'f', 2, 64), "and loses a dollar")
 }

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"encoding"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -47,37 +46,35 @@ func withoutValue(err error) error {
 }
 
 // CheckText refuses a value with a text that is not valid UTF-8, which encoding/json would silently
-// replace. Strings, keys of maps and [json.RawMessage] are texts. Output of MarshalJSON and
-// MarshalText is not checked. It also refuses a value without end, which would exhaust the stack of
-// encoding/json. The error does not show the value.
-func CheckText(v any) error { return checkText(reflect.ValueOf(v), 0, false) }
+// replace. Strings in exported fields, keys of maps and [json.RawMessage] are texts, also of a type that
+// writes itself. It also refuses a value without end, which would exhaust the stack of encoding/json. The
+// error does not show the value.
+func CheckText(v any) error { return checkText(reflect.ValueOf(v), 0) }
 
-// checkText checks an embedded struct by its fields, whatever its methods are: they count as fields
-// of the struct around it.
-func checkText(v reflect.Value, depth int, embedded bool) error {
+func checkText(v reflect.Value, depth int) error {
 	if v.Kind() <= reflect.Complex128 { // nil, a bool or a number
 		return nil
 	}
-	t := v.Type()
-	written := writtenOf(t)
-	switch kind := t.Kind(); {
+	switch t := v.Type(); {
 	case depth > maxDepth:
 		return errNesting
-	case written.raw && kind == reflect.Slice:
+	case t == reflect.TypeFor[json.RawMessage]():
 		return refuse(!utf8.Valid(v.Bytes()))
-	case !embedded && (!written.raw && written.own || written.ownPointer && v.CanAddr()):
-		return nil
-	case kind == reflect.String:
+	case t.Kind() == reflect.String:
 		return refuse(!utf8.ValidString(v.String()))
-	case kind == reflect.Pointer || kind == reflect.Interface:
-		return checkText(v.Elem(), depth+1, embedded)
-	case kind == reflect.Map:
+	case t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface:
+		return checkText(v.Elem(), depth+1)
+	case t.Kind() == reflect.Map:
 		return checkMap(v, depth)
-	case kind == reflect.Struct:
-		return checkFields(v, written.fields, depth)
-	case (kind == reflect.Slice || kind == reflect.Array) && t.Elem().Kind() > reflect.Complex128:
+	case t.Kind() == reflect.Struct:
+		for _, field := range textFieldsOf(t) {
+			if err := checkText(v.Field(field), depth+1); err != nil {
+				return err
+			}
+		}
+	case (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && t.Elem().Kind() > reflect.Complex128:
 		for i := range v.Len() {
-			if err := checkText(v.Index(i), depth+1, false); err != nil {
+			if err := checkText(v.Index(i), depth+1); err != nil {
 				return err
 			}
 		}
@@ -98,59 +95,23 @@ func checkMap(m reflect.Value, depth int) error {
 		if err := refuse(key.Kind() == reflect.String && !utf8.ValidString(key.String())); err != nil {
 			return err
 		}
-		if err := checkText(i.Value(), depth+1, false); err != nil {
+		if err := checkText(i.Value(), depth+1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkFields(s reflect.Value, fields []textField, depth int) error {
-	for _, field := range fields {
-		if err := checkText(s.Field(field.index), depth+1, field.embedded); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// written says what encoding/json writes for a type.
-type written struct {
-	raw             bool // json.RawMessage, or a pointer to it
-	own, ownPointer bool // a method of the type, or of its pointer, writes it
-	fields          []textField
-}
-
-// textField is a field of a struct.
-type textField struct {
-	index    int
-	embedded bool
-}
-
-// writers remembers what writtenOf made.
+// textFields remembers what textFieldsOf made.
 //
 //nolint:gochecknoglobals // a memo: nothing but the time it takes depends on it
-var writers sync.Map // of *written, by reflect.Type
+var textFields sync.Map // of []int, by reflect.Type
 
-func writtenOf(t reflect.Type) *written {
-	if known, ok := writers.Load(t); ok {
-		return known.(*written)
+// textFieldsOf are the fields of a struct that may hold a text and are written.
+func textFieldsOf(t reflect.Type) (fields []int) {
+	if known, ok := textFields.Load(t); ok {
+		return known.([]int)
 	}
-	pointer := t.Kind() == reflect.Pointer
-	found := &written{raw: t == reflect.TypeFor[json.RawMessage]() || t == reflect.TypeFor[*json.RawMessage]()}
-	for _, method := range [...]reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()} {
-		found.own = found.own || t.Implements(method)
-		found.ownPointer = found.ownPointer || !pointer && reflect.PointerTo(t).Implements(method)
-	}
-	if t.Kind() == reflect.Struct {
-		found.fields = textFieldsOf(t)
-	}
-	writers.Store(t, found)
-	return found
-}
-
-func textFieldsOf(t reflect.Type) []textField {
-	var fields []textField
 	for i := range t.NumField() {
 		field := t.Field(i)
 		inner := field.Type
@@ -158,12 +119,10 @@ func textFieldsOf(t reflect.Type) []textField {
 			inner = inner.Elem()
 		}
 		part := field.Anonymous && inner.Kind() == reflect.Struct
-		tag := field.Tag.Get("json")
-		if tag == "-" || !field.IsExported() && !part || inner.Kind() <= reflect.Complex128 {
-			continue
+		if field.Tag.Get("json") != "-" && (field.IsExported() || part) && inner.Kind() > reflect.Complex128 {
+			fields = append(fields, i)
 		}
-		name, _, _ := strings.Cut(tag, ",")
-		fields = append(fields, textField{i, part && name == ""})
 	}
+	textFields.Store(t, fields)
 	return fields
 }

@@ -38,7 +38,7 @@ type ErrorBody struct {
 
 // ErrOwn is what the error of an answer matches whose body is Own, for the packages of this
 // repository.
-var ErrOwn = errors.New("in the service's own words")
+var ErrOwn = errors.New("in the service's error body")
 
 // FieldError is the error of one field, whose name may be missing. The rejected value is never
 // kept: it may be a card number.
@@ -139,18 +139,6 @@ func namesField(errs []byte) bool {
 		return Decode(item, &strict) == nil && json.Unmarshal(strict.FieldName, &name) == nil &&
 			strings.TrimSpace(name) != "" && !strings.ContainsRune(name, utf8.RuneError)
 	})
-}
-
-// Conceal drops names that contain a secret, because errors print them.
-func (b *ErrorBody) Conceal(secret string) {
-	if strings.Contains(b.TraceCode, secret) {
-		b.TraceCode = ""
-	}
-	for i, field := range b.Fields {
-		if strings.Contains(field.FieldName, secret) {
-			b.Fields[i].FieldName = ""
-		}
-	}
 }
 
 // fieldErrors reads a list of errors (objects or texts), a single one, or an object of messages by

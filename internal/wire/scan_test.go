@@ -49,7 +49,6 @@ func TestAttack35DuplicatedMembers(t *testing.T) {
 		} else {
 			assert.NoError(t, err, body)
 		}
-		assert.True(t, json.Valid([]byte(body)), "encoding/json takes all of them: %s", body)
 	}
 }
 

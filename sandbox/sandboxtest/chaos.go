@@ -39,11 +39,6 @@ type ChaosOptions struct {
 	// returns. A week passes meanwhile: now is the sandbox's time, which is ahead of package
 	// time. Optional.
 	Settle func(ctx context.Context, client *quickstream.Client, order string, now time.Time) error
-	// World is the world of the service, and of the merchant's clock, which gives the now of
-	// Settle. The zero value is the default world. In other worlds an order may end unknown
-	// although it was charged, because no merchant can know better, and declines have codes
-	// that the service may retry by itself.
-	World worlds.World
 	// Sandbox and Client are added to the options of Chaos. The sandbox has no TokenQuota,
 	// because most orders of a merchant that creates a token for each would otherwise end
 	// before their payment. The client has short waits and time limits, for tests outside
@@ -69,7 +64,6 @@ func Chaos(t testing.TB, opts ChaosOptions, pay func(ctx context.Context, client
 	c.box = sandbox.New(append([]sandbox.Option{
 		sandbox.WithSeed(opts.Seed),
 		sandbox.WithClock(c.clock),
-		opts.World.Option(),
 		sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 0 }),
 	}, opts.Sandbox...)...)
 	defer c.box.Close()
@@ -78,14 +72,14 @@ func Chaos(t testing.TB, opts ChaosOptions, pay func(ctx context.Context, client
 		quickstream.WithRetryWait(time.Millisecond, 5*time.Millisecond),
 	}, opts.Client...)...)
 	c.drawOutcomes()
-	if err := c.box.Inject(append(opts.World.Faults("POST /transactions"), worlds.RandomFaults(opts.Faults)...)...); err != nil {
+	if err := c.box.Inject(worlds.RandomFaults(opts.Faults)...); err != nil {
 		t.Fatal(err)
 	}
 
 	c.each(func(i int) { c.words[i] = pay(c.ctx, c.client, order(i)) })
 	c.box.ClearFaults()
-	asked := c.settle()
-	c.judge(t, asked)
+	c.settle()
+	c.judge(t)
 }
 
 func (o ChaosOptions) orDefaults() ChaosOptions {
@@ -116,9 +110,6 @@ type chaos struct {
 	words  []error // results of pay and Settle, by order
 }
 
-// inDefaultWorld reports whether all draws can be known to the merchant.
-func (o ChaosOptions) inDefaultWorld() bool { return o.World.String() == worlds.World{}.String() }
-
 func order(i int) string { return fmt.Sprintf("CHAOS-%05d", i+1) }
 
 // drawOutcomes draws, from the seed alone, the orders that are declined or erred.
@@ -129,13 +120,9 @@ func (c *chaos) drawOutcomes() {
 		if dice.IntN(2) == 0 {
 			end = sandbox.Declined("05")
 		}
-		code := "51"
-		if !c.opts.inDefaultWorld() {
-			code = []string{"01", "05", "51", "91"}[dice.IntN(4)]
-		}
 		switch {
 		case lot < c.opts.Declined:
-			c.box.NextTransactionFor(order(i), sandbox.Declined(code))
+			c.box.NextTransactionFor(order(i), sandbox.Declined("51"))
 		case lot < c.opts.Declined+c.opts.Erred:
 			c.box.NextTransactionFor(order(i), sandbox.Erred().ThenAfter(after, end))
 		}
@@ -161,40 +148,33 @@ func (c *chaos) each(do func(i int)) {
 }
 
 // settle lets a week pass, in growing steps, and calls Settle at each of them for the orders
-// that are unknown. It returns the number of calls.
-func (c *chaos) settle() (asked int) {
+// that are unknown.
+func (c *chaos) settle() {
 	const week, longest = 7 * 24 * time.Hour, 3 * time.Hour
-	begun := c.box.Now()
-	var asking sync.Mutex
 	for step, passed := 5*time.Second, time.Duration(0); passed < week; step = min(2*step, longest) {
 		passed += step
 		if c.box.Drain(c.ctx) != nil { // the caller has given up
-			return asked
+			return
 		}
 		c.clock.Advance(step)
 		if c.opts.Settle == nil {
 			continue
 		}
 		c.each(func(i int) {
-			if !isUnknown(c.words[i]) {
-				return
+			if isUnknown(c.words[i]) {
+				c.words[i] = c.opts.Settle(c.ctx, c.client, order(i), c.box.Now())
 			}
-			c.words[i] = c.opts.Settle(c.ctx, c.client, order(i), c.opts.World.MerchantTime(c.box.Now(), begun))
-			asking.Lock()
-			defer asking.Unlock()
-			asked++
 		})
 	}
-	return asked
 }
 
 // mostFailures is the largest number of orders that are reported one by one.
 const mostFailures = 10
 
 // judge compares the merchant's results with the ledger.
-func (c *chaos) judge(t testing.TB, asked int) {
+func (c *chaos) judge(t testing.TB) {
 	t.Helper()
-	ledger := byOrder(c.box.Ledger())
+	ledger := c.box.Ledger()
 	missing := c.withoutPayment(ledger)
 	if len(missing) == c.opts.Orders {
 		t.Errorf("chaos (seed %d): nothing was paid for any order; is the order the CustomerReferenceNumber? The merchant's last word on %s: %s",
@@ -207,7 +187,7 @@ func (c *chaos) judge(t testing.TB, asked int) {
 	}
 	var failures, paid, unpaid, unknown int
 	for i, word := range c.words {
-		entries := ledger[order(i)]
+		entries := ledger.Order(order(i))
 		charged := entries.Charged(order(i))
 		switch {
 		case word == nil:
@@ -228,14 +208,14 @@ func (c *chaos) judge(t testing.TB, asked int) {
 	if failures > mostFailures {
 		t.Errorf("chaos (seed %d): %d orders failed altogether", c.opts.Seed, failures)
 	}
-	t.Logf("chaos: seed %d, %d orders: %d paid, %d not paid, %d unknown; asked %d times to settle; faults: %s",
-		c.opts.Seed, c.opts.Orders, paid, unpaid, unknown, asked, counts(c.box.FaultCounts()))
+	t.Logf("chaos: seed %d, %d orders: %d paid, %d not paid, %d unknown; faults: %s",
+		c.opts.Seed, c.opts.Orders, paid, unpaid, unknown, counts(c.box.FaultCounts()))
 }
 
 // withoutPayment returns the orders that are not in the ledger.
-func (c *chaos) withoutPayment(ledger map[string]sandbox.Ledger) (missing []int) {
+func (c *chaos) withoutPayment(ledger sandbox.Ledger) (missing []int) {
 	for i := range c.words {
-		if len(ledger[order(i)]) == 0 {
+		if len(ledger.Order(order(i))) == 0 {
 			missing = append(missing, i)
 		}
 	}
@@ -248,7 +228,7 @@ func (c *chaos) fault(word error, charged int) string {
 	switch {
 	case charged > 1:
 		return fmt.Sprintf("was charged %d times", charged)
-	case charged == 1 && unknown && c.opts.Settle != nil && c.opts.inDefaultWorld():
+	case charged == 1 && unknown && c.opts.Settle != nil:
 		return "was charged and is lost: the merchant still does not know after a week without faults"
 	case charged == 1 && word != nil && !unknown:
 		return "was charged, and the merchant said that it was not"
@@ -257,21 +237,6 @@ func (c *chaos) fault(word error, charged int) string {
 	default:
 		return ""
 	}
-}
-
-// byOrder groups the ledger by order, with the transactions that refer to its entries.
-func byOrder(all sandbox.Ledger) map[string]sandbox.Ledger {
-	orders := make(map[string]sandbox.Ledger)
-	of := make(map[string]string, len(all)) // by receipt
-	for _, e := range all {
-		name := strings.ToUpper(e.CustomerReferenceNumber)
-		if original := of[e.OriginalReceipt]; original != "" {
-			name = original
-		}
-		of[e.Receipt] = name
-		orders[name] = append(orders[name], e)
-	}
-	return orders
 }
 
 // requests returns the requests that name an order, one of its references or of its receipts.

@@ -125,42 +125,6 @@ func TestChaosPassesTheCarefulMerchant(t *testing.T) {
 		require.Len(t, r.logs, 1)
 		assert.Contains(t, r.logs[0], "20 orders: 20 paid, 0 not paid, 0 unknown")
 	})
-	t.Run("waiting for days by itself", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			sandboxtest.Chaos(t, sandboxtest.ChaosOptions{Orders: 40, Workers: 40}, func(ctx context.Context, client *quickstream.Client, order string) error {
-				shop := &carefulShop{}
-				err := shop.pay(ctx, client, order)
-				if !errors.Is(err, quickstream.ErrOutcomeUnknown) {
-					return err
-				}
-				for !shop.load(order).Status.Final() {
-					<-time.After(time.Until(shop.load(order).NextLook))
-					err = shop.settle(ctx, client, order, time.Now())
-				}
-				return err
-			})
-		})
-	})
-}
-
-// TestEqualPaymentsOfADay has a thousand payments of one amount and one card on a day. One in
-// ten has no answer: all of these settle, and no person has to look at any.
-func TestEqualPaymentsOfADay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		shop := &carefulShop{}
-		r := &recorder{TB: t}
-		sandboxtest.Chaos(r, sandboxtest.ChaosOptions{
-			Orders: 1000, Faults: 0.1, Declined: -1, Erred: -1, Settle: shop.settle, Client: []quickstream.ClientOption{quickstream.WithoutResend()},
-		}, shop.pay)
-		assert.Empty(t, r.failures)
-		ends := make(map[resolve.Status]int)
-		for _, state := range shop.states {
-			ends[state.Status]++
-		}
-		assert.Greater(t, ends[resolve.StatusSettled], 20)
-		assert.Greater(t, ends[resolve.StatusNotFound], 10)
-		assert.Len(t, ends, 2, "%v", ends)
-	})
 }
 
 // TestChaosCatches checks that each of the usual mistakes fails, and with which text.
@@ -177,13 +141,6 @@ func TestChaosCatches(t *testing.T) {
 			}
 			return err
 		}, "was charged 2 times"},
-		"a time-out is a failure, and another card is taken": {func(ctx context.Context, client *quickstream.Client, order string) error {
-			_, err := client.Transactions.Pay(ctx, params(order))
-			if err != nil {
-				_, err = client.Transactions.Pay(ctx, params(order))
-			}
-			return err
-		}, "was charged 2 times"},
 		"the refusal of a later attempt is believed": {func(ctx context.Context, client *quickstream.Client, order string) error {
 			_, err := client.Transactions.Pay(ctx, params(order))
 			if lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); ok {
@@ -192,13 +149,6 @@ func TestChaosCatches(t *testing.T) {
 				}
 			}
 			return err
-		}, "was charged, and the merchant said that it was not"},
-		"unknown is taken for not paid": {func(ctx context.Context, client *quickstream.Client, order string) error {
-			_, err := client.Transactions.Pay(ctx, params(order))
-			if err != nil {
-				return errors.New("please try again") // does not say that the outcome is unknown
-			}
-			return nil
 		}, "was charged, and the merchant said that it was not"},
 		"unknown is taken for paid": {func(ctx context.Context, client *quickstream.Client, order string) error {
 			_, err := client.Transactions.Pay(ctx, params(order))
@@ -242,8 +192,8 @@ func TestChaosCatches(t *testing.T) {
 	})
 }
 
-// TestChaosWithTokens pays each order with its own single-use token.
-func TestChaosWithTokens(t *testing.T) {
+// TestChaosSaysWhatLittleItShows: most orders end before their payment, for want of a token.
+func TestChaosSaysWhatLittleItShows(t *testing.T) {
 	byToken := func(ctx context.Context, client *quickstream.Client, order string) error {
 		p := params(order)
 		token, err := client.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{
@@ -256,29 +206,13 @@ func TestChaosWithTokens(t *testing.T) {
 		_, err = client.Transactions.Pay(ctx, p)
 		return err
 	}
-	run := func(t *testing.T, opts ...sandbox.Option) (r *recorder) {
-		t.Helper()
-		synctest.Test(t, func(t *testing.T) {
-			r = &recorder{TB: t}
-			sandboxtest.Chaos(r, sandboxtest.ChaosOptions{Faults: -1, Declined: -1, Erred: -1, Sandbox: opts}, byToken)
-		})
-		return r
-	}
-	t.Run("no quota", func(t *testing.T) {
-		r := run(t)
-		assert.Empty(t, r.failures)
-		assert.Contains(t, r.logs[0], "200 orders: 200 paid, 0 not paid, 0 unknown")
-	})
-	t.Run("the caller's quota", func(t *testing.T) {
-		r := run(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 20 }))
+	synctest.Test(t, func(t *testing.T) {
+		few := sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 20 })
+		r := &recorder{TB: t}
+		sandboxtest.Chaos(r, sandboxtest.ChaosOptions{Faults: -1, Declined: -1, Erred: -1, Sandbox: []sandbox.Option{few}}, byToken)
 		require.Len(t, r.failures, 1)
 		assert.Contains(t, r.failures[0], "only 20 of 200 orders reached the service as a payment")
-		assert.Contains(t, r.failures[0], "not paid: ")
 		assert.Contains(t, r.failures[0], "429")
-		t.Log(r.failures[0])
-	})
-	t.Run("half of the orders are enough", func(t *testing.T) {
-		assert.Empty(t, run(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.TokenQuota = 100 })).failures)
 	})
 }
 

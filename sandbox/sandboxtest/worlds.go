@@ -1,6 +1,7 @@
 package sandboxtest
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"testing"
@@ -20,9 +21,8 @@ type WorldsOptions struct {
 	// Only is the one world to run, as a failed subtest has printed it. Empty runs N worlds.
 	Only string
 	// Operation is the operation whose first call meets the world's fault; empty is "POST
-	// /transactions". NoFaults leaves out faults.
+	// /transactions".
 	Operation string
-	NoFaults  bool
 	// Sandbox and Client are added to the options of Worlds.
 	Sandbox []sandbox.Option
 	Client  []quickstream.ClientOption
@@ -80,14 +80,8 @@ func (o WorldsOptions) run(t *testing.T, world worlds.World) Run {
 	t.Helper()
 	box := sandbox.New(append([]sandbox.Option{sandbox.WithSeed(o.Seed), world.Option()}, o.Sandbox...)...)
 	t.Cleanup(box.Close)
-	operation := o.Operation
-	if operation == "" {
-		operation = "POST /transactions"
-	}
-	if !o.NoFaults {
-		if err := box.Inject(world.Faults(operation)...); err != nil {
-			t.Fatal(err)
-		}
+	if err := box.Inject(world.Faults(cmp.Or(o.Operation, "POST /transactions"))...); err != nil {
+		t.Fatal(err)
 	}
 	return Run{World: world, Box: box, Client: Client(t, box, o.Client...)}
 }

@@ -54,7 +54,7 @@ func run(ctx context.Context) error {
 	if err := box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement); err != nil { // in the payer's banking app
 		return err
 	}
-	agreement, err = client.PayTo.Get(ctx, agreement.AgreementToken) // when a notification says so
+	agreement, err = client.PayTo.Get(ctx, agreement.AgreementToken) // when a notification tells you
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,6 @@ var composed = map[string]string{
 	"PayTo.Resume":             "PayTo.List",
 	"PayTo.ResumeChange":       "PayTo.Get",
 	"Customers.GetByNumber":    "Customers.List",
-	"PaymentFiles.Wait":        "PaymentFiles.Get",
 	"Transactions.AwaitReport": "Transactions.DownloadReport",
 	"Transactions.Resume":      "Transactions.Get, ByReference and Refunds",
 	"Transactions.Submit":      "the method that made the intent",
@@ -121,7 +120,6 @@ func (r *run) plain(op *Operation, method string) (any, error) {
 		default:
 			params := reflect.New(kind).Elem()
 			r.set(params, place{path: kind.Name()})
-			r.note(params)
 			args = append(args, params)
 		}
 	}

@@ -287,7 +287,7 @@ func newRun(t testing.TB) (*run, *capture, map[string][]answer) {
 		t.Fatal(err)
 	}
 	r := &run{
-		ctx: t.Context(), client: client, values: &values{source: readSource(t), fields: map[string]bool{}},
+		ctx: t.Context(), client: client, values: &values{constants: constants(t)},
 		agreement: new(quickstream.Agreement), transaction: new(quickstream.Transaction),
 	}
 	if err := errors.Join(
@@ -319,7 +319,7 @@ type exchange struct {
 }
 
 // everyCall makes every call of the client, once for each documented success.
-func everyCall(t testing.TB) (*run, []exchange) {
+func everyCall(t testing.TB) []exchange {
 	t.Helper()
 	r, c, all := newRun(t)
 	var made []exchange
@@ -345,5 +345,5 @@ func everyCall(t testing.TB) (*run, []exchange) {
 		slices.Sort(r.problems)
 		t.Errorf("fields without a value: %v", slices.Compact(r.problems))
 	}
-	return r, made
+	return made
 }

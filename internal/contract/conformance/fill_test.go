@@ -55,12 +55,9 @@ var numbers = map[string]int64{
 
 // values fills parameters, and remembers what it filled them with.
 type values struct {
-	source source
-	next   int
-	// fields are the fields of every struct that was met, and whether one was
-	// ever sent with a value.
-	fields map[string]bool
-	// from says which field a value is from. It is begun anew with every call.
+	constants map[string][]string // of enumerations
+	next      int
+	// from says which field a value is from. It is begun again with every call.
 	from map[string]string
 	// problems are fields that nothing here knows a value for.
 	problems []string
@@ -85,7 +82,6 @@ func refill[T any](v *values, params *T, edits ...func(*T)) {
 	for _, edit := range edits {
 		edit(params)
 	}
-	v.note(root)
 }
 
 func (v *values) set(at reflect.Value, p place) {
@@ -138,7 +134,7 @@ func (v *values) set(at reflect.Value, p place) {
 			at.SetString("01")
 		} else if at.Type() == reflect.TypeFor[string]() {
 			at.SetString(v.text(p))
-		} else if known := v.source.constants[at.Type().Name()]; len(known) > 0 {
+		} else if known := v.constants[at.Type().Name()]; len(known) > 0 {
 			at.SetString(known[0])
 		} else {
 			v.problems = append(v.problems, p.path+" is a "+at.Type().Name()+", which has no constants")
@@ -168,22 +164,4 @@ func (v *values) text(p place) string {
 	}
 	v.from[text] = p.path
 	return text
-}
-
-// note remembers which fields have a value now.
-func (v *values) note(at reflect.Value) {
-	switch at.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if !at.IsNil() && !isModel(at.Type()) {
-			v.note(at.Elem())
-		}
-	case reflect.Struct:
-		for i := range at.NumField() {
-			if f := at.Type().Field(i); f.IsExported() && strings.HasSuffix(at.Type().PkgPath(), "/quickstream") {
-				name := at.Type().Name() + "." + f.Name
-				v.fields[name] = v.fields[name] || !at.Field(i).IsZero()
-				v.note(at.Field(i))
-			}
-		}
-	}
 }

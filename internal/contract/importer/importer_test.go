@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -43,9 +42,8 @@ func TestImporter(t *testing.T) {
 
 	t.Setenv("GOSUMDB", "off") // there is no go.sum with the hashes
 	run = goCommand(t, proxy, t.TempDir())
-	out, want := run("run", core+"/cmd/quickstream-sandbox@"+version, "-version"), "quickstream-sandbox "+version+" "+runtime.Version()+"\n"
-	if out != want {
-		t.Errorf("the command printed %q, want %q", out, want)
+	if out := run("run", core+"/cmd/quickstream-sandbox@"+version, "-help"); !strings.Contains(out, "-secret-key") {
+		t.Errorf("the command printed %q", out)
 	}
 }
 

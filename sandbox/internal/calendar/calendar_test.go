@@ -31,20 +31,3 @@ func TestSydneyRuleAgreesWithTheDatabase(t *testing.T) {
 		assert.Equal(t, at.In(zone).Format(time.RFC3339), calendar.Sydney(at).Format(time.RFC3339))
 	}
 }
-
-func TestNationalHolidays(t *testing.T) {
-	for year, want := range map[int][]string{
-		2024: {"01-01", "01-26", "03-29", "04-01", "04-25", "12-25", "12-26"},
-		2026: {"01-01", "01-26", "04-03", "04-06", "04-25", "12-25", "12-26", "12-28"},
-		2027: {"01-01", "01-26", "03-26", "03-29", "04-25", "12-25", "12-26", "12-27", "12-28"},
-		2028: {"01-01", "01-03", "01-26", "04-14", "04-17", "04-25", "12-25", "12-26"},
-	} {
-		var got []string
-		for day := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC); day.Year() == year; day = day.AddDate(0, 0, 1) {
-			if calendar.IsNationalHoliday(day) {
-				got = append(got, day.Format("01-02"))
-			}
-		}
-		assert.Equal(t, want, got, year)
-	}
-}

@@ -83,13 +83,6 @@ func (l *Listener) Drain(ctx context.Context) error {
 	}
 }
 
-// Abandoned returns the number of connections that the client has closed and the server has not.
-func (l *Listener) Abandoned() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.abandoned
-}
-
 // ConnectionRefused is the error of a dial to a port on which nothing listens.
 func ConnectionRefused() error {
 	return &net.OpError{Op: "dial", Net: "tcp", Addr: addr{}, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}

@@ -22,6 +22,7 @@
 package worlds
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -39,8 +40,7 @@ import (
 // The zero World has the default of each dimension. A world prints as its differences
 // from that.
 type World struct {
-	dimensions []dimension
-	choice     []int // by dimension; empty in the zero World
+	differs map[string]string // by dimension; no defaults
 }
 
 // dimension is one open question with its possible values, the default first.
@@ -78,7 +78,9 @@ func Generate(seed uint64, n int) iter.Seq[World] {
 			case made == 0:
 				cover.mark(choice)
 			case made == 1:
-				choice = Unkind().choice
+				for i, d := range all {
+					choice[i] = max(slices.Index(d.values, d.hardest), 0)
+				}
 				cover.mark(choice)
 			default:
 				if choice = cover.next(); choice == nil && n <= 0 {
@@ -88,20 +90,29 @@ func Generate(seed uint64, n int) iter.Seq[World] {
 					choice = drawn(sizes, dice)
 				}
 			}
-			if !yield(World{all, choice}) {
+			w := World{map[string]string{}}
+			for i, d := range all {
+				w.set(d, d.values[choice[i]])
+			}
+			if !yield(w) {
 				return
 			}
 		}
 	}
 }
 
+func (w World) set(d dimension, value string) {
+	if delete(w.differs, d.name); value != d.values[0] {
+		w.differs[d.name] = value
+	}
+}
+
 // Unkind returns the world with the hardest value of each assumption, as [sandbox.Unkind] has it,
 // and without a fault. [Parse] takes the word unkind for it.
 func Unkind() World {
-	w := World{dimensions: dimensions()}
-	w.choice = make([]int, len(w.dimensions))
-	for i, d := range w.dimensions {
-		w.choice[i] = max(slices.Index(d.values, d.hardest), 0)
+	w := World{map[string]string{}}
+	for _, d := range assumed() {
+		w.set(d, d.hardest)
 	}
 	return w
 }
@@ -117,13 +128,9 @@ func drawn(sizes []int, dice *rand.Rand) []int {
 // Value returns the world's value of a dimension, such as LookupLag or [Fault], and the
 // empty text if there is no such dimension.
 func (w World) Value(name string) string {
-	if w.choice == nil {
-		w.dimensions = dimensions()
-		w.choice = make([]int, len(w.dimensions))
-	}
-	for i, d := range w.dimensions {
+	for _, d := range dimensions() {
 		if d.name == name {
-			return d.values[w.choice[i]]
+			return cmp.Or(w.differs[name], d.values[0])
 		}
 	}
 	return ""
@@ -136,9 +143,9 @@ const defaultWorld, unkindWorld = "default", "unkind"
 // Fault=lostAfterCommit", or "default". [Parse] reads it.
 func (w World) String() string {
 	var words []string
-	for i, v := range w.choice {
-		if d := w.dimensions[i]; v != 0 {
-			words = append(words, d.name+"="+d.values[v])
+	for _, d := range dimensions() {
+		if v := w.differs[d.name]; v != "" {
+			words = append(words, d.name+"="+v)
 		}
 	}
 	if len(words) == 0 {
@@ -151,7 +158,7 @@ func (w World) String() string {
 // follow the word unkind, and then are differences from that world.
 func Parse(text string) (World, error) {
 	all := dimensions()
-	w := World{all, make([]int, len(all))}
+	w := World{map[string]string{}}
 	words := strings.Fields(text)
 	if len(words) > 0 && words[0] == unkindWorld {
 		w, words = Unkind(), words[1:]
@@ -164,11 +171,10 @@ func Parse(text string) (World, error) {
 		if i < 0 {
 			return World{}, fmt.Errorf("worlds: no dimension %q", name)
 		}
-		v := slices.Index(all[i].values, value)
-		if v < 0 {
+		if !slices.Contains(all[i].values, value) {
 			return World{}, fmt.Errorf("worlds: dimension %s has no value %q; it has %s", name, value, strings.Join(all[i].values, ", "))
 		}
-		w.choice[i] = v
+		w.set(all[i], value)
 	}
 	return w, nil
 }
@@ -178,10 +184,8 @@ func Parse(text string) (World, error) {
 // their default in it.
 func (w World) Option() sandbox.Option {
 	return sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
-		for i, d := range assumed() {
-			if w.choice != nil && w.choice[i] != 0 {
-				_ = a.Set(d.name, d.values[w.choice[i]]) // a test sets each value
-			}
+		for name, value := range w.differs {
+			_ = a.Set(name, value) // the others are the merchant's; a test sets each value
 		}
 	})
 }

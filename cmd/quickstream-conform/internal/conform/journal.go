@@ -60,10 +60,10 @@ func openJournal(path, host string, now time.Time) (*journal, error) {
 	}
 	old := &journal{path: path}
 	if err := json.Unmarshal(raw, old); err != nil || old.Format != journalFormat {
-		return nil, errors.New("conform: the journal cannot be read; move it away to begin anew")
+		return nil, errors.New("conform: the journal cannot be read; move it away to begin again")
 	}
 	if old.Host != host {
-		return nil, errors.New("conform: the journal is of another host; move it away to begin anew")
+		return nil, errors.New("conform: the journal is of another host; move it away to begin again")
 	}
 	return old, nil
 }

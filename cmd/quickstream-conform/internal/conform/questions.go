@@ -3,8 +3,6 @@ package conform
 import (
 	"slices"
 	"time"
-
-	"github.com/quickstream-go/quickstream/sandbox"
 )
 
 // question is a row of the table: its assumption, how it is answered, and when.
@@ -94,8 +92,8 @@ func (s *session) answered(name string, r result) {
 
 // report is what has been found, in the order of the table, and why the rest is open.
 func (s *session) report() Report {
-	f := sandbox.Facility{
-		Format: sandbox.FacilityFormat, Host: s.base.Hostname(), Seen: time.Now().UTC(), Tool: version(), SignatureScheme: s.scheme,
+	f := Facility{
+		Format: 1, Host: s.base.Hostname(), Seen: time.Now().UTC(), Tool: version(), SignatureScheme: s.scheme,
 	}
 	for _, q := range questions() {
 		r, at := s.results[q.name], s.seen[q.name]
@@ -105,7 +103,7 @@ func (s *session) report() Report {
 				r = open("the 200 requests for questions are used up")
 			}
 		}
-		f.Findings = append(f.Findings, sandbox.FacilityFinding{Name: q.name, Value: r.value, Other: r.other, Open: r.open, How: q.how, At: at})
+		f.Findings = append(f.Findings, Finding{Name: q.name, Value: r.value, Other: r.other, Open: r.open, How: q.how, At: at})
 	}
 	return Report{Facility: f}
 }

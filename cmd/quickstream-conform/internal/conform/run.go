@@ -6,13 +6,34 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/quickstream-go/quickstream/sandbox"
 )
+
+// Facility is what was observed of a facility of the real service: the content of facility.json, which
+// sandbox.ReadFacility reads. It holds no key, no identifier and no personal data.
+type Facility struct {
+	Format   int       `json:"format"` // of the file: 1
+	Host     string    `json:"host"`
+	Seen     time.Time `json:"seen"`
+	Tool     string    `json:"tool"` // version of the program that wrote it
+	Findings []Finding `json:"findings"`
+	// SignatureScheme is how notifications are signed; "none fits" if no plausible scheme does; empty if
+	// that was not asked.
+	SignatureScheme string `json:"signatureScheme,omitempty"`
+}
+
+// Finding is what was found about one assumption. Exactly one of Value, Other and Open is set.
+type Finding struct {
+	Name  string    `json:"name"`            // of the assumption
+	Value string    `json:"value,omitempty"` // as the assumption has it
+	Other string    `json:"other,omitempty"` // what the facility does, if no value of the assumption is that
+	Open  string    `json:"open,omitempty"`  // why nothing is known
+	How   string    `json:"how"`             // what was done to find out
+	At    time.Time `json:"at"`
+}
 
 // Report is what a run has found.
 type Report struct {
-	sandbox.Facility
+	Facility
 	Requests int
 	// Left is what has not been undone yet, by the references that the run gave it: [Clean] does it.
 	Left []string

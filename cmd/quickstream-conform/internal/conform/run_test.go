@@ -195,9 +195,9 @@ func (strange) Verify(string, []byte, []string) bool { return false }
 // The report says what differs, what holds and what is open, and holds no identifier.
 func TestReport(t *testing.T) {
 	t.Parallel()
-	report := conform.Report{Requests: 12, Left: []string{"payment with paymentReferenceNumber R"}, Facility: sandbox.Facility{
+	report := conform.Report{Requests: 12, Left: []string{"payment with paymentReferenceNumber R"}, Facility: conform.Facility{
 		Format: 1, Host: "localhost", Tool: "v1", SignatureScheme: "none fits",
-		Findings: []sandbox.FacilityFinding{
+		Findings: []conform.Finding{
 			{Name: "CutOffHour", Value: "20", How: "samples"}, {Name: "LookupLag", Value: "0s"}, {Name: "StatusForm", Other: "00|00"}, {Name: "KeyMismatch", Open: "refused"},
 		},
 	}}

@@ -143,8 +143,8 @@ func TestHiddenWorlds(t *testing.T) {
 	assert.Less(t, 6*open, answers)
 }
 
-func findings(r conform.Report) map[string]sandbox.FacilityFinding {
-	found := map[string]sandbox.FacilityFinding{}
+func findings(r conform.Report) map[string]conform.Finding {
+	found := map[string]conform.Finding{}
 	for _, f := range r.Findings {
 		found[f.Name] = f
 	}

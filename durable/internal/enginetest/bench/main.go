@@ -153,6 +153,10 @@ func measure(ctx context.Context, name string, db *sql.DB, store durable.Databas
 		return err
 	}
 	defer func() { _ = engine.Stop(ctx) }()
+	used := processor()
+	begun := time.Now()
+	<-time.After(idle)
+	fmt.Printf("%s: idle: %.1f %% of a core, the service's with it\n", name, 100*(processor()-used).Seconds()/time.Since(begun).Seconds())
 	for _, callers := range []int{1, 16, 64} {
 		settled, waits, err := rate(callers, 5*time.Second, func() error {
 			id, err := pay()
@@ -166,10 +170,6 @@ func measure(ctx context.Context, name string, db *sql.DB, store durable.Databas
 		}
 		fmt.Printf("%s: %d callers: settled %.0f/s, p50 %s, p99 %s\n", name, callers, settled, waits[len(waits)/2].Round(time.Millisecond), waits[len(waits)*99/100].Round(time.Millisecond))
 	}
-	used := processor()
-	begun := time.Now()
-	<-time.After(idle)
-	fmt.Printf("%s: idle: %.1f %% of a core, the service's with it\n", name, 100*(processor()-used).Seconds()/time.Since(begun).Seconds())
 	begun = time.Now()
 	if _, err := engine.Health(ctx); err != nil {
 		return err
@@ -179,7 +179,7 @@ func measure(ctx context.Context, name string, db *sql.DB, store durable.Databas
 }
 
 // idle is how long an engine is watched that has nothing to do.
-const idle = 5 * time.Second
+const idle = 30 * time.Second
 
 // processor is how long this process has computed.
 func processor() time.Duration {

@@ -89,7 +89,7 @@ func startSandbox(t *testing.T) (page string, client *quickstream.Client) {
 	require.NoError(t, err, "%s", built)
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(receiver.Close)
-	command := exec.CommandContext(t.Context(), program, "-addr", "127.0.0.1:0", "-world", "plain", "-quiet", "-webhook", receiver.URL) // until the test ends
+	command := exec.CommandContext(t.Context(), program, "-addr", "127.0.0.1:0", "-world", "plain", "-webhook", receiver.URL) // until the test ends
 	out, err := command.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, command.Start())

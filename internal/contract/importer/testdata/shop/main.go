@@ -18,31 +18,19 @@ import (
 func main() {
 	box := sandbox.New()
 	defer box.Close()
-	keys := box.Keys()
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{
-		Secret: quickstream.NewSecretKey(keys.Secret), Publishable: quickstream.NewPublishableKey(keys.Publishable),
-	}, quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithSupplierBusinessCode(sandbox.DefaultBusiness))
-	if err != nil {
-		log.Fatal(err)
-	}
-	token, err := client.SingleUseTokens.Create(context.Background(), quickstream.CreateSingleUseTokenParams{
-		Account: quickstream.CardDetails{
-			CardholderName: "Ann Example", CardNumber: quickstream.NewSecret("4242424242424242"),
-			Expiry: quickstream.YearMonth{Year: time.Now().Year() + 2, Month: time.June}, CVN: quickstream.NewSecret("123"),
-		},
-	})
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{Secret: quickstream.NewSecretKey(box.Keys().Secret)},
+		quickstream.WithHTTPClient(box.HTTPClient()))
 	if err != nil {
 		log.Fatal(err)
 	}
 	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
-		Source:                  quickstream.FromSingleUseToken(token.SingleUseTokenID, quickstream.AccountTypeCreditCard),
-		PrincipalAmount:         decimal.RequireFromString("49.95"),
-		Currency:                quickstream.CurrencyAUD,
-		ECI:                     quickstream.ECIInternet,
-		IPAddress:               netip.MustParseAddr("203.0.113.10"),
-		StoredCredential:        &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
-		CustomerReferenceNumber: "ORDER-1",
-		PaymentReferenceNumber:  "ORDER-1-1",
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		Source: quickstream.FromCard(quickstream.CardDetails{
+			CardholderName: "Ann Example", CardNumber: quickstream.NewSecret("4242424242424242"),
+			Expiry: quickstream.YearMonth{Year: time.Now().Year() + 2, Month: time.June}, CVN: quickstream.NewSecret("123"),
+		}),
+		PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
+		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.10"),
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -1,4 +1,4 @@
-package exhaustive_test
+package walk_test
 
 import (
 	"go/ast"
@@ -133,7 +133,7 @@ func inject(t *testing.T, box *sandbox.Sandbox, operation string, letters []lett
 // not forgotten here.
 func kindsOfFault(t *testing.T) []string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../faults.go", nil, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), "../../sandbox/faults.go", nil, parser.SkipObjectResolution)
 	require.NoError(t, err)
 	names := []string{string(sandbox.DuplicateMembers)}
 	isA := func(expr ast.Expr, name string) bool {

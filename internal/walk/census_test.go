@@ -1,17 +1,14 @@
-package exhaustive_test
+package walk_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/internal/transport"
@@ -22,8 +19,6 @@ import (
 // census counts what occurred on all ways.
 type census struct {
 	mu     sync.Mutex
-	ways   map[string]int // by group
-	states map[string]int
 	faults map[string]int
 	moves  map[move]int
 	cells  map[meeting]int
@@ -45,7 +40,7 @@ type (
 )
 
 func newCensus() *census {
-	return &census{ways: map[string]int{}, states: map[string]int{}, faults: map[string]int{}, moves: map[move]int{}, cells: map[meeting]int{}}
+	return &census{faults: map[string]int{}, moves: map[move]int{}, cells: map[meeting]int{}}
 }
 
 func (c *census) moved(from, to resolve.Case) {
@@ -62,37 +57,20 @@ func (c *census) met(write string, reason transport.Reason) {
 	}
 }
 
-func (c *census) begin(group string) {
+// add counts what a way has met, and compares the end of its call with the retry table.
+func (c *census) add(w way, m *merchant, box *sandbox.Sandbox) {
+	if m.call {
+		c.cell(w, m.sent, m.resp.Attempts)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ways[group]++
-}
-
-// state records the state in which a way has ended, and its faults.
-func (c *census) state(box *sandbox.Sandbox, parts ...any) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.states[fmt.Sprint(parts...)]++
 	for kind, n := range box.FaultCounts() {
 		c.faults[kind] += n
 	}
 }
 
-// add records the end of a way: result, reason, status and ledger.
-func (c *census) add(t *testing.T, w way, m *merchant, box *sandbox.Sandbox) {
-	reason, got := transport.Reason("no call"), transport.NotSent
-	if m.call {
-		reason, got = c.cell(w, w.name, w.class, m.sent, m.resp.Attempts)
-	}
-	var ledger []string
-	for _, e := range box.Ledger() {
-		ledger = append(ledger, e.Type+" "+e.Outcome)
-	}
-	c.state(box, w.name, got, reason, m.load(t).State.Status, m.load(t).State.Step, m.last(), strings.Join(ledger, ","))
-}
-
 // cell compares the end of a call with its cell of the retry table, and counts it.
-func (c *census) cell(way fmt.Stringer, write string, class transport.Class, err error, attempts int) (transport.Reason, transport.CallResult) {
+func (c *census) cell(w way, err error, attempts int) {
 	cause, got := err, transport.Answered
 	var open *quickstream.UnknownOutcomeError
 	var network *quickstream.NetworkError
@@ -105,20 +83,19 @@ func (c *census) cell(way fmt.Stringer, write string, class transport.Class, err
 		got = transport.NetworkFailed
 	}
 	reason := reasonOf(cause)
-	if want := resultOf(reason, class); attempts == 1 && reason != "" && want != got {
+	if want := resultOf(reason, w.class); attempts == 1 && reason != "" && want != got {
 		c.mu.Lock()
-		c.wrong = append(c.wrong, fmt.Sprintf("%s: %s ends with result %d, and with %d by the table", way, reason, got, want))
+		c.wrong = append(c.wrong, fmt.Sprintf("%s: %s ends with result %d, and with %d by the table", w, reason, got, want))
 		c.mu.Unlock()
 	}
-	c.met(write, reason)
-	return reason, got
+	c.met(w.name, reason)
 }
 
 // fails records a failed way. It is reported at the end, because a failing test in a bubble
 // ends the others.
-func (c *census) fails(way fmt.Stringer, wrong, said string, box *sandbox.Sandbox) {
+func (c *census) fails(w way, wrong, said string, box *sandbox.Sandbox) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n  %s; it said %s", way, wrong, said)
+	fmt.Fprintf(&b, "%s\n  %s; it said %s", w, wrong, said)
 	for _, e := range box.Ledger() {
 		fmt.Fprintf(&b, "\n  ledger: %s %s, reference %s, at %s", e.Type, e.Outcome, e.PaymentReferenceNumber, e.Time.UTC().Format("Mon 15:04:05"))
 	}
@@ -196,31 +173,15 @@ func (c *census) complete(t *testing.T) {
 		}
 	}
 	assert.Len(t, c.moves, possible, "transitions that nobody has named: %v", c.moves)
-	cells := 0
-	for _, name := range []string{"payment", "void", "agreement", "amendment", "look-up"} {
+	for _, name := range []string{"payment", "void", "look-up"} {
 		for _, row := range transport.Table {
 			for _, reason := range row.Reasons {
-				inFlight := reason == transport.Conflict && name != "amendment" && name != "look-up" // which counts as inconclusive
+				inFlight := reason == transport.Conflict && name != "look-up" // which counts as inconclusive
 				if reason == transport.ThreeDSNotEnabled || reason == transport.ThreeDSUnavailable || inFlight {
 					continue
 				}
-				cells++
 				assert.Positive(t, c.cells[meeting{name, reason}], "no %s was %s", name, reason)
 			}
 		}
 	}
-	total := 0
-	for _, group := range slices.Sorted(maps.Keys(c.ways)) {
-		t.Logf("%6d ways: %s", c.ways[group], group)
-		total += c.ways[group]
-	}
-	t.Logf("%d runs, %d distinct states, %d kinds of fault, %d transitions, %d cells of the retry table; %d went wrong",
-		total, len(c.states), len(c.faults), len(c.moves), cells, len(c.wrong))
-}
-
-func encoded(t *testing.T, value any) []byte {
-	t.Helper()
-	data, err := json.Marshal(value)
-	require.NoError(t, err)
-	return data
 }

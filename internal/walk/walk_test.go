@@ -2,7 +2,7 @@
 
 // Not with the race detector: 8,000 calls one after the other have no races to find.
 
-// Package exhaustive_test walks every way that a write can take between the real client and
+// Package walk_test walks every way that a write can take between the real client and
 // the sandbox, and compares the merchant's belief with the ledger.
 //
 // A way is a sequence of letters, one for what each attempt of a call meets, and the point at
@@ -17,7 +17,7 @@
 // The function verdict checks each way: nothing is charged twice; a charge is never reported
 // as refused, declined, absent or not sent; what was not charged is never reported as paid;
 // and everything comes to an end.
-package exhaustive_test
+package walk_test
 
 import (
 	"fmt"
@@ -41,9 +41,9 @@ type group struct {
 	walk func(*testing.T, *census)
 }
 
-// TestExhaustive walks all ways. With -short it explores only the first two attempts, and
+// TestWalk walks all ways. With -short it explores only the first two attempts, and
 // processes die at the first points only; the required coverage is the same.
-func TestExhaustive(t *testing.T) {
+func TestWalk(t *testing.T) {
 	census := newCensus()
 	t.Run("ways", func(t *testing.T) {
 		for _, g := range slices.Concat(trees(), deaths(), []group{
@@ -51,8 +51,6 @@ func TestExhaustive(t *testing.T) {
 			{"the caller has no patience", impatient},
 			{"look-ups fail", lookUps},
 			{"every transition", everyTransition},
-			{"agreements", agreements},
-			{"amendments", amendments},
 		}) {
 			t.Run(g.name, func(t *testing.T) {
 				t.Parallel()
@@ -120,15 +118,14 @@ func trees() []group {
 			if testing.Short() {
 				l.depth = min(l.depth, 2)
 			}
-			l.way.grow(t, c, name, l.depth)
+			l.way.grow(t, c, l.depth)
 		}})
 	}
 	return groups
 }
 
 // grow walks a way, and its branches if the call made a further attempt.
-func (w way) grow(t *testing.T, c *census, name string, depth int) {
-	c.begin(name)
+func (w way) grow(t *testing.T, c *census, depth int) {
 	attempts, _ := w.play(t, c)
 	at := len(w.letters)
 	if attempts <= at || at >= depth {
@@ -144,7 +141,7 @@ func (w way) grow(t *testing.T, c *census, name string, depth int) {
 	for _, l := range next {
 		branch := w
 		branch.letters = append(slices.Clip(w.letters), l)
-		branch.grow(t, c, name, depth)
+		branch.grow(t, c, depth)
 	}
 }
 
@@ -166,14 +163,17 @@ func deaths() []group {
 		if w.name == paid().name {
 			name += map[bool]string{true: ", planned", false: ", stored before it is sent"}[len(groups) == 0]
 		}
-		groups = append(groups, group{name, func(t *testing.T, c *census) { dying(t, c, name, w) }})
+		groups = append(groups, group{name, func(t *testing.T, c *census) { dying(t, c, w) }})
 	}
 	return groups
 }
 
+// beforeResolving are the points of a process up to its first look-ups.
+const beforeResolving = 12
+
 // dying makes the process die at every point of its work, for letters that make a difference
 // to resolving, and at the earlier points for the others.
-func dying(t *testing.T, c *census, name string, w write) {
+func dying(t *testing.T, c *census, w write) {
 	different := []string{"reset before", "reset after", late(10 * time.Second).name, late(20 * time.Hour).name, late(47 * time.Hour).name}
 	all := [][]letter{nil}
 	for _, l := range w.letters() {
@@ -187,7 +187,6 @@ func dying(t *testing.T, c *census, name string, w write) {
 		}
 		for _, rest := range rests {
 			for dies := 1; whole || dies <= beforeResolving; dies++ {
-				c.begin(name)
 				// A planned write may be sent late, and then be carried out late.
 				way := way{write: w, world: usual(), letters: letters, dies: dies, rest: rest}
 				if _, points := way.play(t, c); points < dies {
@@ -197,7 +196,6 @@ func dying(t *testing.T, c *census, name string, w write) {
 		}
 	}
 	for _, l := range slow() {
-		c.begin(name)
 		way{write: w, world: usual(), letters: []letter{l}, killing: time.Second}.play(t, c)
 	}
 }
@@ -211,10 +209,8 @@ func twoProcesses(t *testing.T, c *census) {
 				if l.name != "" {
 					way.letters = []letter{l}
 				}
-				c.begin("two processes")
 				way.play(t, c)
 				way.world, way.options = keyless(), []quickstream.CallOption{quickstream.WithoutResend()}
-				c.begin("two processes")
 				way.play(t, c)
 			}
 		}
@@ -225,7 +221,6 @@ func twoProcesses(t *testing.T, c *census) {
 func impatient(t *testing.T, c *census) {
 	for _, w := range []write{paid(), submitted(), voided()} {
 		for _, l := range slow() {
-			c.begin("impatient callers")
 			way{write: w, world: usual(), letters: []letter{l}, patience: 5 * time.Second}.play(t, c)
 		}
 	}
@@ -248,7 +243,6 @@ func lookUps(t *testing.T, c *census) {
 				if l.name == slow()[0].name && !before { // the merchant does not wait for it
 					way.lookTime = 5 * time.Second
 				}
-				c.begin("failing look-ups")
 				way.play(t, c)
 			}
 		}
@@ -302,7 +296,6 @@ func everyTransition(t *testing.T, c *census) {
 	}
 	for _, w := range ways {
 		w.write, w.watch = paid(), true
-		c.begin("every transition")
 		w.play(t, c)
 	}
 }

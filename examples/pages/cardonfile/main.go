@@ -1,0 +1,79 @@
+// Command cardonfile is the program of docs/card-on-file.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net/netip"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// join takes the first payment with the token of the browser, and keeps the card.
+func join(ctx context.Context, client *quickstream.Client, number, token string) (accountToken string, err error) {
+	customer, err := client.Customers.GetByNumber(ctx, number)
+	if errors.Is(err, quickstream.ErrNotFound) {
+		customer, err = client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: number, CustomerName: "Ann Example"})
+	}
+	if err != nil {
+		return "", err
+	}
+	payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
+		Source: quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard), PrincipalAmount: decimal.RequireFromString("9.90"),
+		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.10"), CustomerReferenceNumber: number,
+	})
+	if err != nil {
+		return "", err // nothing is kept; the switch of the quick start says what each error means
+	}
+	account, err := client.Accounts.Register(ctx, customer.CustomerID, quickstream.RegisterAccountParams{ReceiptNumber: payment.ReceiptNumber})
+	if err != nil {
+		return "", err
+	}
+	return account.AccountToken, nil // store it, with the card's last digits and expiry
+}
+
+// charge takes a month's payment. Its reference is unique for customer and month.
+func charge(ctx context.Context, client *quickstream.Client, number, accountToken string, month time.Month) error {
+	_, err := client.Transactions.Pay(ctx, quickstream.PayParams{
+		Source: quickstream.FromAccount(accountToken, quickstream.AccountTypeCreditCard), PrincipalAmount: decimal.RequireFromString("9.90"),
+		ECI: quickstream.ECIRecurring, CustomerReferenceNumber: number, PaymentReferenceNumber: fmt.Sprintf("%s-%02d", number, month),
+		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeStoredCredential, Usage: quickstream.CredentialUsageRecurring},
+	})
+	return err
+}
+
+func run(ctx context.Context) error {
+	box, client, err := sandboxtest.Open()
+	if err != nil {
+		return err
+	}
+	defer box.Close()
+	token, err := sandboxtest.CardToken(ctx, client, "4242424242424242") // in the browser
+	if err != nil {
+		return err
+	}
+	accountToken, err := join(ctx, client, "MEMBER-7", token)
+	if err != nil {
+		return err
+	}
+	for _, month := range []time.Month{time.August, time.September} {
+		if month == time.September {
+			box.NextTransaction(sandbox.Declined("54")) // the card has expired
+		}
+		fmt.Println(month, charge(ctx, client, "MEMBER-7", accountToken, month))
+	}
+	return nil
+}
