@@ -1,10 +1,11 @@
 package durable
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -40,11 +41,8 @@ func (e *Engine[TTx]) LookUp(ctx context.Context, by, note string, ids ...string
 
 func (e *engine) lookUpNow(ctx context.Context, id string, person Event) error {
 	r, err := e.peek(ctx, "id = $1", id)
-	if err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	if r == nil {
-		return ErrNoWrite
+	if err != nil || r == nil {
+		return named(cmp.Or(err, ErrNoWrite))
 	}
 	switch until := e.sentUntil(r); {
 	case r.State == StateSending && until.After(r.now):
@@ -52,10 +50,7 @@ func (e *engine) lookUpNow(ctx context.Context, id string, person Event) error {
 	case r.emptied() || r.State == StateNotSent || r.State == StateDeclined && r.Reason == ReasonRefused || r.State == StateQueued && !r.maySent():
 		return fmt.Errorf("%w: it is %s", ErrNotAllowed, r.Text())
 	}
-	if err := e.lookUp(ctx, r, &person); err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	return nil
+	return named(e.lookUp(ctx, r, &person))
 }
 
 // CheckReceipt asks the service whether the transaction of a receipt can be the write that a person is about to
@@ -94,9 +89,9 @@ func (e *Engine[TTx]) CheckReceipt(ctx context.Context, id, receipt string) erro
 	return fmt.Errorf("%w: the transaction of that receipt %s", ErrNotAllowed, differs)
 }
 
-// NotifyAgain notifies OnOutcome now of how a write stands, also if it has been: for a hook that has lost what it was
-// told. by and note are as in [Decision]. Errors and panics of the hook are returned as types and places. The
-// error matches [ErrInProgress] if there is nothing to tell yet.
+// NotifyAgain notifies OnOutcome now of how a write stands, also if it has been: for a hook that has lost what it got
+// before. by and note are as in [Decision]. Errors and panics of the hook are returned as types and places. The
+// error matches [ErrInProgress] if its outcome is not known yet.
 func (e *Engine[TTx]) NotifyAgain(ctx context.Context, id, by, note string) error {
 	if err := checkPerson(by, note); err != nil {
 		return err
@@ -105,7 +100,7 @@ func (e *Engine[TTx]) NotifyAgain(ctx context.Context, id, by, note string) erro
 		if r.State.InProgress() {
 			return ErrInProgress
 		}
-		return e.tell(ctx, tx, r)
+		return e.runHook(ctx, tx, r)
 	})
 	e.waiting.wake(id)
 	return err
@@ -115,17 +110,11 @@ func (e *Engine[TTx]) NotifyAgain(ctx context.Context, id, by, note string) erro
 // write locked.
 func (e *engine) asked(ctx context.Context, id string, event Event, act func(tx tx, r *row) error) error {
 	of, err := e.peek(ctx, "id = $1", id)
-	if err == nil && of == nil {
-		return ErrNoWrite
-	}
 	if err == nil {
 		err = within(ctx, e.db, func(tx tx) error {
-			if err := e.lock(ctx, tx, of); err != nil {
+			r, err := e.locked(ctx, tx, of)
+			if err != nil {
 				return err
-			}
-			r, err := e.read(ctx, tx, id)
-			if err != nil || r == nil {
-				return errors.Join(err, ErrNoWrite)
 			}
 			if err := act(tx, r); err != nil {
 				return err
@@ -137,15 +126,7 @@ func (e *engine) asked(ctx context.Context, id string, event Event, act func(tx 
 			return e.record(ctx, tx, now, event)
 		})
 	}
-	for _, known := range []error{ErrNoWrite, ErrNotAllowed, ErrInProgress, ErrTooLate} {
-		if errors.Is(err, known) {
-			return err
-		}
-	}
-	if err != nil {
-		err = fmt.Errorf("durable: %w", err)
-	}
-	return err
+	return named(err)
 }
 
 // Pause stops the claims of the installation, of all its processes, until [Engine.Unpause]: nothing is
@@ -164,34 +145,18 @@ func (e *engine) setPause(ctx context.Context, kind EventKind, by, note string) 
 	if err := checkPerson(by, note); err != nil {
 		return err
 	}
-	err := within(ctx, e.db, func(tx tx) error {
-		if err := e.recordInstallation(ctx, tx, Event{Kind: kind, By: by, Note: note}); err != nil {
-			return err
+	return named(e.changeGates(ctx, pauseName, func(tx tx, g *gates, now time.Time) (any, error) {
+		err := e.recordInstallation(ctx, tx, Event{Kind: kind, By: by, Note: note})
+		switch {
+		case err != nil:
+			return nil, err
+		case kind == EventPaused:
+			return personsPause{now, by, note}, e.queue.Pause(ctx, tx, sendQueue)
+		case g.breaker.Since.IsZero():
+			err = e.queue.Resume(ctx, tx, sendQueue)
 		}
-		now, err := databaseNow(ctx, tx)
-		if err != nil {
-			return err
-		}
-		if kind == EventPaused {
-			text, err := json.Marshal(personsPause{now, by, note})
-			if err != nil {
-				return err
-			}
-			return errors.Join(setMeta(ctx, tx, pauseName, string(text)), e.queue.Pause(ctx, tx, sendQueue))
-		}
-		if err := setMeta(ctx, tx, pauseName, ""); err != nil {
-			return err
-		}
-		g, err := e.gates(ctx, tx)
-		if err != nil || !g.breaker.Since.IsZero() {
-			return err
-		}
-		return e.queue.Resume(ctx, tx, sendQueue)
-	})
-	if err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	return nil
+		return personsPause{}, err
+	}))
 }
 
 // TakeIn stores a payment that was not made through the engine, such as one of the portal, so that
@@ -201,13 +166,9 @@ func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber stri
 	if err := w.check(true); err != nil {
 		return Write{}, false, err
 	}
-	var at time.Time
-	err = within(ctx, e.db, func(tx tx) (err error) {
-		at, err = databaseNow(ctx, tx)
-		return err
-	})
+	at, err := e.clock(ctx)
 	if err != nil {
-		return Write{}, false, fmt.Errorf("durable: %w", err)
+		return Write{}, false, named(err)
 	}
 	t, err := e.client.Transactions.Get(ctx, receiptNumber)
 	switch {
@@ -243,7 +204,7 @@ func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber stri
 		return err
 	})
 	if err != nil {
-		return Write{}, false, err
+		return Write{}, false, named(err)
 	}
 	if created {
 		err = e.observe(ctx, r, ofTransaction(t, at))
@@ -264,15 +225,6 @@ const (
 	VerdictReturned Verdict = "returned"
 )
 
-func (v Verdict) standing() (Standing, bool) {
-	switch v {
-	case VerdictApproved, VerdictDeclined, VerdictNotSent, VerdictVoided, VerdictReturned:
-		return standing(State(v)), true
-	default:
-		return Standing{}, false
-	}
-}
-
 // Decision is the decision of a person who has asked technical support, or has seen the transaction.
 type Decision struct {
 	Verdict Verdict
@@ -289,31 +241,24 @@ type Decision struct {
 // the last minute that succeeded: otherwise the error matches [ErrStale] or [ErrLookUpFirst], and nothing was stored. What
 // is observed of it later, by an event or a comparison, is notified all the same. Everything is stored in tx.
 func (e *Engine[TTx]) Decide(ctx context.Context, tx TTx, id string, d Decision) error {
-	return e.decide(ctx, e.typed.Join(tx), id, d)
+	return named(e.decide(ctx, e.typed.Join(tx), id, d))
 }
 
 func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error {
 	of, err := e.one(ctx, tx, "id = $1", id)
 	if err != nil {
-		return fmt.Errorf("durable: %w", err)
+		return err
 	}
-	if of == nil {
-		return ErrNoWrite
-	}
-	if err := e.lock(ctx, tx, of); err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	r, err := e.read(ctx, tx, id)
+	r, err := e.locked(ctx, tx, of)
 	if err != nil {
-		return fmt.Errorf("durable: %w", err)
+		return err
 	}
-	s, known := d.Verdict.standing()
 	switch {
 	case d.Version == 0 || d.Version != r.Version:
 		return ErrStale
 	case e.notDecidable(r) != nil:
 		return e.notDecidable(r)
-	case !known:
+	case !slices.Contains([]Verdict{VerdictApproved, VerdictDeclined, VerdictNotSent, VerdictVoided, VerdictReturned}, d.Verdict):
 		return fmt.Errorf("durable: %q is no verdict", d.Verdict)
 	case d.Verdict == VerdictApproved && d.ReceiptNumber == "" && r.ReceiptNumber == "" && !r.isVoid():
 		return errors.New("durable: what is approved has a receipt number")
@@ -324,11 +269,7 @@ func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error
 	if err := e.checkReceipt(ctx, tx, id, d.ReceiptNumber); err != nil {
 		return err
 	}
-	err = e.apply(ctx, tx, r, observed{kind: sawDecision, receipt: d.ReceiptNumber, decision: &verdict{Standing: s, By: d.By, Note: d.Note}})
-	if err != nil {
-		err = fmt.Errorf("durable: %w", err)
-	}
-	return err
+	return e.apply(ctx, tx, r, observed{kind: sawDecision, receipt: d.ReceiptNumber, decided: standing(State(d.Verdict)), person: &Event{By: d.By, Note: d.Note}})
 }
 
 // notDecidable is why a person cannot decide about a write now; nil if they can.
@@ -369,14 +310,11 @@ func (e *engine) checkReceipt(ctx context.Context, tx tx, id, receipt string) er
 	if _, err := e.client.Transactions.PlanVoid(ctx, receipt); err != nil {
 		return fmt.Errorf("durable: the receipt number: %w", err)
 	}
-	other, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE "+ofReceipt+" AND id <> $2 LIMIT 1", receipt, id)
-	if err != nil {
-		return fmt.Errorf("durable: %w", err)
+	other, err := e.isOther(ctx, tx, id, receipt)
+	if err == nil && other {
+		err = fmt.Errorf("%w: the receipt is that of another write", ErrNotAllowed)
 	}
-	if len(other) > 0 {
-		return fmt.Errorf("%w: the receipt is that of another write", ErrNotAllowed)
-	}
-	return nil
+	return err
 }
 
 // Replacement says which payment is made again, and who has decided so.
@@ -393,48 +331,48 @@ type Replacement struct {
 // replaced payment go on. If it is found after all and both are approved, that is [ReasonDoubleCharged]. A follow-up that
 // is not_found is decided, and stored under a new id. Errors as for Pay and Decide, and [ErrNotAllowed].
 func (e *Engine[TTx]) PayAgain(ctx context.Context, tx TTx, w NewWrite, of Replacement, params quickstream.TransactionParams, opts ...quickstream.CallOption) (payment Write, created bool, err error) {
-	return e.payAgain(ctx, e.typed.Join(tx), w, of, params, opts)
-}
-
-func (e *engine) payAgain(ctx context.Context, tx tx, w NewWrite, of Replacement, params quickstream.TransactionParams, opts []quickstream.CallOption) (Write, bool, error) {
 	r, err := e.planPayment(ctx, w, params, opts)
 	if err != nil {
 		return Write{}, false, err
 	}
-	if same, err := e.one(ctx, tx, "id = $1", w.ID); same != nil || err != nil { // the same step again
-		return shown(e.store(ctx, tx, r))
+	return shown(e.payAgain(ctx, e.typed.Join(tx), r, of))
+}
+
+func (e *engine) payAgain(ctx context.Context, tx tx, r *row, of Replacement) (*row, bool, error) {
+	if same, err := e.one(ctx, tx, "id = $1", r.ID); same != nil || err != nil { // the same step again
+		return e.store(ctx, tx, r)
 	}
 	if err := e.lock(ctx, tx, r); err != nil {
-		return Write{}, false, fmt.Errorf("durable: %w", err)
+		return nil, false, err
 	}
 	absent, err := e.read(ctx, tx, of.Of)
 	switch {
 	case err != nil:
-		return Write{}, false, fmt.Errorf("durable: %w", err)
-	case absent == nil || absent.Order != w.Order:
-		return Write{}, false, ErrNoWrite
+		return nil, false, err
+	case absent == nil || absent.Order != r.Order:
+		return nil, false, ErrNoWrite
 	case !absent.IsPayment():
-		return Write{}, false, fmt.Errorf("%w: it is no payment", ErrNotAllowed)
+		return nil, false, fmt.Errorf("%w: it is no payment", ErrNotAllowed)
 	case of.Version == 0 || of.Version != absent.Version:
-		return Write{}, false, ErrStale
+		return nil, false, ErrStale
 	case absent.Reason != ReasonNotFound || absent.ReplacedBy != "":
-		return Write{}, false, fmt.Errorf("%w: it is %s", ErrNotAllowed, absent.Text())
+		return nil, false, fmt.Errorf("%w: it is %s", ErrNotAllowed, absent.Text())
 	case e.notDecidable(absent) != nil:
-		return Write{}, false, e.notDecidable(absent)
+		return nil, false, e.notDecidable(absent)
 	}
 	if err := checkPerson(of.By, of.Note); err != nil {
-		return Write{}, false, err
+		return nil, false, err
 	}
 	replaced := *absent
-	replaced.ReplacedBy, replaced.Problem = w.ID, "paid again"
+	replaced.ReplacedBy, replaced.Problem = r.ID, "paid again"
 	if err := e.save(ctx, tx, absent, &replaced); err != nil {
-		return Write{}, false, err
+		return nil, false, err
 	}
 	stored, created, err := e.store(ctx, tx, r)
 	if err != nil || !created { // an earlier payment was found meanwhile
 		undone := replaced
 		undone.ReplacedBy, undone.Problem = absent.ReplacedBy, absent.Problem
-		return shown(stored, false, errors.Join(err, e.save(ctx, tx, &replaced, &undone)))
+		return stored, false, errors.Join(err, e.save(ctx, tx, &replaced, &undone))
 	}
-	return shown(stored, true, e.record(ctx, tx, &replaced, Event{Kind: EventReplaced, By: of.By, Note: of.Note}))
+	return stored, true, e.record(ctx, tx, &replaced, Event{Kind: EventReplaced, By: of.By, Note: of.Note})
 }

@@ -42,7 +42,7 @@ type breaker struct {
 	Pause time.Duration `json:"pause,omitempty"`
 }
 
-// personsPause is a pause that a person has made.
+// personsPause is a pause that a person has made; zero if there is none.
 type personsPause struct {
 	Since time.Time `json:"since"`
 	By    string    `json:"by"`
@@ -110,8 +110,8 @@ func (e *engine) open(ctx context.Context, reason string) {
 	}
 }
 
-// heed opens the breaker if the error of a write says so. By the write that went alone it closes it, or ends the turn.
-func (e *engine) heed(ctx context.Context, c *claim, err error) {
+// afterSend opens the breaker after a refusal that the next write may get too. By the write that went alone it closes it, or ends the turn.
+func (e *engine) afterSend(ctx context.Context, c *claim, err error) {
 	switch {
 	case c.alone == "" && stops(err):
 		e.open(ctx, problemOf(err))

@@ -3,7 +3,6 @@ package durable
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"time"
@@ -17,19 +16,13 @@ type claim struct {
 	now       gates  // by which it was decided that it is sent
 	alone     string // the turn in which one payment tries whether a pause can end
 	sends     int    // with this one
-	begun     time.Time
 	committed bool
 	err       error
-}
-
-func newClaim(now gates, alone string) *claim {
-	return &claim{text: rand.Text(), now: now, alone: alone, begun: time.Now()}
 }
 
 var (
 	// errClaimed means that a write is not this process's to send.
 	errClaimed  = errors.New("another process has claimed it, or it has changed")
-	errPaid     = errors.New("another payment of the order was found")
 	errStopping = errors.New("the process ends")
 	errHistory  = errors.New("the history of the database has changed")
 	// errGate means that nothing is claimed at present, or that what was looked up does not count any more.
@@ -53,7 +46,7 @@ func (e *engine) gates(ctx context.Context, tx tx) (g gates, err error) {
 		}
 		switch name {
 		case facilityName:
-			g.facility = e.differs(text)
+			g.facility = e.differs(text, true)
 		default:
 			return json.Unmarshal([]byte(text), into[name])
 		}
@@ -62,10 +55,10 @@ func (e *engine) gates(ctx context.Context, tx tx) (g gates, err error) {
 	return g, err
 }
 
-// changeGates changes one of the gates under a lock. Nothing is stored if change returns nil.
+// changeGates changes one of the gates under a lock that they share. Nothing is stored if change returns nil.
 func (e *engine) changeGates(ctx context.Context, name string, change func(tx tx, g *gates, now time.Time) (any, error)) error {
 	return within(ctx, e.db, func(tx tx) error {
-		if err := setMeta(ctx, tx, "lock of "+name, ""); err != nil {
+		if err := setMeta(ctx, tx, "lock of gates", ""); err != nil {
 			return err
 		}
 		g, err := e.gates(ctx, tx)
@@ -80,11 +73,7 @@ func (e *engine) changeGates(ctx context.Context, name string, change func(tx tx
 		if err != nil || value == nil {
 			return err
 		}
-		text, err := json.Marshal(value)
-		if err != nil {
-			return err
-		}
-		return setMeta(ctx, tx, name, string(text))
+		return setMetaJSON(ctx, tx, name, value)
 	})
 }
 
@@ -104,7 +93,7 @@ func (g gates) err(e *engine, alone string) error {
 
 // claim moves a write from queued to sending, in a transaction of its own. The process that commits
 // that may send it, and no other until its answer permits it. If the commit is not confirmed the row
-// tells whether it has to be queued again.
+// shows whether it has to be queued again.
 func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 	marked := func() error { return nil }
 	err := within(ctx, e.db, func(tx tx) (err error) {

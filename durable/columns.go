@@ -65,8 +65,8 @@ func columns() []column {
 		col("changed_at", func(r *row) *time.Time { return &r.Changed }),
 		col("changes", func(r *row) *int64 { return &r.changes }),
 		col("notified", func(r *row) *int64 { return &r.notified }),
-		col("told_state", func(r *row) *State { return &r.told.State }),
-		col("told_reason", func(r *row) *Reason { return &r.told.Reason }),
+		col("reported_state", func(r *row) *State { return &r.reported.State }),
+		col("reported_reason", func(r *row) *Reason { return &r.reported.Reason }),
 		col("replaced_by", func(r *row) *string { return &r.ReplacedBy }),
 		col("receipt", func(r *row) *string { return &r.ReceiptNumber }),
 		col("digits", func(r *row) *string { return &r.CardDigits }),
@@ -74,7 +74,7 @@ func columns() []column {
 		col("settles_on", func(r *row) *string { return &r.settles }),
 		col("failures", func(r *row) *int { return &r.Failures }),
 		col("problem", func(r *row) *string { return &r.Problem }),
-		col("decision", func(r *row) *string { return &r.decisionText }),
+		col("decided", func(r *row) *bool { return &r.decided }),
 		col("lookups", func(r *row) *string { return &r.lookupsText }),
 		col("intent", func(r *row) *string { return &r.intentText }),
 	}
@@ -155,7 +155,6 @@ func (r *row) parts() []part {
 	return []part{
 		{&r.intentText, &r.intent, r.intent.Version != 0},
 		{&r.lookupsText, &r.lookups, r.lookups.Version != 0},
-		{&r.decisionText, &r.decision, r.decision != nil},
 	}
 }
 

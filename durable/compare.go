@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -48,7 +47,7 @@ const comparisonName = "comparison"
 // directions: it stores what is missing here, applies what the service says of the others, and notifies OnDifference
 // of what differs. It reads page by page, and remembers the receipts of the day.
 func (e *Engine[TTx]) CompareNow(ctx context.Context, date quickstream.Date) error {
-	return e.counted(ctx, date)
+	return named(e.counted(ctx, date))
 }
 
 // counted runs a comparison and stores what came of it.
@@ -76,15 +75,8 @@ func (e *engine) counted(ctx context.Context, date quickstream.Date) error {
 		default:
 			last.Problem = problemOf(failed)
 		}
-		text, err := json.Marshal(last)
-		if err != nil {
-			return err
-		}
-		return setMeta(ctx, tx, comparisonName, string(text))
+		return setMetaJSON(ctx, tx, comparisonName, last)
 	})
-	if failed != nil {
-		failed = fmt.Errorf("durable: %w", failed)
-	}
 	return errors.Join(failed, err)
 }
 
@@ -104,10 +96,12 @@ type comparison struct {
 
 	date     quickstream.Date
 	receipts map[string]bool // of all that the service has
+	// restoring has it store and apply, and report nothing.
+	restoring bool
 }
 
 func (c *comparison) compare(ctx context.Context) error {
-	err := c.readDay(ctx, c.date, func() error { return nil }, func(page []*quickstream.Transaction, at time.Time) error { return c.page(ctx, page, at) })
+	err := c.readDay(ctx, func() error { return nil })
 	empty := errors.Is(err, errUnexpectedlyEmpty)
 	if empty || errors.Is(err, errUnreadableItem) {
 		err = c.differ(ctx, Difference{Kind: Unreadable, Date: c.date, Err: err})
@@ -182,7 +176,7 @@ func (c *comparison) page(ctx context.Context, page []*quickstream.Transaction, 
 	return nil
 }
 
-// pair tells what differs, and applies what is new.
+// pair reports what differs, and applies what is new.
 func (c *comparison) pair(ctx context.Context, p pair, at time.Time) error {
 	if err := c.refundsOf(ctx, p.transaction); err != nil {
 		return err
@@ -208,11 +202,11 @@ func (c *comparison) pair(ctx context.Context, p pair, at time.Time) error {
 	return c.observe(ctx, p.row, seen)
 }
 
-// without stores a transaction that is a payment of this installation and no write of the database, and tells.
+// without stores a transaction that is a payment of this installation and no write of the database, and reports it.
 func (c *comparison) without(ctx context.Context, d Difference, at time.Time) error {
 	t := d.Transaction
 	stored, err := c.storeLost(ctx, t, at)
-	if err != nil {
+	if err != nil || c.restoring {
 		return err
 	}
 	if stored != nil {
@@ -239,17 +233,17 @@ func (c *comparison) without(ctx context.Context, d Difference, at time.Time) er
 
 // refundsOf adds up the refunds of a refund's payment, as the service knows them.
 func (c *comparison) refundsOf(ctx context.Context, t *quickstream.Transaction) error {
-	if t.TransactionType != quickstream.TransactionTypeRefund || t.OriginalReceiptNumber == "" || !approved(t) {
+	if c.restoring || t.TransactionType != quickstream.TransactionTypeRefund || t.OriginalReceiptNumber == "" || !approved(t) {
 		return nil
 	}
 	payment, err := c.peek(ctx, ofReceipt+" LIMIT 1", t.OriginalReceiptNumber)
 	if err != nil || payment == nil {
 		return err
 	}
-	limit, sum := c.mostRefunded(payment), decimal.Decimal{}
+	limit, sum := payment.Amount, decimal.Decimal{}
 	for refund, err := range c.client.Transactions.Refunds(t.OriginalReceiptNumber).All(ctx) {
 		switch {
-		case isNone(err) || errors.Is(err, quickstream.ErrUnreadableItem): // those of the date are told as such
+		case isNone(err) || errors.Is(err, quickstream.ErrUnreadableItem): // those of the date are reported as such
 		case err != nil:
 			return err
 		case approved(refund) && refund.PrincipalAmount != nil:

@@ -14,7 +14,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// The members of a payment's metadata that name its installation, its order and its id. They tell
+// The members of a payment's metadata that name its installation, its order and its id. They hold
 // what a restored backup does not know.
 const (
 	installationMember = "quickstreamInstallation"

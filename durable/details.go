@@ -3,7 +3,6 @@ package durable
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -74,19 +73,15 @@ func (e *Engine[TTx]) Details(ctx context.Context, id string) (Details, error) {
 			d.Taken = decimal.Max(r.Amount, r.Total)
 		}
 		if takes && r.Approved() {
-			limit := e.mostRefunded(r)
-			refunded, err := e.refunded(ctx, tx, &row{Write: Write{Follows: id}}, limit)
+			refunded, err := e.refunded(ctx, tx, &row{Write: Write{Follows: id}}, r.Amount)
 			if err != nil {
 				return err
 			}
-			d.Left = decimal.Max(decimal.Zero, limit.Sub(refunded))
+			d.Left = decimal.Max(decimal.Zero, r.Amount.Sub(refunded))
 		}
 		stored, err := e.events(ctx, tx, "write_id = $1 ORDER BY number", id)
 		d.Events = append([]Event{r.queued()}, stored...)
 		return err
 	})
-	if err != nil && !errors.Is(err, ErrNoWrite) {
-		err = fmt.Errorf("durable: %w", err)
-	}
-	return d, err
+	return d, named(err)
 }

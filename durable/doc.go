@@ -41,7 +41,7 @@
 //   - An id that is made from the order alone returns the first decline again and again.
 //   - An id that is made in the handler of the request is another one when an old message is
 //     replayed. After a decline that charges a stored account. A single-use token is not charged so:
-//     it belongs to one write, and another one is a [TokenUsedError].
+//     it belongs to one write: see [ErrTokenUsed].
 //
 // # One order, one payment
 //
@@ -63,7 +63,6 @@
 //	none: no byte reached a connection  a pause; the same key
 //	401 or 429                          a pause and a look-up; the same key
 //	503                                 20 seconds and a look-up; the same key
-//	503 again                           15 minutes and a look-up; the next key
 //
 // Each counts only in the service's error body. A key is used for a minute, because the service does not say how long it
 // keeps one. Then the look-up must be later than Options.LookUpLag after the last send, and the next key is used. A look-up
@@ -83,7 +82,7 @@
 //
 // Options.OnOutcome is called with a write that is approved, declined, not_sent, voided, returned, or needs a person, and
 // again if that changes. It runs right after the answer, or in a job, in one transaction with the mark that it has run: what it
-// writes through that transaction is there once. Of two changes that come at once it may be told the last one alone. If it fails it is called
+// writes through that transaction is there once. Of two changes that come at once it may be called with the last one alone. If it fails it is called
 // again, with pauses that grow to an hour, for ever. Its errors and panics are stored and logged as types and places. It
 // is called with the write's row locked: be quick, and call neither the API nor the engine without the transaction.
 //

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -23,7 +22,7 @@ type Options[TTx any] struct {
 	// printable ASCII characters without blanks. References and keys follow from it, so it never
 	// changes. A test system has another name than production. Required.
 	Installation string
-	// OnOutcome is notified of what became of a write, exactly once, in the transaction that says so:
+	// OnOutcome is notified of what became of a write, exactly once, in the transaction of that change or after it:
 	// see "What OnOutcome is notified of" in the package documentation. Its own writes through tx commit
 	// with that. If it fails it is notified again, with pauses that grow to an hour. It must not call the
 	// API, nor the engine without tx. Required.
@@ -39,9 +38,7 @@ type Options[TTx any] struct {
 	// ServiceRetries says whether the facility lets the service retry declined payments
 	// by itself. Required: see [resolve.ServiceRetries].
 	ServiceRetries *resolve.ServiceRetries
-	// Calendar is the merchant's calendar of business days; see [resolve.Policy].
-	Calendar resolve.Calendar
-	// Policy changes anything else of the procedure.
+	// Policy changes the procedure of look-ups, such as the merchant's calendar of business days: see [resolve.Policy].
 	Policy func(*resolve.Policy)
 
 	// SendWithin is how long a payment may wait to be sent; an hour by default. After it the payment ends
@@ -50,9 +47,6 @@ type Options[TTx any] struct {
 	// LookUpLag is how long a transaction may be missing from look-ups and lists; 15 minutes by default,
 	// which is an assumption: the service does not say. Measure it, and set it no shorter.
 	LookUpLag time.Duration
-	// RefundTotal lets refunds go up to the total with its surcharge, and not only up to
-	// the principal: a setting of the facility.
-	RefundTotal bool
 	// LongestPay is the longest that the client takes for a call; 110 seconds by default,
 	// for a client with its default limits.
 	LongestPay time.Duration
@@ -62,8 +56,10 @@ type Options[TTx any] struct {
 	// CompareAt is when the comparison of the day before runs, in Sydney. Those of a week that were missed, or
 	// failed, are made up, the oldest first. There is none if this is nil.
 	CompareAt *resolve.TimeOfDay
-	// Keep is how long what is over is kept.
-	Keep Keep
+	// Keep is how long the request and the history of a write are kept after its last change: for ever by default, and for 8
+	// days at least. Then it is emptied: its id, order, operation, receipt, standing and amounts stay, and digests of its
+	// token and its account. Notifications that were confirmed are kept for as long, and for 30 days at most.
+	Keep time.Duration
 	// Logger gets what went wrong. It gets no handles and no texts of the service or of hooks.
 	Logger *slog.Logger
 }
@@ -92,8 +88,7 @@ type engine struct {
 	onEvent                     func(context.Context, tx, *webhooks.Notification) error
 	onDifference                func(context.Context, Difference) error
 	sendWithin, longestPay, lag time.Duration
-	kept                        Keep
-	refundTotal                 bool
+	kept                        time.Duration
 	workers                     int
 	compareAt                   *resolve.TimeOfDay
 
@@ -126,17 +121,19 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 		db: db, dialect: db.Dialect(), statements: newStatements(), client: client, policy: resolve.DefaultPolicy(*opts.ServiceRetries), sydney: sydney,
 		logger: opts.Logger, installation: opts.Installation, onDifference: opts.OnDifference,
 		sendWithin: cmp.Or(opts.SendWithin, time.Hour), longestPay: cmp.Or(opts.LongestPay, 110*time.Second), lag: cmp.Or(opts.LookUpLag, 15*time.Minute),
-		kept: opts.Keep.atLeast(), refundTotal: opts.RefundTotal, workers: cmp.Or(opts.Workers, 10), compareAt: opts.CompareAt, step: func(string) {},
+		kept: opts.Keep, workers: cmp.Or(opts.Workers, 10), compareAt: opts.CompareAt, step: func(string) {},
 	}
 	if probe, tested := db.(database.Probe); tested {
 		core.step = probe.Step
 	}
 	core.spawn = func(f func()) { core.running.Go(f) }
 	core.gate = newGate(core.workers)
+	if core.kept != 0 {
+		core.kept = max(core.kept, leastKept)
+	}
 	if core.logger == nil {
 		core.logger = slog.New(slog.DiscardHandler)
 	}
-	core.policy.Calendar = opts.Calendar
 	if opts.Policy != nil {
 		opts.Policy(&core.policy)
 	}
@@ -149,7 +146,7 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 		}
 	}
 	if err := core.prepare(ctx); err != nil {
-		return nil, fmt.Errorf("durable: %w", err)
+		return nil, named(err)
 	}
 	return &Engine[TTx]{core, db}, nil
 }
@@ -166,7 +163,7 @@ func (o Options[TTx]) check() error {
 		return errors.New("durable: Options.ServiceRetries is required: only the merchant knows whether the service may retry a declined payment by itself")
 	case o.OnOutcome == nil:
 		return errors.New("durable: Options.OnOutcome is required: it is notified of what became of a payment")
-	case o.Workers < 0 || o.Workers > 1000 || o.SendWithin < 0 || o.LookUpLag < 0 || o.LongestPay < 0:
+	case o.Workers < 0 || o.Workers > 1000 || o.SendWithin < 0 || o.LookUpLag < 0 || o.LongestPay < 0 || o.Keep < 0:
 		return errors.New("durable: Options has 0 to 1000 Workers, and no negative times")
 	default:
 		return nil
@@ -201,29 +198,22 @@ func (e *engine) prepare(ctx context.Context) (err error) {
 const beatEvery = 2 * time.Second
 
 // Start begins to work: it finds out whether the database has another history, and then runs jobs until
-// Stop. Its error is a [FacilityError] if the database belongs to another installation or address.
+// Stop. Its error matches [ErrFacility] if the database belongs to another installation or address.
 func (e *Engine[TTx]) Start(ctx context.Context) error {
-	if err := e.start(ctx); err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	return nil
-}
-
-func (e *engine) start(ctx context.Context) error {
 	if !e.started.CompareAndSwap(false, true) {
-		return errors.New("an engine is started once: make another one")
+		return errors.New("durable: an engine is started once: make another one")
 	}
 	err := within(ctx, e.db, func(tx tx) error { return e.belongs(ctx, tx, true) })
-	if err != nil {
-		return err
+	if err == nil {
+		err = errors.Join(e.recognise(ctx), e.takeOver(ctx))
 	}
-	if err := errors.Join(e.recognise(ctx), e.takeOver(ctx)); err != nil {
-		return err
+	if err != nil {
+		return named(err)
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	if err := e.queue.Start(running); err != nil {
 		stop()
-		return err
+		return named(err)
 	}
 	e.stop = stop
 	for name, work := range map[string]func(context.Context) error{
@@ -234,25 +224,22 @@ func (e *engine) start(ctx context.Context) error {
 	return nil
 }
 
-// takeOver has what was being sent when a process ended looked up: at once if there was one process alone, and otherwise
-// when no process can be sending it any more. River would do so later.
+// takeOver has what was being sent when the process ended looked up at once, if one process works alone. Where others may
+// be sending it, it is due when none can be any more.
 func (e *engine) takeOver(ctx context.Context) error {
+	if !e.dialect.Alone {
+		return nil
+	}
 	var sending []*row
 	err := within(ctx, e.db, func(tx tx) error {
-		err := e.each(ctx, tx, func(r *row, unreadable error) {
+		return e.each(ctx, tx, func(r *row, unreadable error) {
 			if unreadable == nil {
 				sending = append(sending, r)
 			}
 		}, "state = 'sending'")
-		for _, r := range sending {
-			if err == nil && !e.dialect.Alone {
-				err = e.enqueue(ctx, tx, lookUpQueue, r.Due.Sub(r.now), lookUpJob{r.ID})
-			}
-		}
-		return err
 	})
 	for _, r := range sending {
-		if err == nil && e.dialect.Alone {
+		if err == nil {
 			err = e.observe(ctx, r, observed{kind: sawLost, sends: r.Sends})
 		}
 	}

@@ -16,10 +16,13 @@ var (
 	ErrIDReused = errors.New("durable: the id is that of another request")
 	// ErrOrderOpen means that the order is paid, or may be: see [OrderOpenError].
 	ErrOrderOpen = errors.New("durable: the order is paid or may be paid")
-	// ErrTokenUsed means that another write has the same single-use token: see [TokenUsedError].
+	// ErrTokenUsed means that another write has the same single-use token and was sent, or may be. Nothing was stored.
 	ErrTokenUsed = errors.New("durable: the single-use token is that of another write")
 	// ErrOtherBusiness means that the order number was used for another business. Nothing was stored.
 	ErrOtherBusiness = errors.New("durable: the order number belongs to another business")
+	// ErrFacility means that the database belongs to another installation, or to a facility at another address, such as a
+	// copy of production that a test system uses. Nothing is sent. If the change is meant, call [Engine.ConfirmFacility].
+	ErrFacility = errors.New("durable: the database belongs to another installation or facility: nothing is sent")
 	// ErrTooMuch means that refunds, those of unknown outcome too, would exceed the payment, that its
 	// money has come back already, or that a void would follow a refund. Nothing was stored.
 	ErrTooMuch = errors.New("durable: refunds would exceed the payment")
@@ -66,18 +69,6 @@ func (e *OrderOpenError) Error() string {
 // Unwrap returns [ErrOrderOpen].
 func (e *OrderOpenError) Unwrap() error { return ErrOrderOpen }
 
-// TokenUsedError means that another write has the same single-use token and was sent, or may be.
-// Nothing was stored.
-type TokenUsedError struct{ Write Write }
-
-// Error says where that write stands.
-func (e *TokenUsedError) Error() string {
-	return fmt.Sprintf("%v: %q is %s", ErrTokenUsed, e.Write.ID, e.Write.Text())
-}
-
-// Unwrap returns [ErrTokenUsed].
-func (e *TokenUsedError) Unwrap() error { return ErrTokenUsed }
-
 // StillSendingError means that a process may still be sending the write, so its outcome cannot be
 // decided. Nothing was stored. Try again after Until.
 type StillSendingError struct{ Until time.Time }
@@ -104,3 +95,11 @@ func (e *VersionError) Error() string {
 
 // Unwrap returns why.
 func (e *VersionError) Unwrap() error { return e.Err }
+
+// named returns an error with the name of the package, which the errors of this file have.
+func named(err error) error {
+	if err == nil || strings.HasPrefix(err.Error(), "durable: ") {
+		return err
+	}
+	return fmt.Errorf("durable: %w", err)
+}

@@ -1,10 +1,10 @@
 package durable
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -34,7 +34,7 @@ const (
 	EventUnpaused    EventKind = "unpaused"
 	EventErased      EventKind = "erased" // a person has had a customer's data removed
 
-	EventRestored          EventKind = "restored"           // the history of the database has changed, or a person says so
+	EventRestored          EventKind = "restored"           // the history of the database has changed, or a person has said that it has
 	EventHistoryConfirmed  EventKind = "history_confirmed"  // a person has said that the database is no copy
 	EventRestoringEnded    EventKind = "restoring_ended"    // a person has ended the restoring, or it has come to its end
 	EventFacilityConfirmed EventKind = "facility_confirmed" // a person has said that the installation has moved
@@ -57,22 +57,18 @@ type Event struct {
 // persons have confirmed, paused and asked for.
 func (e *Engine[TTx]) Events(ctx context.Context, id string) (list []Event, err error) {
 	err = within(ctx, e.db, func(tx tx) error {
-		if id == "" {
-			list, err = e.events(ctx, tx, "write_id = $1 ORDER BY number", id)
-			return err
+		if id != "" {
+			r, err := e.one(ctx, tx, "id = $1", id)
+			if err != nil || r == nil {
+				return cmp.Or(err, ErrNoWrite)
+			}
+			list = []Event{r.queued()}
 		}
-		r, err := e.one(ctx, tx, "id = $1", id)
-		if err != nil || r == nil {
-			return errors.Join(err, ErrNoWrite)
-		}
-		list, err = e.events(ctx, tx, "write_id = $1 ORDER BY number", id)
-		list = append([]Event{r.queued()}, list...)
+		stored, err := e.events(ctx, tx, "write_id = $1 ORDER BY number", id)
+		list = append(list, stored...)
 		return err
 	})
-	if err != nil && !errors.Is(err, ErrNoWrite) {
-		err = fmt.Errorf("durable: %w", err)
-	}
-	return list, err
+	return list, named(err)
 }
 
 // EventsBy returns the newest events that a person has caused, up to 1000; without a name those of all persons.
@@ -81,13 +77,10 @@ func (e *Engine[TTx]) EventsBy(ctx context.Context, by string) (list []Event, er
 		list, err = e.events(ctx, tx, "by <> '' AND (by = $1 OR $1 = '') ORDER BY at DESC, number DESC LIMIT 1000", by)
 		return err
 	})
-	if err != nil {
-		err = fmt.Errorf("durable: %w", err)
-	}
-	return list, err
+	return list, named(err)
 }
 
-// queued is the first event, which the row tells.
+// queued is the first event, which the row holds.
 func (r *row) queued() Event {
 	return Event{WriteID: r.ID, At: r.Written, Kind: EventQueued, Standing: standing(StateQueued)}
 }

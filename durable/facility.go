@@ -3,7 +3,6 @@ package durable
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 )
 
@@ -13,47 +12,18 @@ const facilityName = "facility"
 // facility is what an installation belongs to: its name, and the address of the service.
 type facility struct {
 	Installation string `json:"installation"`
-	Address      string `json:"address,omitempty"`
+	Address      string `json:"address"`
 }
-
-var errFacility = errors.New("the database belongs to another installation or facility: nothing is sent")
-
-// FacilityError means that the database belongs to another installation, or to a facility at another
-// address, such as a copy of production that a test system uses. Nothing is sent. If the change is meant,
-// call [Engine.ConfirmFacility].
-type FacilityError struct {
-	// Differs is installation or address.
-	Differs string
-	// Stored and Found are what the database and this program say.
-	Stored, Found string
-}
-
-// Error says what differs.
-func (e *FacilityError) Error() string {
-	return fmt.Sprintf("durable: %v: %s %q, and this program has %q", errFacility, e.Differs, e.Stored, e.Found)
-}
-
-// Unwrap returns the reason why nothing is sent.
-func (e *FacilityError) Unwrap() error { return errFacility }
 
 // here is what this program belongs to. The client names its address in every intent.
 func (e *engine) here() facility { return facility{e.installation, e.address} }
 
-// belongs refuses a database of another installation, and names one that is new. To send it must be at the same address,
-// which the first engine that starts stores. It writes before it reads: SQLite lets a transaction that has read write only
-// if no other one has written.
+// belongs refuses a database of another installation, and names one that is new. To send it must be at the same address
+// too. It writes before it reads: SQLite lets a transaction that has read write only if no other one has written.
 func (e *engine) belongs(ctx context.Context, tx tx, sends bool) error {
-	named, err := json.Marshal(facility{Installation: e.installation})
-	if err != nil {
-		return err
-	}
 	here, err := json.Marshal(e.here())
-	if err != nil {
-		return err
-	}
-	err = execute(ctx, tx, "INSERT INTO quickstream.meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", facilityName, string(named))
-	if err == nil && sends {
-		err = execute(ctx, tx, "UPDATE quickstream.meta SET value = $1 WHERE name = $2 AND value = $3", string(here), facilityName, string(named))
+	if err == nil {
+		err = execute(ctx, tx, "INSERT INTO quickstream.meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", facilityName, string(here))
 	}
 	if err != nil {
 		return err
@@ -62,24 +32,20 @@ func (e *engine) belongs(ctx context.Context, tx tx, sends bool) error {
 	if err != nil {
 		return err
 	}
-	err = e.differs(text)
-	if other := (*FacilityError)(nil); !sends && errors.As(err, &other) && other.Differs == "address" { // it may accept, and not send
-		err = nil
-	}
-	return err
+	return e.differs(text, sends)
 }
 
-// differs compares this program with what is stored.
-func (e *engine) differs(text string) error {
+// differs compares this program with what is stored. A program at another address may accept writes, and not send them.
+func (e *engine) differs(text string, sends bool) error {
 	var stored facility
 	if err := json.Unmarshal([]byte(text), &stored); err != nil {
 		return err
 	}
 	switch here := e.here(); {
 	case stored.Installation != here.Installation:
-		return &FacilityError{"installation", stored.Installation, here.Installation}
-	case stored.Address != "" && stored.Address != here.Address:
-		return &FacilityError{"address", stored.Address, here.Address}
+		return fmt.Errorf("%w: installation %q, and this program has %q", ErrFacility, stored.Installation, here.Installation)
+	case stored.Address != here.Address && sends:
+		return fmt.Errorf("%w: address %q, and this program has %q", ErrFacility, stored.Address, here.Address)
 	default:
 		return nil
 	}
@@ -92,17 +58,10 @@ func (e *Engine[TTx]) ConfirmFacility(ctx context.Context, by, note string) erro
 		return err
 	}
 	err := within(ctx, e.db, func(tx tx) error {
-		here, err := json.Marshal(e.here())
-		if err != nil {
-			return err
-		}
-		if err := setMeta(ctx, tx, facilityName, string(here)); err != nil {
+		if err := setMetaJSON(ctx, tx, facilityName, e.here()); err != nil {
 			return err
 		}
 		return e.recordInstallation(ctx, tx, Event{Kind: EventFacilityConfirmed, By: by, Note: note})
 	})
-	if err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	return nil
+	return named(err)
 }

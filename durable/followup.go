@@ -55,7 +55,7 @@ func (e *engine) follow(ctx context.Context, tx tx, w NewWrite, of string, plan 
 	payment, err := e.one(ctx, tx, "id = $1", of)
 	switch {
 	case err != nil:
-		return Write{}, false, fmt.Errorf("durable: %w", err)
+		return Write{}, false, named(err)
 	case payment == nil:
 		return Write{}, false, ErrNoWrite
 	case w.Order != "" && w.Order != payment.Order:
@@ -71,9 +71,7 @@ func (e *engine) follow(ctx context.Context, tx tx, w NewWrite, of string, plan 
 	r.Follows, r.seen = of, w.Version
 	r, created, err := e.store(ctx, tx, r)
 	if err == nil && created && w.By != "" {
-		if err = e.record(ctx, tx, r, Event{Kind: EventAsked, By: w.By, Note: w.Note}); err != nil {
-			err = fmt.Errorf("durable: %w", err)
-		}
+		err = e.record(ctx, tx, r, Event{Kind: EventAsked, By: w.By, Note: w.Note})
 	}
 	return shown(r, created, err)
 }
@@ -84,13 +82,13 @@ func (e *engine) follow(ctx context.Context, tx tx, w NewWrite, of string, plan 
 func (e *engine) admitFollowUp(ctx context.Context, tx tx, r *row) error {
 	// A snapshot that does not hold the latest follow-ups fails here, at any isolation.
 	if err := execute(ctx, tx, "UPDATE quickstream.write SET version = version + 1 WHERE id = $1", r.Follows); err != nil {
-		return fmt.Errorf("durable: %w", err)
+		return err
 	}
 	payment, err := e.one(ctx, tx, "id = $1", r.Follows)
 	reverses := r.refunds() || r.Operation == quickstream.OperationVoid
 	switch {
 	case err != nil:
-		return fmt.Errorf("durable: %w", err)
+		return err
 	case payment == nil:
 		return ErrNoWrite
 	case r.seen != 0 && r.seen != payment.Version-1:
@@ -106,10 +104,10 @@ func (e *engine) admitFollowUp(ctx context.Context, tx tx, r *row) error {
 	case !reverses:
 		return nil
 	}
-	limit := e.mostRefunded(payment)
+	limit := payment.Amount // the principal: whether a surcharge is given back is the service's
 	refunded, err := e.refunded(ctx, tx, r, limit)
 	if err != nil {
-		return fmt.Errorf("durable: %w", err)
+		return err
 	}
 	switch r.Operation {
 	case OperationReverse:
@@ -132,20 +130,20 @@ func (e *engine) admitFollowUp(ctx context.Context, tx tx, r *row) error {
 // moneyBack reports whether a payment was approved and its money has come back.
 func (r *row) moneyBack() bool { return r.State == StateVoided || r.State == StateReturned }
 
+// gaveUp means that a write is not sent any more.
+type gaveUp struct {
+	reason Reason
+	why    string
+}
+
+func (e *gaveUp) Error() string { return e.why }
+
 var (
-	errBack = errors.New("the money of what it follows is back")
+	errPaid = &gaveUp{ReasonOtherPaid, "another payment of the order was found"}
+	errBack = &gaveUp{ReasonMoneyBack, "the money of what it follows is back"}
 	errLine = errors.New("another follow-up of the same payment comes first")
 	errMade = errors.New("the service's list of refunds has it already")
 )
-
-// mostRefunded is how much of a payment may be refunded: its principal, or its total if the
-// facility refunds the surcharge.
-func (e *engine) mostRefunded(payment *row) decimal.Decimal {
-	if e.refundTotal {
-		return decimal.Max(payment.Amount, payment.Total)
-	}
-	return payment.Amount
-}
 
 // refunded is the sum of the other refunds of the payment that a refund follows, those that wait or
 // whose outcome is unknown too. A void counts as all of the payment.
@@ -241,7 +239,7 @@ func (e *engine) checkLeft(ctx context.Context, r *row) (left decimal.Decimal, e
 		case payment.moneyBack():
 			return errBack
 		}
-		receipt, left = payment.ReceiptNumber, e.mostRefunded(payment)
+		receipt, left = payment.ReceiptNumber, payment.Amount
 		ours, err := e.refunded(ctx, tx, r, left)
 		left = left.Sub(ours)
 		return err

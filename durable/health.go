@@ -26,9 +26,9 @@ type Health struct {
 	// Overdue is for how long what is due has waited at the longest.
 	Overdue time.Duration
 	// Refused counts writes of which OnOutcome has not taken what is known, after it has failed: nothing is lost,
-	// and the merchant's records lack it. Untold is for how long one has waited for OnOutcome at the longest.
-	Refused int
-	Untold  time.Duration
+	// and the merchant's records lack it. HookWaits is for how long one has waited for OnOutcome at the longest.
+	Refused   int
+	HookWaits time.Duration
 	// Discarded counts jobs that somebody has cancelled, or that River has given up. Their work is done all the same.
 	Discarded int
 	// Received counts notifications that wait to be confirmed, and Held those of them that
@@ -63,16 +63,9 @@ type Health struct {
 
 // Health reads how the work stands, by indexes, in a time that does not grow with the writes that are over.
 func (e *Engine[TTx]) Health(ctx context.Context) (Health, error) {
-	h, err := e.health(ctx)
-	if err != nil {
-		err = fmt.Errorf("durable: %w", err)
-	}
-	return h, err
-}
-
-func (e *engine) health(ctx context.Context) (h Health, err error) {
+	var h Health
 	h.Writes, h.NeedPerson = map[State]int{}, map[Reason]int{}
-	err = within(ctx, e.db, func(tx tx) error {
+	err := within(ctx, e.db, func(tx tx) error {
 		now, err := databaseNow(ctx, tx)
 		if err != nil {
 			return err
@@ -97,7 +90,7 @@ func (e *engine) health(ctx context.Context) (h Health, err error) {
 	if seen := e.service.Load(); seen != nil {
 		h.ServiceAhead, h.ServiceAt = seen.ahead, seen.at
 	}
-	return h, err
+	return h, named(err)
 }
 
 func (e *engine) countWrites(ctx context.Context, tx tx, h *Health) error {
@@ -124,20 +117,9 @@ func (e *engine) countWrites(ctx context.Context, tx tx, h *Health) error {
 	if err != nil {
 		return err
 	}
-	since := func(into *time.Duration, statement string) {
-		if err == nil {
-			err = query(ctx, tx, func(scan func(...any) error) error {
-				var at time.Time
-				err := scan(&at)
-				if !at.IsZero() {
-					*into = max(0, h.At.Sub(at))
-				}
-				return err
-			}, statement)
-		}
+	if h.Overdue, err = waited(ctx, tx, overdue); err == nil {
+		h.HookWaits, err = waited(ctx, tx, "SELECT min(changed_at), "+database.Now+" FROM quickstream.write WHERE changes > notified")
 	}
-	since(&h.Overdue, "SELECT min(next_at) FROM quickstream.write WHERE next_at IS NOT NULL AND next_at <= "+database.Now)
-	since(&h.Untold, "SELECT min(changed_at) FROM quickstream.write WHERE changes > notified")
 	for into, statement := range map[*int]string{
 		&h.Refused:   "SELECT count(*) FROM quickstream.write WHERE changes > notified AND failures > 0",
 		&h.Received:  "SELECT count(*) FROM quickstream.notification WHERE state = 'received'",
@@ -149,6 +131,22 @@ func (e *engine) countWrites(ctx context.Context, tx tx, h *Health) error {
 		}
 	}
 	return err
+}
+
+// overdue selects the row that has been due for longest, and the time.
+const overdue = "SELECT min(next_at), " + database.Now + " FROM quickstream.write WHERE next_at IS NOT NULL AND next_at <= " + database.Now
+
+// waited is the time since the first that a statement selects, by the second one; zero if there is none.
+func waited(ctx context.Context, tx tx, statement string) (d time.Duration, err error) {
+	err = query(ctx, tx, func(scan func(...any) error) error {
+		var at, now time.Time
+		err := scan(&at, &now)
+		if !at.IsZero() {
+			d = max(0, now.Sub(at))
+		}
+		return err
+	}, statement)
+	return d, err
 }
 
 // ErrNotReady means that a process cannot take payments now: see [Engine.Ready].
@@ -166,14 +164,8 @@ func (e *Engine[TTx]) Ready(ctx context.Context) error {
 		if g, err = e.gates(ctx, tx); err != nil {
 			return err
 		}
-		return query(ctx, tx, func(scan func(...any) error) error {
-			var next, now time.Time
-			err := scan(&next, &now)
-			if !next.IsZero() {
-				late = now.Sub(next)
-			}
-			return err
-		}, "SELECT min(next_at), "+database.Now+" FROM quickstream.write WHERE next_at IS NOT NULL AND next_at <= "+database.Now)
+		late, err = waited(ctx, tx, overdue)
+		return err
 	})
 	paused := g.person.By != "" || !g.breaker.Since.IsZero() || g.restoring.on()
 	switch {

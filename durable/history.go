@@ -2,8 +2,6 @@ package durable
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -36,11 +34,9 @@ type restoring struct {
 	// Failed means that a list could not be read, and Unreadable says which date and why.
 	Failed     bool   `json:"failed,omitempty"`
 	Unreadable string `json:"unreadable,omitempty"`
-	// Reader is the turn of the process that reads, and Until when another one may. Next is when lists are read again.
+	// Reader is the turn of the process that reads. Next is when lists are read again, or another process may go on.
 	Reader string    `json:"reader,omitempty"`
-	Until  time.Time `json:"until,omitzero"`
 	Next   time.Time `json:"next,omitzero"`
-	Pages  int       `json:"pages,omitempty"`
 }
 
 func (s restoring) on() bool { return !s.Began.IsZero() }
@@ -146,7 +142,7 @@ func (e *engine) lastClaim(ctx context.Context, tx tx) (last time.Time, err erro
 	return last, err
 }
 
-// Restored tells the engine that the database was restored from a backup that was made at a time. It
+// Restored says that the database was restored from a backup that was made at a time. It
 // is needed only if that cannot be seen: see REPLICATION.md. Call it once, before any engine is started. by and note are
 // as in [Decision].
 func (e *Engine[TTx]) Restored(ctx context.Context, since time.Time, by, note string) error {
@@ -184,8 +180,5 @@ func (e *engine) decideHistory(ctx context.Context, by, note string, change func
 	if err == nil {
 		err = e.changeRestoring(ctx, change)
 	}
-	if err != nil && !errors.Is(err, ErrNotAllowed) {
-		err = fmt.Errorf("durable: %w", err)
-	}
-	return err
+	return named(err)
 }

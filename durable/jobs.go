@@ -215,7 +215,7 @@ func (e *engine) config() *river.Config {
 		RescueStuckJobsAfter: timeout + jobMargin,
 		MaxAttempts:          mostAttempts,
 		RetryPolicy:          retry{},
-		FetchCooldown:        5 * time.Millisecond, // River tells of no job that comes sooner after another one
+		FetchCooldown:        5 * time.Millisecond, // River signals no job that comes sooner after another one
 		FetchPollInterval:    2 * time.Second,      // it signals new ones: this finds those that sleep for less than five seconds
 		Middleware:           []rivertype.Middleware{&begins{e: e}},
 		PeriodicJobs:         []*river.PeriodicJob{periodic(orphansEvery, orphanJob{}), periodic(dailyEvery, dailyJob{})},
@@ -239,51 +239,53 @@ func (e *engine) orphans(ctx context.Context) error {
 		if err := execute(ctx, tx, "UPDATE quickstream.write SET next_at = $1 WHERE next_at > $2", now, now.Add(longestWait)); err != nil {
 			return err // a wrong clock has put it off
 		}
-		missing := func(kind, id string) string {
-			return " AND NOT EXISTS (SELECT 1 FROM " + e.dialect.Jobs + " j WHERE j.kind = '" + kind + "' AND j.args ->> 'id' = " + id + " AND j." + sqlIn("state", live()...) + ") LIMIT 1000"
+		for _, due := range due() {
+			var jobs []river.JobArgs
+			err := query(ctx, tx, func(scan func(...any) error) error {
+				job, err := due.job(scan)
+				jobs = append(jobs, job)
+				return err
+			}, due.rows+" AND NOT EXISTS (SELECT 1 FROM "+e.dialect.Jobs+" j WHERE j.kind = '"+due.kind+"' AND j.args ->> 'id' = t.id AND j."+sqlIn("state", live()...)+") LIMIT 1000", now.Add(-orphanAfter))
+			if err == nil {
+				err = e.enqueue(ctx, tx, due.queue, 0, jobs...)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		late := now.Add(-orphanAfter)
-		sends, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE next_at < $1 AND state = 'queued'"+missing(sendJob{}.Kind(), "quickstream.write.id"), late)
-		if err != nil {
-			return err
-		}
-		looks, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE next_at < $1 AND state <> 'queued'"+missing(lookUpJob{}.Kind(), "quickstream.write.id"), late)
-		if err != nil {
-			return err
-		}
-		var jobs []river.JobArgs
-		err = query(ctx, tx, func(scan func(...any) error) error {
-			var job notifyJob
-			err := scan(&job.ID, &job.Change)
-			jobs = append(jobs, job)
-			return err
-		}, "SELECT id, changes FROM quickstream.write WHERE changes > notified AND changed_at < $1"+missing(notifyJob{}.Kind(), "quickstream.write.id"), late)
-		if err == nil {
-			err = e.enqueue(ctx, tx, notifyQueue, 0, jobs...)
-		}
-		if err != nil {
-			return err
-		}
-		jobs = nil
-		err = query(ctx, tx, func(scan func(...any) error) error {
-			var job inboxJob
-			err := scan(&job.ID, &job.Digest)
-			jobs = append(jobs, job)
-			return err
-		}, "SELECT id, digest FROM quickstream.notification WHERE state = 'received' AND received_at < $1"+missing(inboxJob{}.Kind(), "quickstream.notification.id"), late)
-		if err != nil {
-			return err
-		}
-		return errors.Join(e.enqueue(ctx, tx, inboxQueue, 0, jobs...), e.enqueue(ctx, tx, sendQueue, 0, jobsOf(sends, func(id string) river.JobArgs { return sendJob{id} })...),
-			e.enqueue(ctx, tx, lookUpQueue, 0, jobsOf(looks, func(id string) river.JobArgs { return lookUpJob{id} })...))
+		return nil
 	})
 }
 
-func jobsOf(ids []string, job func(id string) river.JobArgs) (jobs []river.JobArgs) {
-	for _, id := range ids {
-		jobs = append(jobs, job(id))
+// dueRows are the rows that have something to do since a time, and their job.
+type dueRows struct {
+	queue, kind, rows string
+	job               func(scan func(...any) error) (river.JobArgs, error)
+}
+
+func due() []dueRows {
+	return []dueRows{
+		{sendQueue, sendJob{}.Kind(), "SELECT id FROM quickstream.write t WHERE next_at < $1 AND state = 'queued'", func(scan func(...any) error) (river.JobArgs, error) {
+			var job sendJob
+			err := scan(&job.ID)
+			return job, err
+		}},
+		{lookUpQueue, lookUpJob{}.Kind(), "SELECT id FROM quickstream.write t WHERE next_at < $1 AND state <> 'queued'", func(scan func(...any) error) (river.JobArgs, error) {
+			var job lookUpJob
+			err := scan(&job.ID)
+			return job, err
+		}},
+		{notifyQueue, notifyJob{}.Kind(), "SELECT id, changes FROM quickstream.write t WHERE changes > notified AND changed_at < $1", func(scan func(...any) error) (river.JobArgs, error) {
+			var job notifyJob
+			err := scan(&job.ID, &job.Change)
+			return job, err
+		}},
+		{inboxQueue, inboxJob{}.Kind(), "SELECT id, digest FROM quickstream.notification t WHERE state = 'received' AND received_at < $1", func(scan func(...any) error) (river.JobArgs, error) {
+			var job inboxJob
+			err := scan(&job.ID, &job.Digest)
+			return job, err
+		}},
 	}
-	return jobs
 }
 
 // tasks are the engine's work, for tests that do it without a queue.

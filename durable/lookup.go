@@ -58,9 +58,15 @@ func (s lookupService) Resume(ctx context.Context, i quickstream.Intent, opts ..
 	if err != nil || i.Operation == quickstream.OperationVoid {
 		return t, err
 	}
-	if other, failed := s.e.isOther(ctx, s.id, t.ReceiptNumber); failed != nil {
+	other := false
+	failed := within(ctx, s.e.db, func(tx tx) (err error) {
+		other, err = s.e.isOther(ctx, tx, s.id, t.ReceiptNumber)
+		return err
+	})
+	switch {
+	case failed != nil:
 		return nil, errUnread // what was found may be another write's
-	} else if other {
+	case other:
 		return nil, &quickstream.UnknownOutcomeError{Intent: &i, Candidates: []quickstream.Candidate{{Transaction: t, Reasons: []string{"its receipt is that of another write"}}}}
 	}
 	return t, nil
@@ -71,13 +77,9 @@ func (s lookupService) Retries(receipt string, opts ...quickstream.CallOption) q
 }
 
 // isOther reports whether a receipt is that of another write, which may be one of another version of the program.
-func (e *engine) isOther(ctx context.Context, id, receipt string) (other bool, err error) {
-	err = within(ctx, e.db, func(tx tx) error {
-		found, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE "+ofReceipt+" AND id <> $2 LIMIT 1", receipt, id)
-		other = len(found) > 0
-		return err
-	})
-	return other, err
+func (e *engine) isOther(ctx context.Context, tx tx, id, receipt string) (bool, error) {
+	found, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE "+ofReceipt+" AND id <> $2 LIMIT 1", receipt, id)
+	return len(found) > 0, err
 }
 
 // about returns the write that a transaction is: by its receipt, and if the answer to its request is still to come

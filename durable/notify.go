@@ -15,7 +15,7 @@ type OutcomeChange struct {
 }
 
 // workNotify notifies OnOutcome of a write as it stands, in one transaction with the mark that it has been. A job that
-// comes twice, or for a change that a later job has told, does nothing.
+// comes twice, or for a change of which a later job has notified OnOutcome, does nothing.
 func (e *engine) workNotify(ctx context.Context, id string) error {
 	err := e.notified(ctx, id, false)
 	for try := 1; try <= 3 && rolledBack(err) && wait(ctx, pause(time.Second, try)/20); try++ { // the merchant held what the hook wants
@@ -38,22 +38,22 @@ func (e *engine) notified(ctx context.Context, id string, again bool) error {
 		if err != nil || r == nil || r.notified >= r.changes && !again {
 			return err
 		}
-		return e.tell(ctx, tx, r)
+		return e.runHook(ctx, tx, r)
 	})
 }
 
-// tell calls OnOutcome in the transaction in which it is marked.
-func (e *engine) tell(ctx context.Context, tx tx, r *row) error {
-	told := *r
-	told.notified = told.changes
+// runHook calls OnOutcome in the transaction in which it is marked.
+func (e *engine) runHook(ctx context.Context, tx tx, r *row) error {
+	after := *r
+	after.notified = after.changes
 	e.step("before OnOutcome")
 	if err := guard("OnOutcome", func() error {
-		return e.onOutcome(ctx, tx, OutcomeChange{Write: told.shown(), Before: r.told})
+		return e.onOutcome(ctx, tx, OutcomeChange{Write: after.shown(), Before: r.reported})
 	}); err != nil {
 		return err
 	}
 	e.step("after OnOutcome")
-	err := execute(ctx, tx, "UPDATE quickstream.write SET notified = changes, told_state = $1, told_reason = $2, failures = 0, problem = CASE WHEN failures > 0 THEN '' ELSE problem END WHERE id = $3",
+	err := execute(ctx, tx, "UPDATE quickstream.write SET notified = changes, reported_state = $1, reported_reason = $2, failures = 0, problem = CASE WHEN failures > 0 THEN '' ELSE problem END WHERE id = $3",
 		r.State, r.Reason, r.ID)
 	e.step("before the notification's commit")
 	return err

@@ -43,15 +43,9 @@ func rolledBack(err error) bool {
 // apply applies an observation of a write. of is the write as it was read before, whose order is locked first; it is as it
 // stands then.
 func (e *engine) apply(ctx context.Context, tx tx, of *row, o observed) error {
-	if err := e.lock(ctx, tx, of); err != nil { // rows in the order of their ids
-		return err
-	}
-	r, err := e.one(ctx, tx, "id = $1"+e.dialect.ForUpdate, of.ID)
+	r, err := e.locked(ctx, tx, of)
 	if err != nil {
 		return err
-	}
-	if r == nil {
-		return ErrNoWrite
 	}
 	if o.at.IsZero() {
 		o.at = r.now

@@ -53,8 +53,8 @@ type observed struct {
 	receipt  string
 	problem  string
 	reason   Reason
-	decision *verdict
-	person   *Event // who has asked for the look-up, for its event
+	decided  Standing
+	person   *Event // who has decided, or asked for the look-up, for its event
 }
 
 // ofTransaction is the observation of a transaction that was read.
@@ -87,7 +87,7 @@ func nothing(seen resolve.Observation) bool {
 }
 
 // ofAnswer is the observation that the process which claimed a write makes of its own request: see
-// resendRules for what may be sent again.
+// permitOf for what may be sent again.
 func ofAnswer(t *quickstream.Transaction, err error) observed {
 	o := observed{kind: sawAnswer, seen: resolve.Observation{Result: resolve.LookupFailed}, problem: problemOf(err)}
 	declined, isDeclined := errors.AsType[*quickstream.DeclinedError](err)
@@ -136,7 +136,7 @@ func (o observed) event(before, r *row) (Event, bool) {
 	case sawReturn:
 		event.Kind = EventReturned
 	case sawDecision:
-		event.Kind, event.By, event.Note = EventDecided, o.decision.By, o.decision.Note
+		event.Kind = EventDecided
 	case sawAnswer, sawLost:
 		event.Kind = EventAnswered
 	case sawLookUp, sawShown, sawConflict:

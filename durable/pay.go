@@ -40,23 +40,19 @@ func (w NewWrite) check(order bool) error {
 // the transaction goes on. opts are for [quickstream.TransactionsService.Plan]; rules that
 // [quickstream.WithoutRule] switches off must be switched off for the engine's client too.
 func (e *Engine[TTx]) Pay(ctx context.Context, tx TTx, w NewWrite, params quickstream.TransactionParams, opts ...quickstream.CallOption) (payment Write, created bool, err error) {
-	return e.pay(ctx, e.typed.Join(tx), w, params, opts)
-}
-
-func (e *engine) pay(ctx context.Context, tx tx, w NewWrite, params quickstream.TransactionParams, opts []quickstream.CallOption) (Write, bool, error) {
 	r, err := e.planPayment(ctx, w, params, opts)
 	if err != nil {
 		return Write{}, false, err
 	}
-	return shown(e.store(ctx, tx, r))
+	return shown(e.store(ctx, e.typed.Join(tx), r))
 }
 
 // shown is a stored write as the merchant sees it.
 func shown(r *row, created bool, err error) (Write, bool, error) {
 	if r == nil {
-		return Write{}, false, err
+		return Write{}, false, named(err)
 	}
-	return r.shown(), created, err
+	return r.shown(), created, named(err)
 }
 
 func (e *engine) planPayment(ctx context.Context, w NewWrite, params quickstream.TransactionParams, opts []quickstream.CallOption) (*row, error) {
@@ -97,14 +93,14 @@ func (e *engine) store(ctx context.Context, tx tx, r *row) (*row, bool, error) {
 		err = e.lock(ctx, tx, r)
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("durable: %w", err)
+		return nil, false, err
 	}
 	if !written {
 		if current, err := e.admit(ctx, tx, r); current != nil || err != nil {
 			return current, false, err
 		}
 		if written, err = e.insert(ctx, tx, r, e.statements.insert); err != nil {
-			return nil, false, fmt.Errorf("durable: %w", err)
+			return nil, false, err
 		}
 	}
 	if !written {
@@ -115,7 +111,7 @@ func (e *engine) store(ctx context.Context, tx tx, r *row) (*row, bool, error) {
 		return current, false, err
 	}
 	if err := e.enqueue(ctx, tx, sendQueue, 0, sendJob{r.ID}); err != nil {
-		return nil, false, fmt.Errorf("durable: %w", err)
+		return nil, false, err
 	}
 	e.step("before the write's commit")
 	return r, true, nil
@@ -127,7 +123,7 @@ func (e *engine) admit(ctx context.Context, tx tx, r *row) (current *row, err er
 	same, err := e.one(ctx, tx, "id = $1", r.ID)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("durable: %w", err)
+		return nil, err
 	case same == nil:
 	case len(r.differs(same)) > 0:
 		return nil, &IDReusedError{same.shown(), r.differs(same)}
@@ -144,7 +140,7 @@ func (e *engine) admit(ctx context.Context, tx tx, r *row) (current *row, err er
 	}
 	other, err := e.one(ctx, tx, "token <> '' AND token = $1 AND state <> 'not_sent' LIMIT 1", r.token)
 	if err == nil && other != nil {
-		err = &TokenUsedError{other.shown()}
+		err = fmt.Errorf("%w: %q is %s", ErrTokenUsed, other.ID, other.Text())
 	}
 	return nil, err
 }
@@ -153,7 +149,7 @@ func (e *engine) admit(ctx context.Context, tx tx, r *row) (current *row, err er
 func (e *engine) admitPayment(ctx context.Context, tx tx, r *row) error {
 	other, err := e.one(ctx, tx, "order_id = $1 AND follows = '' AND (replaced_by <> '' AND "+sqlApproved()+" OR replaced_by = '' AND "+sqlBlocks()+") ORDER BY replaced_by DESC LIMIT 1", r.Order)
 	if err != nil {
-		return fmt.Errorf("durable: %w", err)
+		return err
 	}
 	if other == nil {
 		other, err = e.one(ctx, tx, "order_id = $1 AND follows = '' AND business <> '' AND business <> $2 AND state <> 'not_sent' AND NOT (state = 'declined' AND reason = 'refused') LIMIT 1", r.Order, r.Business)

@@ -12,11 +12,10 @@ import (
 type permit string
 
 const (
-	permitNone             permit = ""
-	permitNotExecuted      permit = "never_sent"  // no byte of the request reached a connection
-	permitRefused          permit = "refused"     // 401 or 429 in the service's error body
-	permitUnavailable      permit = "unavailable" // 503 in the service's error body
-	permitUnavailableAgain permit = "unavailable_again"
+	permitNone        permit = ""
+	permitNotExecuted permit = "never_sent"  // no byte of the request reached a connection
+	permitRefused     permit = "refused"     // 401 or 429 in the service's error body
+	permitUnavailable permit = "unavailable" // 503 in the service's error body
 )
 
 const (
@@ -26,35 +25,21 @@ const (
 	lookFirst = 15 * time.Minute
 )
 
-// resendRule is what comes before another send. Any answer without a rule permits none: the write
-// is looked up until its outcome is known.
-type resendRule struct {
-	permit permit
-	answer string        // as in doc.go
-	pause  time.Duration // it doubles with each failure in a row, up to an hour
-	lookUp bool          // right before the send
-	newKey bool          // under the next key, even if the last one may be kept
-}
-
-// resendRules are all of them. A look-up counts only if the last send is older than the look-up lag or
-// the key is kept; without it nothing is sent. A key that is not kept is replaced by the next one.
-func resendRules() []resendRule {
-	return []resendRule{
-		{permit: permitNotExecuted, answer: "none: no byte reached a connection", pause: time.Second},
-		{permit: permitRefused, answer: "401 or 429", pause: 5 * time.Second, lookUp: true},
-		{permit: permitUnavailable, answer: "503", pause: 20 * time.Second, lookUp: true},
-		{permit: permitUnavailableAgain, answer: "503 again", pause: 15 * time.Minute, lookUp: true, newKey: true},
+// pause is the pause before another send, which doubles with each failure in a row, up to an hour.
+func (p permit) pause() time.Duration {
+	switch p {
+	case permitUnavailable:
+		return 20 * time.Second
+	case permitRefused:
+		return 5 * time.Second
+	default:
+		return time.Second
 	}
 }
 
-func (p permit) rule() resendRule {
-	for _, rule := range resendRules() {
-		if rule.permit == p {
-			return rule
-		}
-	}
-	return resendRule{}
-}
+// looksUp reports whether a look-up must find nothing right before another send. It counts only if the last send is older
+// than the look-up lag or the key is kept. A key that is not kept is replaced by the next one.
+func (p permit) looksUp() bool { return p == permitRefused || p == permitUnavailable }
 
 // permitOf returns what an error of a write permits.
 func permitOf(err error) permit {
@@ -87,19 +72,18 @@ type nextSend struct {
 // keyMayBeForgotten reports whether the key by which a write is about to be sent again was kept when that was decided, and
 // may not be any more: the look-up since then has taken too long.
 func (r *row) keyMayBeForgotten() bool {
-	return r.permit.rule().lookUp && !r.keySent.IsZero() && r.now.Sub(r.keySent) >= keyKept
+	return r.permit.looksUp() && !r.keySent.IsZero() && r.now.Sub(r.keySent) >= keyKept
 }
 
 // nextSend returns what comes before the next send, by the database's clock. lag is how long a transaction may be
 // missing from look-ups. given is true if the write is about to be given up, which also needs a look-up if it
 // was ever claimed.
 func (r *row) nextSend(lag time.Duration, given bool) nextSend {
-	rule := r.permit.rule()
 	since := func(t time.Time) time.Duration { return max(0, r.now.Sub(t)) }
 	switch {
-	case r.claim == "" || !rule.lookUp && !given:
+	case r.claim == "" || !r.permit.looksUp() && !given:
 		return nextSend{lookUp: r.age() > lookFirst || r.suspect != 0}
-	case !given && !rule.newKey && !r.keySent.IsZero() && since(r.keySent) < keyKept:
+	case !given && !r.keySent.IsZero() && since(r.keySent) < keyKept:
 		return nextSend{lookUp: true}
 	case since(r.lastSent) < lag:
 		return nextSend{wait: lag - since(r.lastSent)}

@@ -54,64 +54,31 @@ const (
 
 // List returns a page of writes, the last written first.
 func (e *Engine[TTx]) List(ctx context.Context, f Filter) (Page, error) {
-	page, err := e.list(ctx, f)
-	if err != nil {
-		return Page{}, fmt.Errorf("durable: %w", err)
-	}
-	return page, nil
-}
-
-func (e *engine) list(ctx context.Context, f Filter) (Page, error) {
 	var page Page
 	if f.Limit == 0 {
 		f.Limit = usualPage
 	}
 	if f.Limit < 1 || f.Limit > longestPage {
-		return page, fmt.Errorf("a page has 1 to %d writes", longestPage)
+		return page, fmt.Errorf("durable: a page has 1 to %d writes", longestPage)
 	}
 	statement, args, err := f.statement()
 	if err != nil {
-		return page, err
+		return page, named(err)
 	}
 	err = within(ctx, e.db, func(tx tx) error {
-		var positions []position
-		err := query(ctx, tx, func(scan func(...any) error) error {
-			var p position
-			err := scan(&p.id, &p.written)
-			positions = append(positions, p)
-			return err
-		}, statement, args...)
-		if err != nil || len(positions) == 0 {
-			return err
-		}
-		if len(positions) > f.Limit {
-			positions = positions[:f.Limit]
-			page.Next = positions[f.Limit-1].cursor()
-		}
-		return e.fill(ctx, tx, positions, &page)
+		return e.each(ctx, tx, func(r *row, unreadable error) {
+			if len(page.Writes) == f.Limit {
+				last := page.Writes[f.Limit-1]
+				page.Next = position{last.Written, last.ID}.cursor()
+				return
+			}
+			page.Writes = append(page.Writes, r.shown())
+			if unreadable != nil {
+				page.Unreadable++
+			}
+		}, "id IN (SELECT id FROM ("+statement+") AS page) ORDER BY written_at DESC, id DESC", args...)
 	})
-	return page, err
-}
-
-// fill reads the writes of a page.
-func (e *engine) fill(ctx context.Context, tx tx, positions []position, page *Page) error {
-	ids := make([]any, len(positions))
-	for i, p := range positions {
-		ids[i] = p.id
-	}
-	found := map[string]Write{}
-	err := e.each(ctx, tx, func(r *row, unreadable error) {
-		found[r.ID] = r.shown()
-		if unreadable != nil {
-			page.Unreadable++
-		}
-	}, "id IN "+list(len(ids)), ids...)
-	for _, p := range positions {
-		if w, there := found[p.id]; there {
-			page.Writes = append(page.Writes, w)
-		}
-	}
-	return err
+	return page, named(err)
 }
 
 // position is where a write stands in a list.
@@ -149,6 +116,15 @@ func (c *conditions) argument(value any) string {
 	return "$" + strconv.Itoa(len(c.args))
 }
 
+// in is the condition that a column has one of some values.
+func in[T any](c *conditions, column string, values []T) string {
+	arguments := make([]string, len(values))
+	for i, value := range values {
+		arguments[i] = c.argument(value)
+	}
+	return column + " IN (" + strings.Join(arguments, ", ") + ")"
+}
+
 func (c *conditions) add(condition string, value any) {
 	c.where = append(c.where, condition+c.argument(value))
 }
@@ -173,7 +149,7 @@ func (f Filter) conditions() *conditions {
 		c.where[len(c.where)-1] += " OR substr(digits, length(digits) - 2) = " + c.argument(f.CardDigits) + ")"
 	}
 	if len(f.Reasons) > 0 {
-		c.where = append(c.where, sqlIn("reason", f.Reasons...))
+		c.where = append(c.where, in(c, "reason", f.Reasons))
 	}
 	if !f.Amount.IsZero() {
 		c.add("amount = ", f.Amount)
@@ -194,16 +170,6 @@ func (f Filter) statement() (text string, args []any, err error) {
 	if len(wanted) == 0 {
 		wanted = States()
 	}
-	for _, state := range wanted { // they stand in the statement
-		if !slices.Contains(States(), state) {
-			return "", nil, fmt.Errorf("%q is no state", state)
-		}
-	}
-	for _, reason := range f.Reasons {
-		if strings.ContainsFunc(string(reason), func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }) {
-			return "", nil, fmt.Errorf("%q is no reason", reason)
-		}
-	}
 	c := f.conditions()
 	if f.After != "" {
 		after, err := f.After.position()
@@ -214,14 +180,14 @@ func (f Filter) statement() (text string, args []any, err error) {
 	}
 	order := " ORDER BY written_at DESC, id DESC LIMIT " + strconv.Itoa(f.Limit+1)
 	of := func(states ...State) string {
-		return "SELECT id, written_at FROM quickstream.write WHERE " + strings.Join(append(slices.Clone(c.where), sqlIn("state", states...)), " AND ")
+		return "SELECT id, written_at FROM quickstream.write WHERE " + strings.Join(append(slices.Clone(c.where), in(c, "state", states)), " AND ")
 	}
 	if c.indexed {
 		return of(wanted...) + order, c.args, nil
 	}
 	var parts []string
-	for _, state := range wanted {
-		parts = append(parts, "SELECT id, written_at FROM ("+of(state)+order+") AS of_"+string(state))
+	for i, state := range wanted {
+		parts = append(parts, "SELECT id, written_at FROM ("+of(state)+order+") AS part"+strconv.Itoa(i))
 	}
 	return strings.Join(parts, " UNION ALL ") + order, c.args, nil
 }

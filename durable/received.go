@@ -2,7 +2,6 @@ package durable
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -53,7 +52,7 @@ func (e *Engine[TTx]) Notifications(ctx context.Context, after Cursor, limit int
 	if after != "" {
 		p, err := after.position()
 		if err != nil {
-			return nil, "", fmt.Errorf("durable: %w", err)
+			return nil, "", named(err)
 		}
 		id, digest, _ := strings.Cut(p.id, "\x00")
 		where, args = where+" AND (received_at, id, digest) > ($1, $2, $3)", []any{p.written, id, digest}
@@ -77,7 +76,7 @@ func (e *Engine[TTx]) Notifications(ctx context.Context, after Cursor, limit int
 			" ORDER BY received_at, id, digest LIMIT "+strconv.Itoa(limit+1), args...)
 	})
 	if err != nil {
-		return nil, "", fmt.Errorf("durable: %w", err)
+		return nil, "", named(err)
 	}
 	if len(list) > limit {
 		list = list[:limit]
@@ -106,8 +105,5 @@ func (e *Engine[TTx]) RetryNotification(ctx context.Context, id, digest, by, not
 		}
 		return e.recordInstallation(ctx, tx, Event{Kind: EventAsked, By: by, Note: note})
 	})
-	if err != nil && !errors.Is(err, ErrNoWrite) {
-		err = fmt.Errorf("durable: %w", err)
-	}
-	return err
+	return named(err)
 }

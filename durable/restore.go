@@ -17,10 +17,9 @@ const (
 	readerPause = 30 * time.Second
 	// readAgain is the pause before lists are read again that could not be, at first, and again while look-ups may lag.
 	readAgain = 5 * time.Second
-	// businessDaysAhead is how far ahead of today a payment can settle.
-	businessDaysAhead = 2
-	// weekdaysAhead stands for that without a calendar: enough over Easter and Christmas.
-	weekdaysAhead = 5
+	// settlesWithin is in how many days at most a payment settles that is made today: two business days, over Easter and
+	// Christmas too.
+	settlesWithin = 7
 )
 
 var errNotReader = errors.New("another process reads the lists, or the history has changed again")
@@ -43,11 +42,11 @@ func (e *engine) restore(ctx context.Context) error {
 		return err
 	}
 	err = e.changeRestoring(ctx, func(_ tx, s *restoring, now time.Time) (bool, error) {
-		if !s.on() || s.Until.After(now) || s.Next.After(now) {
+		if !s.on() || s.Next.After(now) {
 			return false, nil
 		}
 		turn, at = rand.Text(), now
-		s.Reader, s.Until, s.Pages = turn, now.Add(readerPause), 0
+		s.Reader, s.Next = turn, now.Add(readerPause)
 		mine = *s
 		return true, nil
 	})
@@ -66,7 +65,7 @@ func (e *engine) restore(ctx context.Context) error {
 			return false, nil
 		}
 		took := now.Sub(at)
-		s.Reader, s.Until, s.Unreadable = "", time.Time{}, unreadable
+		s.Reader, s.Unreadable = "", unreadable
 		s.Next = now.Add(max(readAgain, 4*took))
 		if unreadable != "" {
 			if !s.Failed {
@@ -101,8 +100,7 @@ func (e *engine) report(ctx context.Context, turn string) error {
 	held := false
 	err := e.changeRestoring(ctx, func(_ tx, s *restoring, now time.Time) (bool, error) {
 		if held = s.Reader == turn; held {
-			s.Until = now.Add(readerPause)
-			s.Pages++
+			s.Next = now.Add(readerPause)
 		}
 		return held, nil
 	})
@@ -119,11 +117,10 @@ func (e *engine) readLists(ctx context.Context, s restoring, now time.Time) (unr
 	if s.Since.In(e.sydney).Hour() == 0 { // clocks differ
 		first = first.AddDays(-1)
 	}
-	last := e.lastSettlement(now)
+	last := quickstream.DateOf(now.In(e.sydney)).AddDays(settlesWithin)
 	for date := first; date.Compare(last) <= 0; date = date.AddDays(1) {
-		err := e.readDay(ctx, date, func() error { return e.report(ctx, s.Reader) }, func(page []*quickstream.Transaction, at time.Time) error {
-			return e.storeMissing(ctx, page, at)
-		})
+		day := comparison{engine: e, date: date, receipts: map[string]bool{}, restoring: true}
+		err := day.readDay(ctx, func() error { return e.report(ctx, s.Reader) })
 		switch {
 		case errors.Is(err, errNotReader) || ctx.Err() != nil:
 			return "", cmp.Or(err, ctx.Err())
@@ -134,101 +131,49 @@ func (e *engine) readLists(ctx context.Context, s restoring, now time.Time) (unr
 	return unreadable, nil
 }
 
-// lastSettlement is the last date on which what is sent now can settle.
-func (e *engine) lastSettlement(now time.Time) quickstream.Date {
-	date, calendar := quickstream.DateOf(now.In(e.sydney)), e.policy.Calendar
-	if calendar.Business != nil {
-		day := date
-		for n := 0; n < businessDaysAhead && day.Compare(calendar.Until) < 0; {
-			if day = day.AddDays(1); calendar.Business(day) {
-				n++
-			}
-		}
-		if day.Compare(calendar.Until) < 0 {
-			return day
-		}
-	}
-	for n := 0; n < weekdaysAhead; {
-		date = date.AddDays(1)
-		if weekday := date.In(time.UTC).Weekday(); weekday != time.Saturday && weekday != time.Sunday {
-			n++
-		}
-	}
-	return date
-}
-
 var (
 	errUnexpectedlyEmpty = errors.New("the service lists nothing, and the database has payments that settled on that day")
 	errUnreadableItem    = errors.New("a transaction cannot be read")
 )
 
 // readDay reads all that the service has settled on a day, page by page. An empty first page, or a 404 in the service's
-// error body, is a day without transactions, unless the database has some of it. Any other failure is an error.
-func (e *engine) readDay(ctx context.Context, date quickstream.Date, report func() error, each func(page []*quickstream.Transaction, at time.Time) error) error {
-	read, unreadable, at := 0, 0, time.Time{}
-	begin := func() error {
-		return within(ctx, e.db, func(tx tx) (err error) {
-			at, err = databaseNow(ctx, tx)
-			return err
-		})
-	}
-	if err := begin(); err != nil {
+// error body, is a day without transactions, unless the database has some of it. Any other failure is an error. after is
+// called after each page.
+func (c *comparison) readDay(ctx context.Context, after func() error) error {
+	read, unreadable := 0, 0
+	at, err := c.clock(ctx)
+	if err != nil {
 		return err
 	}
-	for page, err := range pages(ctx, e.client.Transactions.BySettlementDate(date)) {
+	for page, err := range pages(ctx, c.client.Transactions.BySettlementDate(c.date)) {
 		if err != nil {
 			return err
 		}
 		read += len(page.Data) + len(page.Unreadable)
 		unreadable += len(page.Unreadable)
-		if err := each(page.Data, at); err != nil {
+		if err := c.page(ctx, page.Data, at); err != nil {
 			return err
 		}
-		if err := errors.Join(report(), begin()); err != nil {
+		if err := after(); err != nil {
+			return err
+		}
+		if at, err = c.clock(ctx); err != nil {
 			return err
 		}
 	}
 	if unreadable > 0 {
-		return fmt.Errorf("%w: %d of %s", errUnreadableItem, unreadable, date)
+		return fmt.Errorf("%w: %d of %s", errUnreadableItem, unreadable, c.date)
 	}
 	if read > 0 {
 		return nil
 	}
-	return within(ctx, e.db, func(tx tx) error {
-		n, err := count(ctx, tx, "SELECT count(*) FROM (SELECT 1 FROM quickstream.write WHERE settles_on <> '' AND settles_on = $1 AND "+sqlApproved()+" LIMIT 1) AS settled", date.String())
+	return within(ctx, c.db, func(tx tx) error {
+		n, err := count(ctx, tx, "SELECT count(*) FROM (SELECT 1 FROM quickstream.write WHERE settles_on <> '' AND settles_on = $1 AND "+sqlApproved()+" LIMIT 1) AS settled", c.date.String())
 		if err == nil && n > 0 {
 			err = errUnexpectedlyEmpty
 		}
 		return err
 	})
-}
-
-// storeMissing stores the payments of a page that are of this installation and the database lacks, and applies what
-// it says of the others.
-func (e *engine) storeMissing(ctx context.Context, page []*quickstream.Transaction, at time.Time) error {
-	var pairs []pair
-	err := within(ctx, e.db, func(tx tx) (err error) {
-		pairs, err = e.pairs(ctx, tx, page)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for _, p := range pairs {
-		switch {
-		case p.version != nil:
-			err = p.version
-		case p.row != nil && p.row.unchangedBy(ofTransaction(p.transaction, at), e.policy):
-		case p.row != nil:
-			err = e.observe(ctx, p.row, ofTransaction(p.transaction, at))
-		default:
-			_, err = e.storeLost(ctx, p.transaction, at)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 const foundLost = "found at the service, and not in the database"

@@ -1,40 +1,21 @@
 package durable
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
-// Keep says how long what is over is kept after its last change. Nothing is removed in less than 8 days,
-// because a notification may be delivered again.
-type Keep struct {
-	// Payments and FollowUps are how long requests and histories of such writes are kept: for
-	// ever by default. Then a write is emptied. Its id, order, operation, receipt, standing and amounts stay,
-	// and digests of its token and its account.
-	Payments, FollowUps time.Duration
-	// Notifications is how long notifications are kept that were confirmed; 30 days by default.
-	Notifications time.Duration
-}
-
-// atLeast are the times that are kept.
-func (k Keep) atLeast() Keep {
-	const redelivered = webhooks.StoreTolerance + 24*time.Hour
-	for _, d := range []*time.Duration{&k.Payments, &k.FollowUps} {
-		if *d != 0 {
-			*d = max(*d, redelivered)
-		}
-	}
-	if k.Notifications == 0 {
-		k.Notifications = 30 * 24 * time.Hour
-	}
-	k.Notifications = max(k.Notifications, redelivered)
-	return k
-}
+const (
+	// leastKept is how long everything is kept: a notification may be delivered again.
+	leastKept = webhooks.StoreTolerance + 24*time.Hour
+	// notificationsKept is how long notifications are kept that were confirmed, at most.
+	notificationsKept = 30 * 24 * time.Hour
+)
 
 // forgottenAtOnce is how many rows are emptied or removed in one transaction.
 const forgottenAtOnce = 500
@@ -54,17 +35,14 @@ func isOver() string {
 func (e *engine) forget(ctx context.Context) error {
 	err := e.inParts(ctx, func(tx tx, now time.Time) (int64, error) {
 		return tx.Exec(ctx, `DELETE FROM quickstream.notification WHERE (id, digest) IN (SELECT id, digest FROM quickstream.notification
-			WHERE state = 'done' AND changed_at < $1 LIMIT `+strconv.Itoa(forgottenAtOnce)+`)`, now.Add(-e.kept.Notifications))
+			WHERE state = 'done' AND changed_at < $1 LIMIT `+strconv.Itoa(forgottenAtOnce)+`)`, now.Add(-min(cmp.Or(e.kept, notificationsKept), notificationsKept)))
 	})
-	for condition, keep := range map[string]time.Duration{"follows = ''": e.kept.Payments, "follows <> ''": e.kept.FollowUps} {
-		if err != nil || keep == 0 {
-			continue
-		}
-		err = e.inParts(ctx, func(tx tx, now time.Time) (int64, error) {
-			return e.emptied(ctx, tx, condition+" AND changed_at < $1 AND written_at < $1 AND "+isOver(), now.Add(-keep))
-		})
+	if err != nil || e.kept == 0 {
+		return err
 	}
-	return err
+	return e.inParts(ctx, func(tx tx, now time.Time) (int64, error) {
+		return e.emptied(ctx, tx, "changed_at < $1 AND written_at < $1 AND "+isOver(), now.Add(-e.kept))
+	})
 }
 
 // inParts does a part at a time until there is none.
@@ -87,21 +65,19 @@ func (e *engine) inParts(ctx context.Context, part func(tx tx, now time.Time) (i
 
 // emptied empties writes, a part at a time, and returns how many.
 func (e *engine) emptied(ctx context.Context, tx tx, where string, args ...any) (n int64, err error) {
-	var ids []any
-	err = query(ctx, tx, func(scan func(...any) error) error {
-		id := ""
-		err := scan(&id)
-		ids = append(ids, id)
-		return err
-	}, "SELECT id FROM quickstream.write WHERE "+where+" LIMIT "+strconv.Itoa(forgottenAtOnce)+e.dialect.SkipLocked, args...)
-	if err != nil || len(ids) == 0 {
+	found, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE "+where+" LIMIT "+strconv.Itoa(forgottenAtOnce)+e.dialect.SkipLocked, args...)
+	if err != nil || len(found) == 0 {
 		return 0, err
+	}
+	ids := make([]any, len(found))
+	for i, id := range found {
+		ids[i] = id
 	}
 	if err := execute(ctx, tx, "DELETE FROM quickstream.event WHERE write_id IN "+list(len(ids)), ids...); err != nil {
 		return 0, err
 	}
 	return tx.Exec(ctx, `UPDATE quickstream.write SET version = version + 1, claim = '', reference = '', settles_on = '',
-		intent = '', lookups = '', problem = '', decision = '', customer = '', title = '', digits = '' WHERE id IN `+list(len(ids)), ids...)
+		intent = '', lookups = '', problem = '', customer = '', title = '', digits = '' WHERE id IN `+list(len(ids)), ids...)
 }
 
 // Erased is what [Engine.Erase] has removed and left.
@@ -119,11 +95,8 @@ type Erased struct {
 // tokens and accounts stay. What the service has and what backups have is not touched. by and note are as in
 // [Decision], and stay: do not name the customer there.
 func (e *Engine[TTx]) Erase(ctx context.Context, customerReferenceNumber, by, note string) (Erased, error) {
-	erased, err := e.erase(ctx, customerReferenceNumber, by, note)
-	if err != nil {
-		err = fmt.Errorf("durable: %w", err)
-	}
-	return erased, err
+	done, err := e.erase(ctx, customerReferenceNumber, by, note)
+	return done, named(err)
 }
 
 func (e *engine) erase(ctx context.Context, reference, by, note string) (done Erased, err error) {
@@ -139,12 +112,8 @@ func (e *engine) erase(ctx context.Context, reference, by, note string) (done Er
 		if err := e.recordInstallation(ctx, tx, Event{Kind: EventErased, By: by, Note: note}); err != nil {
 			return err
 		}
-		return query(ctx, tx, func(scan func(...any) error) error {
-			receipt := ""
-			err := scan(&receipt)
-			receipts = append(receipts, receipt)
-			return err
-		}, "SELECT receipt FROM quickstream.write WHERE customer <> '' AND customer = $1 AND receipt <> ''", customer)
+		receipts, err = texts(ctx, tx, "SELECT receipt FROM quickstream.write WHERE customer <> '' AND customer = $1 AND receipt <> ''", customer)
+		return err
 	})
 	if err != nil {
 		return done, err
@@ -162,12 +131,9 @@ func (e *engine) erase(ctx context.Context, reference, by, note string) (done Er
 		return done, err
 	}
 	return done, within(ctx, e.db, func(tx tx) error {
-		return query(ctx, tx, func(scan func(...any) error) error {
-			var left int
-			err := scan(&left)
-			done.Left += left
-			return err
-		}, "SELECT count(*) FROM quickstream.write WHERE customer <> '' AND customer = $1", customer)
+		left, err := count(ctx, tx, "SELECT count(*) FROM quickstream.write WHERE customer <> '' AND customer = $1", customer)
+		done.Left += left
+		return err
 	})
 }
 

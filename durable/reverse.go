@@ -29,18 +29,6 @@ func (e *Engine[TTx]) Reverse(ctx context.Context, tx TTx, w NewWrite, of string
 	})
 }
 
-// errNotNow means that a follow-up is tried again later. gaveUp means that it is not sent any more.
-type (
-	errNotNow string
-	gaveUp    struct {
-		reason Reason
-		why    string
-	}
-)
-
-func (e errNotNow) Error() string { return string(e) }
-func (e *gaveUp) Error() string   { return e.why }
-
 // prepareFollowUp reads what a refund or a reversal follows before it is sent: what was refunded elsewhere, and
 // whether the service takes it now. A reversal gets its void or refund, which is stored.
 func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
@@ -56,12 +44,8 @@ func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
 	}
 	left, err := e.checkLeft(ctx, r)
 	switch {
-	case errors.Is(err, errBack):
-		return &gaveUp{ReasonMoneyBack, errBack.Error()}
-	case errors.Is(err, errMade):
-		return err
 	case err != nil:
-		return errNotNow("the refunds of the payment could not be read: " + problemOf(err))
+		return fmt.Errorf("the refunds of the payment could not be read: %w", err)
 	case !reverses && left.LessThan(r.Amount), !left.IsPositive():
 		return &gaveUp{ReasonNothing, fmt.Sprintf("refunds made elsewhere leave %s of the payment", left)}
 	}
@@ -72,11 +56,11 @@ func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
 	t, err := e.client.Transactions.Get(ctx, receipt)
 	switch {
 	case err != nil:
-		return errNotNow("the transaction could not be read: " + problemOf(err))
+		return fmt.Errorf("the transaction could not be read: %w", err)
 	case t.TransactionType == quickstream.TransactionTypePreauth && !t.Refundable && (!reverses || !t.Voidable): // no waiting makes it refundable
 		return &gaveUp{ReasonImpossible, "a pre-authorisation is not refunded: cancel it, or refund its capture"}
 	case !reverses && t.Voidable && !t.Refundable:
-		return errNotNow("the payment is not settled, and can only be voided now")
+		return errors.New("the payment is not settled, and can only be voided now")
 	case !reverses:
 		return nil
 	}
@@ -89,7 +73,7 @@ func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
 	case t.Refundable:
 		chosen.intent, err = e.reversingRefund(ctx, &chosen)
 	default:
-		return errNotNow("the transaction can neither be voided nor refunded now")
+		return errors.New("the transaction can neither be voided nor refunded now")
 	}
 	if err != nil {
 		return &gaveUp{ReasonImpossible, problemOf(err)}

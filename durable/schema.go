@@ -56,10 +56,7 @@ func MigrateUp[TTx any](ctx context.Context, db Database[TTx]) error {
 		}
 		return db.Adopt(ctx, tx)
 	})
-	if err != nil {
-		return fmt.Errorf("durable: %w", err)
-	}
-	return nil
+	return named(err)
 }
 
 // createdName is the name under which the time stands at which the tables were made.

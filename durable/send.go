@@ -3,6 +3,7 @@ package durable
 import (
 	"cmp"
 	"context"
+	cryptorand "crypto/rand"
 	"errors"
 	"math/rand/v2"
 	"time"
@@ -43,7 +44,7 @@ func (e *engine) workSend(ctx context.Context, id, alone string) (time.Duration,
 		}
 		return err
 	})
-	if version := (*VersionError)(nil); errors.As(err, &version) {
+	if isVersion(err) {
 		e.logger.ErrorContext(ctx, "quickstream: a write is left to another version of the program", "error", err)
 		return time.Minute, nil
 	}
@@ -129,28 +130,32 @@ func (e *engine) sendQueued(ctx context.Context, r *row, now gates, alone string
 	if next.newKey {
 		r.keyNumber, r.keySent = r.keyNumber+1, time.Time{}
 	}
-	err := e.prepareFollowUp(ctx, r)
-	var given *gaveUp
-	var notNow errNotNow
-	switch {
-	case errors.Is(err, errLine):
-		return e.postpone(ctx, r, r.now.Add(e.inLineFor(r)), "")
-	case errors.Is(err, errBack):
-		return 0, e.observe(ctx, r, observed{kind: sawGiveUp, sends: r.Sends, reason: ReasonMoneyBack, problem: errBack.Error()})
-	case errors.As(err, &given):
-		return e.giveUp(ctx, r, now, given)
-	case errors.Is(err, errMade):
-		settled, again, err := e.lookBefore(ctx, r, now)
-		if settled || err != nil {
-			return again, err
-		}
-		return e.later(ctx, r, errMade.Error())
-	case errors.As(err, &notNow):
-		return e.later(ctx, r, string(notNow))
-	case err != nil:
-		return 0, err
+	if err := e.prepareFollowUp(ctx, r); err != nil {
+		return e.unsent(ctx, r, now, err)
 	}
 	return e.submit(ctx, r, now, alone)
+}
+
+// unsent says what follows an error before a claim was committed: nothing was sent.
+func (e *engine) unsent(ctx context.Context, r *row, now gates, err error) (time.Duration, error) {
+	given, gives := errors.AsType[*gaveUp](err)
+	switch {
+	case gives:
+		return e.giveUp(ctx, r, now, given)
+	case errors.Is(err, errLine):
+		return e.postpone(ctx, r, r.now.Add(e.inLineFor(r)), "")
+	case errors.Is(err, errClaimed):
+		return time.Second, nil // it is looked at again
+	case errors.Is(err, errHistory):
+		return pausedPause, e.recognise(ctx)
+	case errors.Is(err, errGate), errors.Is(err, errStopping):
+		return pausedPause, nil
+	case errors.Is(err, errMade):
+		if settled, again, err := e.lookBefore(ctx, r, now); settled || err != nil {
+			return again, err
+		}
+	}
+	return e.later(ctx, r, problemOf(err))
 }
 
 // giveUp ends a follow-up that cannot be sent, after a look-up that counts if it may have been sent.
@@ -277,7 +282,7 @@ func (e *engine) requeue(ctx context.Context, of *row, change func(r *row)) (aga
 // submit sends the intent of a write under a claim, and stores its outcome, also if the job is
 // cancelled.
 func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (time.Duration, error) {
-	c := newClaim(now, alone)
+	c := &claim{text: cryptorand.Text(), now: now, alone: alone}
 	e.step("before the claim")
 	if r.intent.IdempotencyKey != "" {
 		r.intent.IdempotencyKey = e.key(r.ID, r.keyNumber)
@@ -292,7 +297,7 @@ func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (t
 	stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.longestPay/4+jobMargin)
 	defer cancel()
 	if !c.committed {
-		return e.notClaimed(stored, r, c, sendErr)
+		return e.unsent(stored, r, now, cmp.Or(c.err, sendErr))
 	}
 	sent := ofAnswer(t, sendErr)
 	if c.err != nil { // claimed by this process, which has sent nothing
@@ -302,7 +307,7 @@ func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (t
 		// The key may be that of a send which is not known here, and is refused with another request.
 		sent = observed{kind: sawPermit, permit: permitRefused, problem: sent.problem}
 	}
-	e.heed(stored, c, sendErr)
+	e.afterSend(stored, c, sendErr)
 	e.step("after the answer")
 	sent.claim, sent.sends = c.text, c.sends
 	err := e.observe(stored, r, sent)
@@ -311,29 +316,6 @@ func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (t
 		return 0, err
 	}
 	return snooze(r.Due, r.now), nil // it was queued again
-}
-
-// notClaimed says what follows a claim that was not made: nothing was sent.
-func (e *engine) notClaimed(ctx context.Context, r *row, c *claim, sendErr error) (time.Duration, error) {
-	switch err := c.err; {
-	case errors.Is(err, errClaimed):
-		return time.Second, nil // it is looked at again
-	case errors.Is(err, errLine):
-		return e.postpone(ctx, r, r.now.Add(e.inLineFor(r)), "")
-	case errors.Is(err, errPaid):
-		return e.giveUp(ctx, r, c.now, &gaveUp{ReasonOtherPaid, err.Error()})
-	case errors.Is(err, errBack):
-		return e.giveUp(ctx, r, c.now, &gaveUp{ReasonMoneyBack, err.Error()})
-	case errors.Is(err, errHistory):
-		return pausedPause, e.recognise(ctx)
-	case errors.Is(err, errGate), errors.Is(err, errStopping):
-		return pausedPause, nil
-	case err == nil: // the client refused it before the claim
-		err = sendErr
-		fallthrough
-	default:
-		return e.later(ctx, r, "it could not be claimed: "+problemOf(err))
-	}
 }
 
 // resends are the options by which a transaction is sent. Only a payment is sent again within its claim: a service that

@@ -1,9 +1,10 @@
 package durable
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/quickstream-go/quickstream/durable/internal/database"
@@ -77,6 +78,15 @@ func databaseNow(ctx context.Context, tx tx) (now time.Time, err error) {
 	return now, err
 }
 
+// clock reads the database's clock in a transaction of its own.
+func (e *engine) clock(ctx context.Context) (now time.Time, err error) {
+	err = within(ctx, e.db, func(tx tx) error {
+		now, err = databaseNow(ctx, tx)
+		return err
+	})
+	return now, err
+}
+
 // meta returns the text under a name, or "".
 func meta(ctx context.Context, tx tx, name string) (value string, err error) {
 	err = query(ctx, tx, func(scan func(...any) error) error { return scan(&value) },
@@ -86,6 +96,15 @@ func meta(ctx context.Context, tx tx, name string) (value string, err error) {
 
 func setMeta(ctx context.Context, tx tx, name, value string) error {
 	return execute(ctx, tx, database.PutMeta, name, value)
+}
+
+// setMetaJSON stores a value as JSON.
+func setMetaJSON(ctx context.Context, tx tx, name string, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return setMeta(ctx, tx, name, string(text))
 }
 
 // each calls f for every write that a condition names. One of another version of the program is
@@ -123,7 +142,7 @@ func (e *engine) peek(ctx context.Context, where string, args ...any) (found *ro
 }
 
 // ofReceipt is the condition of the write that a receipt is of. The index leaves out what is empty,
-// which SQLite cannot tell of a parameter.
+// and SQLite cannot know that a parameter is not.
 const ofReceipt = "receipt <> '' AND receipt = $1 AND operation <> 'Transactions.Void'"
 
 // lock waits for those who change a payment of the same order, or what follows the same write. PostgreSQL decides what a
@@ -144,6 +163,21 @@ func (e *engine) lock(ctx context.Context, tx tx, r *row) error {
 	}
 	_, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE "+where+" ORDER BY id"+e.dialect.ForUpdate, key)
 	return err
+}
+
+// locked locks a write that was read before, and all that lock waits for, and returns it as it stands then.
+func (e *engine) locked(ctx context.Context, tx tx, of *row) (*row, error) {
+	if of == nil {
+		return nil, ErrNoWrite
+	}
+	if err := e.lock(ctx, tx, of); err != nil {
+		return nil, err
+	}
+	r, err := e.read(ctx, tx, of.ID)
+	if err == nil && r == nil {
+		err = ErrNoWrite
+	}
+	return r, err
 }
 
 // guess is about what the database's clock shows, for what decides nothing.
@@ -168,7 +202,7 @@ func (e *engine) insert(ctx context.Context, tx tx, r *row, statement string) (s
 }
 
 // save stores a changed write, if it is as it was read: each change counts its version up. State
-// and claim tell versions apart that a restored backup counts a second time.
+// and claim differ where a restored backup counts a version a second time.
 func (e *engine) save(ctx context.Context, tx tx, before, r *row) error {
 	r.Version = before.Version + 1
 	if r.Standing != before.Standing {
@@ -208,20 +242,13 @@ func (e *Engine[TTx]) Writes(ctx context.Context, order string) (list []Write, e
 		}, "order_id = $1 ORDER BY written_at DESC, id DESC", order)
 		return errors.Join(append(errs, err)...)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("durable: %w", err)
-	}
-	return list, nil
+	return list, named(err)
 }
 
 func (e *engine) find(ctx context.Context, where string, args ...any) (Write, error) {
 	found, err := e.peek(ctx, where, args...)
-	switch {
-	case err != nil:
-		return Write{}, fmt.Errorf("durable: %w", err)
-	case found == nil:
-		return Write{}, ErrNoWrite
-	default:
-		return found.shown(), nil
+	if err != nil || found == nil {
+		return Write{}, named(cmp.Or(err, ErrNoWrite))
 	}
+	return found.shown(), nil
 }

@@ -63,9 +63,9 @@ func (r row) after(o observed, p resolve.Policy) row {
 		}
 		return r
 	case sawDecision:
-		r.decision = o.decision
+		r.decided = true
 		r.ReceiptNumber = cmp.Or(o.receipt, r.ReceiptNumber)
-		r.Standing, r.Due = o.decision.Standing, r.lookups.NextLook // OnOutcome is notified of a charge that comes late all the same
+		r.Standing, r.Due = o.decided, r.lookups.NextLook // OnOutcome is notified of a charge that comes late all the same
 		return r
 	case sawAnswer:
 		if !holder {
@@ -133,22 +133,15 @@ func (r row) lost() row {
 // queuedAgain queues a write again whose answer permits another send, with pauses that grow. Intent
 // and references stay: one look-up finds every send.
 func (r row) queuedAgain(p permit) row {
-	switch again := r.permit == permitUnavailable || r.permit == permitUnavailableAgain; {
-	case p == permitNotExecuted:
+	if p == permitNotExecuted {
 		if r.Sends--; r.Sends > 0 { // an earlier answer says what comes before the next send
 			p = r.permit
 		}
-	case p == permitUnavailable && again:
-		p = permitUnavailableAgain
 	}
 	r.permit, r.Standing = p, standing(StateQueued)
 	r.forgetCase()
 	r.Failures++
-	failures := r.Failures
-	if p == permitUnavailableAgain { // its pause begins with the second one
-		failures--
-	}
-	r.Due = r.now.Add(pause(p.rule().pause, failures))
+	r.Due = r.now.Add(pause(p.pause(), r.Failures))
 	return r
 }
 
@@ -212,9 +205,9 @@ func (r row) looked(o observed, p resolve.Policy) row {
 func (r row) stays(now, was Standing, o observed) bool {
 	final := r.lookups.Status == resolve.StatusSettled || r.lookups.Status == resolve.StatusDoubleCharged
 	switch {
-	case r.decision != nil && !final:
+	case r.decided && !final:
 		return true // a person's decision holds against all but an outcome
-	case r.moneyBack() && r.decision == nil && now.State == StateApproved && o.seen.ReceiptNumber == r.ReceiptNumber:
+	case r.moneyBack() && !r.decided && now.State == StateApproved && o.seen.ReceiptNumber == r.ReceiptNumber:
 		return true // nothing that is seen of it afterwards takes the money again
 	case now == was && (r.Approved() || r.moneyBack()):
 		return true // an approval that is seen again does not undo what came after it
@@ -237,7 +230,7 @@ func (r row) standingOf(c resolve.Case) Standing {
 		return standing(StateNeedsPerson, ReasonDoubleCharged)
 	case resolve.StatusSettled:
 		s := ofOutcome(c.Outcome, r.isVoid())
-		if c.Changed && s.State == StateDeclined && r.told.State == StateApproved {
+		if c.Changed && s.State == StateDeclined && r.reported.State == StateApproved {
 			return standing(StateReturned, ReasonReversed)
 		}
 		return s

@@ -25,21 +25,19 @@ func (e *Engine[TTx]) Wait(ctx context.Context, id string) (Write, error) {
 // those who wait in it, and others look again and again.
 func (e *engine) waitFor(ctx, read context.Context, id string) error {
 	const first, most = 50 * time.Millisecond, time.Second
+	defer e.waiting.wake(id) // nothing is kept for a write that another process sends
 	for look := 0; ; look++ {
-		woken, leave := e.waiting.join(id)
+		woken := e.waiting.join(id)
 		over, err := e.isOver(read, id)
-		if err == nil && !over {
-			pause, cancel := context.WithTimeout(ctx, min(first<<min(look/2, 5), most))
-			select {
-			case <-woken:
-			case <-pause.Done():
-			}
-			cancel()
-		}
-		leave()
 		if over || err != nil || ctx.Err() != nil {
 			return err
 		}
+		pause, cancel := context.WithTimeout(ctx, min(first<<min(look/2, 5), most))
+		select {
+		case <-woken:
+		case <-pause.Done():
+		}
+		cancel()
 	}
 }
 
@@ -61,34 +59,20 @@ func (e *engine) isOver(ctx context.Context, id string) (over bool, err error) {
 // waiters are those who wait for writes in this process.
 type waiters struct {
 	mu sync.Mutex
-	of map[string]*waiter
+	of map[string]chan struct{}
 }
 
-type waiter struct {
-	woken chan struct{}
-	count int
-}
-
-// join returns what is closed when a write has changed, and what has to be called in the end.
-func (w *waiters) join(id string) (woken <-chan struct{}, leave func()) {
+// join returns what is closed when a write has changed.
+func (w *waiters) join(id string) (woken <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.of == nil {
-		w.of = map[string]*waiter{}
+		w.of = map[string]chan struct{}{}
 	}
-	mine := w.of[id]
-	if mine == nil {
-		mine = &waiter{woken: make(chan struct{})}
-		w.of[id] = mine
+	if w.of[id] == nil {
+		w.of[id] = make(chan struct{})
 	}
-	mine.count++
-	return mine.woken, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if mine.count--; mine.count == 0 && w.of[id] == mine {
-			delete(w.of, id)
-		}
-	}
+	return w.of[id]
 }
 
 // wake wakes those who wait for a write.
@@ -96,7 +80,7 @@ func (w *waiters) wake(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if waiting := w.of[id]; waiting != nil {
-		close(waiting.woken)
+		close(waiting)
 		delete(w.of, id)
 	}
 }

@@ -103,22 +103,14 @@ type row struct {
 	suspect                 int64 // queued before the history of the database changed
 	giveUp                  Reason
 	changes, notified       int64
-	told                    Standing // what OnOutcome was last notified of
+	reported                Standing // what OnOutcome last ran with
 	settles                 string
 	intentText, lookupsText string
-	decisionText            string
+	decided                 bool // a person has closed it
 
-	intent   quickstream.Intent // zero if it was emptied
-	lookups  resolve.Case       // zero until the first look-up
-	decision *verdict
-	now      time.Time // the database's, when it was read
-}
-
-// verdict is what a person has decided.
-type verdict struct {
-	Standing Standing `json:"standing"`
-	By       string   `json:"by"`
-	Note     string   `json:"note"`
+	intent  quickstream.Intent // zero if it was emptied
+	lookups resolve.Case       // zero until the first look-up
+	now     time.Time          // the database's, when it was read
 }
 
 // shown returns the row as the merchant sees it.

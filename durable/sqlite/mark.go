@@ -96,7 +96,7 @@ func (d *sqliteDatabase) Claim(ctx context.Context, joined database.Tx) (func() 
 }
 
 // write brings the mark up to a number of claims, on disk. One process may write an
-// older number over a newer one of another: the mark then tells less, and nothing false.
+// older number over a newer one of another: the mark then holds less, and nothing false.
 func (m *mark) write(path, history string, claims int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

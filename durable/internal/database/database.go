@@ -31,7 +31,7 @@ type Database interface {
 
 	// Check refuses a database that may lose what it has committed.
 	Check(ctx context.Context, tx Tx) error
-	// History tells how the database differs from the one adopted, in one query.
+	// History says how the database differs from the one adopted, in one query.
 	History(ctx context.Context, tx Tx) (Change, error)
 	// Adopt takes the database as it is. If the transaction does not commit after it, the
 	// database may count as changed.

@@ -19,16 +19,16 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// differences collects what the comparison tells.
+// differences collects what the comparison reports.
 type differences struct {
-	mu   sync.Mutex
-	told []durable.Difference
+	mu       sync.Mutex
+	reported []durable.Difference
 }
 
-func (d *differences) tell(_ context.Context, difference durable.Difference) error {
+func (d *differences) report(_ context.Context, difference durable.Difference) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.told = append(d.told, difference)
+	d.reported = append(d.reported, difference)
 	return nil
 }
 
@@ -37,14 +37,14 @@ func (d *differences) kinds() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	kinds := []string{}
-	for _, difference := range d.told {
+	for _, difference := range d.reported {
 		order := difference.Write.Order
 		if order == "" && difference.Transaction != nil {
 			order = difference.Transaction.Metadata["quickstreamOrder"]
 		}
 		kinds = append(kinds, fmt.Sprintf("%s: %s", order, difference.Kind))
 	}
-	d.told = nil
+	d.reported = nil
 	return kinds
 }
 
@@ -52,7 +52,7 @@ func (d *differences) kinds() []string {
 func compared[TTx any](t *testing.T, db store[TTx], edits ...func(*durable.Options[TTx])) (*shop[TTx], *differences) {
 	t.Helper()
 	d := new(differences)
-	return open(t, db, append(edits, func(o *durable.Options[TTx]) { o.OnDifference = d.tell })...), d
+	return open(t, db, append(edits, func(o *durable.Options[TTx]) { o.OnDifference = d.report })...), d
 }
 
 // edit changes a row behind the engine's back.
@@ -73,18 +73,18 @@ func (s *shop[TTx]) compare(day quickstream.Date) {
 	require.NoError(s.T, s.Engine().CompareNow(s.T.Context(), day))
 }
 
-// TestCompare: each way in which a payment can differ is told by its name, what agrees is not told, and no state changes but
+// TestCompare: each way in which a payment can differ is reported by its name, what agrees is not reported, and no state changes but
 // by OnOutcome.
 func TestCompare(t *testing.T) { everywhere(t, testCompare[*sql.Tx], testCompare[pgx.Tx]) }
 
 func testCompare[TTx any](t *testing.T, db store[TTx]) {
-	s, told := compared(t, db)
+	s, reported := compared(t, db)
 	day := s.paid("agrees").SettlesOn
 	want := []string{"missing here: missing_here", "gone: missing_there", "its own: missing_here", "another receipt: missing_there"}
 	cases := []struct {
 		name, set string
 		differs   durable.DifferenceKind
-		after     string // told by the comparison
+		after     string // from the comparison
 	}{
 		{"declined", "state = 'declined'", durable.DifferentState, "approved"},
 		{"refused", "state = 'declined', reason = 'refused'", durable.DifferentState, "approved"},
@@ -108,7 +108,7 @@ func testCompare[TTx any](t *testing.T, db store[TTx]) {
 	s.paid("missing here")
 	s.loses("missing here")
 	s.compare(day)
-	assert.ElementsMatch(t, want, told.kinds())
+	assert.ElementsMatch(t, want, reported.kinds())
 	for _, c := range cases {
 		s.Settled(c.name)
 		assert.Equal(t, []string{"approved", c.after}, s.names(c.name), c.name)
@@ -122,7 +122,7 @@ func TestCompareElsewhere(t *testing.T) {
 }
 
 func testCompareElsewhere[TTx any](t *testing.T, db store[TTx]) {
-	s, told := compared(t, db)
+	s, reported := compared(t, db)
 	paid := s.paid("A")
 	for _, metadata := range []map[string]string{
 		nil, {"quickstreamInstallation": "shop", "quickstreamOrder": "A"}, {"quickstreamInstallation": "another shop", "quickstreamOrder": "A"},
@@ -133,7 +133,7 @@ func testCompareElsewhere[TTx any](t *testing.T, db store[TTx]) {
 		require.NoError(t, err)
 	}
 	s.compare(paid.SettlesOn)
-	assert.ElementsMatch(t, []string{": not_ours", "A: double_charged", "A: not_ours"}, told.kinds(), "another installation has orders of its own")
+	assert.ElementsMatch(t, []string{": not_ours", "A: double_charged", "A: not_ours"}, reported.kinds(), "another installation has orders of its own")
 
 	refunded := s.paid("B")
 	s.Advance(72 * time.Hour)
@@ -145,10 +145,10 @@ func testCompareElsewhere[TTx any](t *testing.T, db store[TTx]) {
 	})
 	require.NoError(t, err)
 	s.compare(day)
-	assert.Equal(t, []string{"B: not_ours"}, told.kinds(), "a refund of a payment of ours, up to all of it")
+	assert.Equal(t, []string{"B: not_ours"}, reported.kinds(), "a refund of a payment of ours, up to all of it")
 	s.edit("amount = amount - 1", "B")
 	s.compare(day)
-	assert.Contains(t, told.kinds(), "B: refunds_exceed_payment")
+	assert.Contains(t, reported.kinds(), "B: refunds_exceed_payment")
 }
 
 // TestCompareNightly: the comparisons of the days that were missed, or failed, are made up, the oldest first.
@@ -157,7 +157,7 @@ func TestCompareNightly(t *testing.T) {
 }
 
 func testCompareNightly[TTx any](t *testing.T, db store[TTx]) {
-	s, told := compared(t, db, func(o *durable.Options[TTx]) { o.CompareAt = &resolve.TimeOfDay{Hour: 2} })
+	s, reported := compared(t, db, func(o *durable.Options[TTx]) { o.CompareAt = &resolve.TimeOfDay{Hour: 2} })
 	s.Daily() // of yesterday
 	first := s.health().Comparison.Day
 	require.False(t, first.IsZero())
@@ -172,5 +172,5 @@ func testCompareNightly[TTx any](t *testing.T, db store[TTx]) {
 	s.Daily()
 	assert.Equal(t, first.AddDays(3), s.health().Comparison.Day)
 	assert.True(t, s.health().Comparison.FailingSince.IsZero())
-	assert.Contains(t, told.kinds(), "lost: missing_here")
+	assert.Contains(t, reported.kinds(), "lost: missing_here")
 }

@@ -137,7 +137,7 @@ func TestConsoleDecide(t *testing.T) {
 	assert.False(t, o.page("jo", other.ID).offers("look-up"))
 }
 
-// A payment whose outcome is not known shows no sum that a customer could be told, and one that was found after a lost
+// A payment whose outcome is not known shows no sum to give a customer, and one that was found after a lost
 // answer shows no error.
 func TestConsoleUnknown(t *testing.T) {
 	t.Parallel()
@@ -258,10 +258,10 @@ func TestConsoleNotWell(t *testing.T) {
 func TestConsoleNotify(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
-	o.paid("untold")
-	o.edit("notified = 0", "untold")
-	assert.NotContains(t, o.get("jo", "").body, "refuses the outcome", "it was not told yet")
-	o.edit("notified = changes", "untold")
+	o.paid("waiting")
+	o.edit("notified = 0", "waiting")
+	assert.NotContains(t, o.get("jo", "").body, "refuses the outcome", "its hook has not run yet")
+	o.edit("notified = changes", "waiting")
 	o.refuses(assert.AnError)
 	o.pay("A", o.card(sandbox.CardAttempted))
 	o.eventually(func() bool { o.Work(o.shop.get("A")); return o.health().Refused == 1 }, "it is refused")

@@ -169,7 +169,7 @@ func (o *office) ends(id, order string, p quickstream.TransactionParams) durable
 func serves(t *testing.T, opts ...sandbox.Option) *shop[*sql.Tx] {
 	t.Helper()
 	s := &shop[*sql.Tx]{T: t, db: onFile(t, filepath.Join(t.TempDir(), "shop.db"))}
-	s.Kit = durabletest.New(t, s.db.Database, durable.Options[*sql.Tx]{OnOutcome: s.told}, opts...)
+	s.Kit = durabletest.New(t, s.db.Database, durable.Options[*sql.Tx]{OnOutcome: s.reported}, opts...)
 	return s
 }
 

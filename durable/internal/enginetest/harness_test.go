@@ -38,10 +38,10 @@ const postgresVariable = "DURABLE_TEST_POSTGRES"
 // store is a database under test, with what the engine does not say of it.
 type store[TTx any] struct {
 	durable.Database[TTx]
-	// anew has connections made anew; close closes a file before another one is put in its place.
-	anew  func()
-	close func() error
-	file  string
+	// reconnect closes the connections, so that others are made; close closes a file before another one is put in its place.
+	reconnect func()
+	close     func() error
+	file      string
 	// exec runs a statement of the dialect of the database, outside of any transaction.
 	exec func(ctx context.Context, statement string, args ...any) error
 }
@@ -64,7 +64,7 @@ func onFile(t testing.TB, file string) store[*sql.Tx] {
 	db, err := sqlite.Open(file)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
-	s := store[*sql.Tx]{Database: sqlite.DB(db), anew: func() {}, close: db.Close, file: file, exec: func(ctx context.Context, statement string, args ...any) error {
+	s := store[*sql.Tx]{Database: sqlite.DB(db), reconnect: func() {}, close: db.Close, file: file, exec: func(ctx context.Context, statement string, args ...any) error {
 		_, err := db.ExecContext(ctx, strings.ReplaceAll(statement, "quickstream.", "quickstream_"), args...)
 		return err
 	}}
@@ -116,7 +116,7 @@ func onServer(t testing.TB, address string, opts ...postgres.Option) store[pgx.T
 	pool, err := pgxpool.New(t.Context(), address)
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
-	s := store[pgx.Tx]{Database: postgres.Pgx(pool, opts...), anew: pool.Reset, exec: func(ctx context.Context, statement string, args ...any) error {
+	s := store[pgx.Tx]{Database: postgres.Pgx(pool, opts...), reconnect: pool.Reset, exec: func(ctx context.Context, statement string, args ...any) error {
 		_, err := pool.Exec(ctx, statement, args...)
 		return err
 	}}
@@ -139,7 +139,7 @@ type shop[TTx any] struct {
 func open[TTx any](t *testing.T, db store[TTx], edits ...func(*durable.Options[TTx])) *shop[TTx] {
 	t.Helper()
 	s := &shop[TTx]{T: t, db: db}
-	opts := durable.Options[TTx]{Installation: "shop", OnOutcome: s.told}
+	opts := durable.Options[TTx]{Installation: "shop", OnOutcome: s.reported}
 	for _, edit := range edits {
 		edit(&opts)
 	}
@@ -147,7 +147,7 @@ func open[TTx any](t *testing.T, db store[TTx], edits ...func(*durable.Options[T
 	return s
 }
 
-func (s *shop[TTx]) told(_ context.Context, _ TTx, change durable.OutcomeChange) error {
+func (s *shop[TTx]) reported(_ context.Context, _ TTx, change durable.OutcomeChange) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refuse != nil {
@@ -163,7 +163,7 @@ func (s *shop[TTx]) refuses(err error) {
 	s.refuse = err
 }
 
-// names are the standings that OnOutcome was told of a write, in their order.
+// names are the standings that OnOutcome got of a write, in their order.
 func (s *shop[TTx]) names(id string) (names []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

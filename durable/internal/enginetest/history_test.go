@@ -267,7 +267,7 @@ func testNotStored[TTx any](t *testing.T, db store[TTx]) {
 	s.eventually(func() bool {
 		s.Advance(time.Second)
 		return strings.Contains(s.health().Unreadable, "could not be stored")
-	}, "it says so")
+	}, "the list counts as unreadable")
 	w := s.pay("B", s.card(sandbox.CardAttempted))
 	s.Kit.Work(w)
 	assert.Equal(t, "queued", s.get("B").Name())
@@ -329,7 +329,7 @@ func TestFiles(t *testing.T) {
 	require.NoError(t, err)
 	defer returned.Close()
 	client := clientOf(t, s.Sandbox)
-	engine, err := durable.New(t.Context(), sqlite.DB(returned), client, durable.Options[*sql.Tx]{Installation: "shop", ServiceRetries: serviceRetries(), OnOutcome: s.told})
+	engine, err := durable.New(t.Context(), sqlite.DB(returned), client, durable.Options[*sql.Tx]{Installation: "shop", ServiceRetries: serviceRetries(), OnOutcome: s.reported})
 	require.NoError(t, err)
 	require.NoError(t, engine.Start(t.Context()))
 	defer func() { _ = engine.Stop(context.Background()) }()

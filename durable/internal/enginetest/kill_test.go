@@ -205,16 +205,16 @@ func testKills(t *testing.T, address string, kills, processes int) {
 			return err == nil && w.Paid() && w.Notified
 		}, order+" is paid")
 	}
-	told := map[string]int{}
+	reported := map[string]int{}
 	rows, err := db.QueryContext(ctx, "SELECT write_id FROM book WHERE state = 'approved'")
 	require.NoError(t, err)
 	for rows.Next() {
 		var id string
 		require.NoError(t, rows.Scan(&id))
-		told[id]++
+		reported[id]++
 	}
 	require.NoError(t, rows.Close())
-	for id, times := range told {
+	for id, times := range reported {
 		assert.Equal(t, 1, times, id)
 		assert.LessOrEqual(t, charged[id], 1, id)
 	}

@@ -130,7 +130,7 @@ func testPause[TTx any](t *testing.T, db store[TTx]) {
 	assert.True(t, s.health().Paused.IsZero())
 }
 
-// TestHook: OnOutcome runs once. If it fails nothing of the outcome is lost, and it runs again; NotifyAgain tells once more.
+// TestHook: OnOutcome runs once. If it fails nothing of the outcome is lost, and it runs again; NotifyAgain calls it once more.
 func TestHook(t *testing.T) { everywhere(t, testHook[*sql.Tx], testHook[pgx.Tx]) }
 
 func testHook[TTx any](t *testing.T, db store[TTx]) {
@@ -165,13 +165,13 @@ func TestPanickingHook(t *testing.T) {
 	db := onFile(t, t.TempDir()+"/shop.db")
 	failed := false
 	s := open(t, db, func(o *durable.Options[*sql.Tx]) {
-		told := o.OnOutcome
+		reported := o.OnOutcome
 		o.OnOutcome = func(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
 			if !failed {
 				failed = true
 				panic("4111111111111111")
 			}
-			return told(ctx, tx, change)
+			return reported(ctx, tx, change)
 		}
 	})
 	s.pay("A", s.card(sandbox.CardAttempted))

@@ -31,7 +31,7 @@ func (p *plans) explain(ctx context.Context, tx database.Tx, query string, args 
 	}
 	plan, err := tx.Query(ctx, p.prefix+query, args...)
 	if err != nil {
-		return // the statement itself will say so
+		return // the statement itself fails
 	}
 	defer plan.Close()
 	for plan.Next() {

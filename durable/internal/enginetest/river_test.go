@@ -64,7 +64,7 @@ func testJobs[TTx any](t *testing.T, db store[TTx]) {
 }
 
 // TestClocks: the database's clock decides. One that is two hours from this machine's, by which River works, changes
-// nothing: a payment is sent, looked up and told at once.
+// nothing: a payment is sent, looked up, and its hook runs at once.
 func TestClocks(t *testing.T) { everywhere(t, testClocks[*sql.Tx], testClocks[pgx.Tx]) }
 
 func testClocks[TTx any](t *testing.T, db store[TTx]) {
@@ -76,9 +76,9 @@ func testClocks[TTx any](t *testing.T, db store[TTx]) {
 			return fmt.Sprintf("(%s + %d)", now, apart.Microseconds())
 		})
 		box, client := sandboxtest.New(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag = 0 }))
-		told := 0
+		reported := 0
 		engine, err := durable.New(t.Context(), db.Database, client, durable.Options[TTx]{Installation: "shop", ServiceRetries: serviceRetries(), OnOutcome: func(context.Context, TTx, durable.OutcomeChange) error {
-			told++
+			reported++
 			return nil
 		}})
 		require.NoError(t, err)
@@ -100,7 +100,7 @@ func testClocks[TTx any](t *testing.T, db store[TTx]) {
 		assert.Less(t, time.Since(begun), 45*time.Second)
 		assert.WithinDuration(t, time.Now().Add(apart), w.Written, time.Minute)
 		require.NoError(t, engine.Stop(context.WithoutCancel(t.Context())))
-		assert.Equal(t, 1, told)
+		assert.Equal(t, 1, reported)
 		assert.Len(t, box.Ledger().Charged(""), len(box.Ledger().Charged("")))
 	}
 	db.SetNow(func(now string) string { return now })

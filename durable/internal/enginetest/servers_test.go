@@ -152,7 +152,7 @@ func (sv *server) store() store[pgx.Tx] {
 	pool, err := pgxpool.New(sv.Context(), sv.address())
 	require.NoError(sv, err)
 	sv.Cleanup(pool.Close)
-	db := store[pgx.Tx]{Database: postgres.Pgx(pool), anew: pool.Reset, exec: func(ctx context.Context, statement string, args ...any) error {
+	db := store[pgx.Tx]{Database: postgres.Pgx(pool), reconnect: pool.Reset, exec: func(ctx context.Context, statement string, args ...any) error {
 		_, err := pool.Exec(ctx, statement, args...)
 		return err
 	}}
@@ -182,7 +182,7 @@ const shortLag = 3 * time.Second
 func (s *shop[TTx]) beside(db store[TTx]) *durable.Engine[TTx] {
 	s.T.Helper()
 	engine, err := durable.New(s.T.Context(), db.Database, s.Client, durable.Options[TTx]{
-		Installation: "shop", OnOutcome: s.told, ServiceRetries: serviceRetries(), LookUpLag: shortLag,
+		Installation: "shop", OnOutcome: s.reported, ServiceRetries: serviceRetries(), LookUpLag: shortLag,
 	})
 	require.NoError(s.T, err)
 	require.NoError(s.T, engine.Start(s.T.Context()))
@@ -355,7 +355,7 @@ func TestSynchronousCommit(t *testing.T) {
 		pool, err := pgxpool.New(t.Context(), primary.address()+"?"+setting)
 		require.NoError(t, err)
 		defer pool.Close()
-		_, err = durable.New(t.Context(), postgres.Pgx(pool), s.Client, durable.Options[pgx.Tx]{Installation: "shop", OnOutcome: s.told, ServiceRetries: serviceRetries()})
+		_, err = durable.New(t.Context(), postgres.Pgx(pool), s.Client, durable.Options[pgx.Tx]{Installation: "shop", OnOutcome: s.reported, ServiceRetries: serviceRetries()})
 		if !refused {
 			require.NoError(t, err, setting)
 			continue

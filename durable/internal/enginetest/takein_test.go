@@ -111,7 +111,7 @@ func testErase[TTx any](t *testing.T, db store[TTx]) {
 func TestKept(t *testing.T) { everywhere(t, testKept[*sql.Tx], testKept[pgx.Tx]) }
 
 func testKept[TTx any](t *testing.T, db store[TTx]) {
-	s := open(t, db, func(o *durable.Options[TTx]) { o.Keep = durable.Keep{Payments: time.Hour, FollowUps: time.Hour} })
+	s := open(t, db, func(o *durable.Options[TTx]) { o.Keep = time.Hour })
 	s.paid("A")
 	s.Advance(7 * 24 * time.Hour)
 	s.Daily()
@@ -158,7 +158,7 @@ func (s *shop[TTx]) rows(statement string, args ...any) (rows []string) {
 func (s *shop[TTx]) tablesWith(text string) (tables []string) {
 	s.T.Helper()
 	for table, columns := range map[string]string{
-		"write": "title, reference, customer, intent, lookups, problem, decision, receipt", "event": "note, by, detail", "notification": "raw, problem", "meta": "value",
+		"write": "title, reference, customer, intent, lookups, problem, receipt", "event": "note, by, detail", "notification": "raw, problem", "meta": "value",
 	} {
 		all := strings.ReplaceAll(columns, ", ", " || ' ' || ")
 		if len(s.rows("SELECT 'x' FROM quickstream."+table+" WHERE "+all+" LIKE $1", "%"+text+"%")) > 0 {

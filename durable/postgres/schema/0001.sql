@@ -37,8 +37,8 @@ CREATE TABLE quickstream.write (
 	changed_at timestamptz NOT NULL,
 	changes bigint NOT NULL, -- of state, of which OnOutcome is notified
 	notified bigint NOT NULL, -- the last of them that it has taken
-	told_state text NOT NULL,
-	told_reason text NOT NULL,
+	reported_state text NOT NULL,
+	reported_reason text NOT NULL,
 	replaced_by text NOT NULL,
 	receipt text NOT NULL,
 	digits text NOT NULL, -- the last of the card
@@ -46,7 +46,7 @@ CREATE TABLE quickstream.write (
 	settles_on text NOT NULL,
 	failures bigint NOT NULL,
 	problem text NOT NULL,
-	decision text NOT NULL,
+	decided boolean NOT NULL, -- a person has closed it
 	lookups text NOT NULL, -- the case of package resolve, without the intent
 	intent text NOT NULL
 ) WITH (fillfactor = 60);

@@ -33,8 +33,8 @@ CREATE TABLE quickstream_write (
 	changed_at integer NOT NULL,
 	changes bigint NOT NULL, -- of state, of which OnOutcome is notified
 	notified bigint NOT NULL, -- the last of them that it has taken
-	told_state text NOT NULL,
-	told_reason text NOT NULL,
+	reported_state text NOT NULL,
+	reported_reason text NOT NULL,
 	replaced_by text NOT NULL,
 	receipt text NOT NULL,
 	digits text NOT NULL, -- the last of the card
@@ -42,7 +42,7 @@ CREATE TABLE quickstream_write (
 	settles_on text NOT NULL,
 	failures bigint NOT NULL,
 	problem text NOT NULL,
-	decision text NOT NULL,
+	decided integer NOT NULL, -- a person has closed it
 	lookups text NOT NULL, -- the case of package resolve, without the intent
 	intent text NOT NULL
 );

@@ -17,7 +17,7 @@ import (
 )
 
 const tablesOfPostgres = `CREATE TABLE orders (id text PRIMARY KEY, state text NOT NULL);
-	CREATE TABLE told (number bigserial PRIMARY KEY, payment text NOT NULL, before text NOT NULL, after text NOT NULL);
+	CREATE TABLE reported (number bigserial PRIMARY KEY, payment text NOT NULL, before text NOT NULL, after text NOT NULL);
 	CREATE TABLE history (number bigserial PRIMARY KEY, payment text NOT NULL, before text NOT NULL, after text NOT NULL);
 	CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 		INSERT INTO history (payment, before, after) VALUES (NEW.id, OLD.state, NEW.state);

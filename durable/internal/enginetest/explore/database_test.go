@@ -214,7 +214,7 @@ func (t *transaction[TTx]) step(query string) {
 	}
 }
 
-var tables = regexp.MustCompile(`quickstream\.(write|notification|meta)\b|\b(orders|told)\b`)
+var tables = regexp.MustCompile(`quickstream\.(write|notification|meta)\b|\b(orders|reported)\b`)
 
 // touched notes the tables of a statement. One that writes writes the first of them.
 func (t *transaction[TTx]) touched(query string, writes bool) {

@@ -1,5 +1,5 @@
 // Package explore runs the schedules of a few actors that share something, each of them once, up
-// to a number of preemptions. A schedule that cannot be told from one that was run is left out: it
+// to a number of preemptions. A schedule that cannot be distinguished from one that was run is left out: it
 // orders only steps that do not depend on each other in another way.
 package explore
 
@@ -37,7 +37,7 @@ type Actor struct {
 type Options struct {
 	Preemptions int  // how often an actor that could go on has to wait for another one
 	Deaths      int  // how many mortal actors end before their time
-	Atomic      bool // nobody can tell that a process has ended but by what it does not do
+	Atomic      bool // only what a process does not do shows that it has ended
 	First       bool // ends at the first violation
 	Most        int  // ends after so many schedules; 0 for no such end
 }
@@ -260,7 +260,7 @@ func (x *explorer) judge(r *run, sum uint64, used int) {
 	x.leaves[sum] = true
 	x.result.Schedules++
 	if err != nil {
-		x.result.Violations = append(x.result.Violations, Violation{Schedule: r.schedule(), Preemptions: used, Err: err, Steps: r.told})
+		x.result.Violations = append(x.result.Violations, Violation{Schedule: r.schedule(), Preemptions: used, Err: err, Steps: r.reported})
 	}
 }
 
@@ -336,7 +336,7 @@ func Replay(world World, schedule string) ([]string, error) {
 			r.take(choice(i))
 		}
 	}
-	return r.told, world.Judge()
+	return r.reported, world.Judge()
 }
 
 // patience is how long a step may take until it is asked whether it waits for another actor.

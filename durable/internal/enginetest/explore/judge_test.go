@@ -18,7 +18,7 @@ type stood struct {
 	durable.Standing
 	amount            decimal.Decimal
 	changes, notified int64
-	decided           string
+	decided           bool
 }
 
 func (s *scene[TTx]) writes() (all []stood) {
@@ -27,7 +27,7 @@ func (s *scene[TTx]) writes() (all []stood) {
 		err := scan(&w.id, &w.order, &w.follows, &w.receipt, &w.reference, &w.State, &w.Reason, &w.amount, &w.changes, &w.notified, &w.decided)
 		all = append(all, w)
 		return err
-	}, "SELECT id, order_id, follows, receipt, reference, state, reason, amount, changes, notified, decision FROM quickstream.write ORDER BY id")
+	}, "SELECT id, order_id, follows, receipt, reference, state, reason, amount, changes, notified, decided FROM quickstream.write ORDER BY id")
 	return all
 }
 
@@ -115,7 +115,7 @@ func (s *scene[TTx]) Judge() error {
 	}
 	blocks := map[string]int{}
 	for _, w := range writes {
-		known := w.decided != "" || w.Reason == durable.ReasonDoubleCharged
+		known := w.decided || w.Reason == durable.ReasonDoubleCharged
 		switch taken := max(by[w.reference], receipts[w.receipt]); {
 		case w.reference == "" || known:
 		case taken > 1:
@@ -129,7 +129,7 @@ func (s *scene[TTx]) Judge() error {
 			blocks[w.order]++
 		}
 		if w.changes != w.notified {
-			wrong("OnOutcome was told %d of %d changes of %s", w.notified, w.changes, w.id)
+			wrong("OnOutcome took %d of %d changes of %s", w.notified, w.changes, w.id)
 		}
 		if taken := refunded[w.receipt]; w.receipt != "" && w.follows == "" && taken.GreaterThan(w.amount) {
 			wrong("%s of %s of %s was refunded", taken, w.amount, w.id)
@@ -140,32 +140,32 @@ func (s *scene[TTx]) Judge() error {
 			wrong("order %s was charged %d times", order, times)
 		}
 	}
-	errs = append(errs, s.tellings(writes)...)
+	errs = append(errs, s.calls(writes)...)
 	return errors.Join(errs...)
 }
 
-// tellings says what is wrong with what OnOutcome was told: each telling begins where the last one ended, and the last one is
+// calls says what is wrong with what OnOutcome got: each call begins where the last one ended, and the last one is
 // what stands.
-func (s *scene[TTx]) tellings(writes []stood) (errs []error) {
+func (s *scene[TTx]) calls(writes []stood) (errs []error) {
 	last, times := map[string]string{}, map[string]int{}
 	s.each(func(scan func(...any) error) error {
 		var id, before, after string
 		err := scan(&id, &before, &after)
 		if before != last[id] {
-			errs = append(errs, fmt.Errorf("OnOutcome was told of %s from %q, and last that it is %q", id, before, last[id]))
+			errs = append(errs, fmt.Errorf("OnOutcome got %s from %q, and last that it is %q", id, before, last[id]))
 		}
 		if times[id]++; before == after {
-			errs = append(errs, fmt.Errorf("OnOutcome was told twice that %s is %s", id, after))
+			errs = append(errs, fmt.Errorf("OnOutcome was called twice because that %s is %s", id, after))
 		}
 		last[id] = after
 		return err
-	}, "SELECT payment, before, after FROM told ORDER BY number")
+	}, "SELECT payment, before, after FROM reported ORDER BY number")
 	for _, w := range writes {
 		if w.State.InProgress() {
 			continue
 		}
 		if last[w.id] != w.Name() {
-			errs = append(errs, fmt.Errorf("%s is %s, and OnOutcome was told last that it is %q", w.id, w.Name(), last[w.id]))
+			errs = append(errs, fmt.Errorf("%s is %s, and OnOutcome last got %q", w.id, w.Name(), last[w.id]))
 		}
 	}
 	return errs

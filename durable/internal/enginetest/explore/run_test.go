@@ -65,13 +65,13 @@ type event struct {
 
 // run is one run of a schedule.
 type run struct {
-	world   World
-	names   names
-	threads []*Turn
-	events  chan event
-	taken   []choice
-	told    []string
-	current *Turn // who acts
+	world    World
+	names    names
+	threads  []*Turn
+	events   chan event
+	taken    []choice
+	reported []string
+	current  *Turn // who acts
 }
 
 func begin(world World, names names) *run {
@@ -117,8 +117,8 @@ func (r *run) take(c choice) (step, []woken) {
 	}
 	t.step, t.label = step{}, ""
 	r.taken = append(r.taken, c)
-	r.told = append(r.told, "")
-	line := len(r.told) - 1
+	r.reported = append(r.reported, "")
+	line := len(r.reported) - 1
 	t.state, t.began = acting, true
 	t.resume <- c < dies
 	r.settle()
@@ -129,7 +129,7 @@ func (r *run) take(c choice) (step, []woken) {
 	if c >= dies {
 		t.label = "its process ends"
 	}
-	r.told[line] = fmt.Sprintf("%c %s: %s", c.letter(), t.actor.Name, t.label)
+	r.reported[line] = fmt.Sprintf("%c %s: %s", c.letter(), t.actor.Name, t.label)
 	s := t.step
 	var others []woken
 	for i, other := range r.threads {
@@ -138,7 +138,7 @@ func (r *run) take(c choice) (step, []woken) {
 			other.step.writes |= actorName(r.names, i)
 			others = append(others, woken{choice(i), other.step})
 			s.tangled = true
-			r.told = append(r.told, fmt.Sprintf("  %s goes on: %s", other.actor.Name, other.label))
+			r.reported = append(r.reported, fmt.Sprintf("  %s goes on: %s", other.actor.Name, other.label))
 		}
 	}
 	return s, others

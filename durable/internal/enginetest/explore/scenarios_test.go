@@ -184,7 +184,7 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 		}), actors: []actor[TTx]{worker[TTx]("worker", 2), customer[TTx]("2")}},
 		{name: "a history is lost with a claim", past: database.Changed, setting: forgotten[TTx], actors: []actor[TTx]{restorer[TTx]("worker one"), restorer[TTx]("worker two")}},
 		{name: "a history is lost with a payment", past: database.Changed, setting: both(paid[TTx], func(_ context.Context, s *scene[TTx], _ *engine[TTx]) {
-			for _, table := range []string{"quickstream.write", "quickstream.event", "told", "history"} {
+			for _, table := range []string{"quickstream.write", "quickstream.event", "reported", "history"} {
 				s.do("DELETE FROM " + table)
 			}
 		}), actors: []actor[TTx]{customer[TTx]("2"), restorer[TTx]("worker"), restorer[TTx]("worker two")}},
@@ -199,7 +199,7 @@ func forgotten[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx
 	if err := s.work(ctx, e); err != nil {
 		s.Fatal(err)
 	}
-	for _, statement := range []string{"DELETE FROM quickstream.write", "INSERT INTO quickstream.write SELECT * FROM backup", "DELETE FROM quickstream.event", "DELETE FROM told", "DELETE FROM history"} {
+	for _, statement := range []string{"DELETE FROM quickstream.write", "INSERT INTO quickstream.write SELECT * FROM backup", "DELETE FROM quickstream.event", "DELETE FROM reported", "DELETE FROM history"} {
 		s.do(statement)
 	}
 }

@@ -22,7 +22,7 @@ import (
 )
 
 const tablesOfSQLite = `CREATE TABLE orders (id text PRIMARY KEY, state text NOT NULL);
-	CREATE TABLE told (number integer PRIMARY KEY, payment text NOT NULL, before text NOT NULL, after text NOT NULL);
+	CREATE TABLE reported (number integer PRIMARY KEY, payment text NOT NULL, before text NOT NULL, after text NOT NULL);
 	CREATE TABLE history (number integer PRIMARY KEY, payment text NOT NULL, before text NOT NULL, after text NOT NULL);
 	CREATE TRIGGER changes AFTER UPDATE OF state ON quickstream_write WHEN OLD.state <> NEW.state BEGIN
 		INSERT INTO history (payment, before, after) VALUES (NEW.id, OLD.state, NEW.state); END;`
@@ -37,7 +37,7 @@ func onSQLite(t testing.TB, sc scenario[*sql.Tx], m mutant) *scene[*sql.Tx] {
 		require.NoError(t, err)
 	}
 	require.NoError(t, durable.MigrateUp(t.Context(), sqlite.DB(db)))
-	mark := func() func() { // a mark that is behind would tell of no restore
+	mark := func() func() { // a mark that is behind would show no restore
 		text, err := os.ReadFile(file + ".mark")
 		require.NoError(t, err)
 		return func() { require.NoError(t, os.WriteFile(file+".mark", text, 0o600)) }

@@ -94,7 +94,7 @@ func (s *scene[TTx]) boot() (*engine[TTx], error) {
 	e, err := durable.New(context.Background(), db, s.client, durable.Options[TTx]{
 		Installation: "shop", ServiceRetries: &off, Logger: slog.New(slog.DiscardHandler),
 		OnOutcome: func(ctx context.Context, tx TTx, change durable.OutcomeChange) error {
-			return s.told(ctx, db, tx, change)
+			return s.reported(ctx, db, tx, change)
 		},
 	})
 	if err == nil {
@@ -105,8 +105,8 @@ func (s *scene[TTx]) boot() (*engine[TTx], error) {
 
 var errBusy = errors.New("the shop's tables are locked")
 
-// told is the shop's OnOutcome: it writes down what it was told, and the state of the order.
-func (s *scene[TTx]) told(ctx context.Context, db *watched[TTx], tx TTx, change durable.OutcomeChange) error {
+// reported is the shop's OnOutcome: it writes down what it got, and the state of the order.
+func (s *scene[TTx]) reported(ctx context.Context, db *watched[TTx], tx TTx, change durable.OutcomeChange) error {
 	if t := turnOf(ctx); s.refuses > 0 && t != nil { // who is refused depends on who came first
 		t.Writes("hook")
 	}
@@ -115,7 +115,7 @@ func (s *scene[TTx]) told(ctx context.Context, db *watched[TTx], tx TTx, change 
 		return errBusy
 	}
 	w, joined := change.Write, db.Join(tx)
-	if _, err := joined.Exec(ctx, "INSERT INTO told (payment, before, after) VALUES ($1, $2, $3)", w.ID, change.Before.Name(), w.Name()); err != nil {
+	if _, err := joined.Exec(ctx, "INSERT INTO reported (payment, before, after) VALUES ($1, $2, $3)", w.ID, change.Before.Name(), w.Name()); err != nil {
 		return err
 	}
 	if !w.IsPayment() {
@@ -258,11 +258,11 @@ func newScene[TTx comparable](t testing.TB, sc scenario[TTx], m mutant, db durab
 }
 
 // kept are the tables that are put back.
-var kept = []string{"write", "event", "notification", "meta", "orders", "told", "history"}
+var kept = []string{"write", "event", "notification", "meta", "orders", "reported", "history"}
 
 func (s *scene[TTx]) table(name string) string {
 	switch name {
-	case "orders", "told", "history":
+	case "orders", "reported", "history":
 		return name
 	default:
 		return "quickstream." + name

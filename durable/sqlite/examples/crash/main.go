@@ -25,7 +25,7 @@ import (
 const (
 	orders = 12
 	kills  = 4
-	// addressVariable and keyVariable tell the shop where the service is.
+	// addressVariable and keyVariable give the shop the address of the service.
 	addressVariable, keyVariable, publishableVariable = "SHOP_SERVICE", "SHOP_KEY", "SHOP_PUBLISHABLE_KEY"
 )
 
