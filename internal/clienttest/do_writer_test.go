@@ -2,6 +2,7 @@ package clienttest_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -64,6 +65,28 @@ func TestDoWritesASuccessOnly(t *testing.T) {
 		})
 	}
 }
+
+// TestDoNamesTheWriter: an error of the writer ends the call and is wrapped, also where it took a part.
+func TestDoNamesTheWriter(t *testing.T) {
+	full := errors.New("the disk is full")
+	for _, writer := range []failingWriter{{0, full}, {1, full}, {1, nil}} {
+		sent := 0
+		client := clientOf(t, func(*http.Request) (*http.Response, error) { sent++; return written(200, "text/csv", "xy"), nil })
+		err := client.Do(t.Context(), agreementsReport, writer)
+		require.ErrorContains(t, err, "the report could not be written")
+		if writer.err != nil {
+			require.ErrorIs(t, err, full)
+		}
+		assert.Equal(t, 1, sent)
+	}
+}
+
+type failingWriter struct {
+	takes int
+	err   error
+}
+
+func (w failingWriter) Write([]byte) (int, error) { return w.takes, w.err }
 
 // TestDoRefusesAWriter for a write, whose answer says what was done, and one that is nil.
 func TestDoRefusesAWriter(t *testing.T) {
