@@ -34,10 +34,8 @@ func (c *control) endpoints() map[string]func(*http.Request) (any, error) {
 		"POST /faults":   c.injectFault,
 		"DELETE /faults": func(*http.Request) (any, error) { c.box.ClearFaults(); return c.box.FaultCounts(), nil },
 
-		"GET /agreements": func(*http.Request) (any, error) { return c.box.Agreements(), nil },
-		"GET /challenges": func(*http.Request) (any, error) { return c.box.Challenges(), nil },
 		"POST /agreements/{agreementToken}/{action}": func(r *http.Request) (any, error) {
-			return nil, c.answerAgreement(r.PathValue("agreementToken"), r.PathValue("action"))
+			return nil, c.box.Payer(r.PathValue("agreementToken"), sandbox.PayerAction(r.PathValue("action")))
 		},
 		"POST /challenges/{singleUseTokenId}/{transStatus}": func(r *http.Request) (any, error) {
 			return nil, c.box.AnswerChallenge(r.PathValue("singleUseTokenId"), sandbox.TransStatus(r.PathValue("transStatus")))

@@ -47,7 +47,6 @@ type settings struct {
 	shops                   string
 	webhook                 subscription
 	listAssumptions, expose bool
-	seed                    uint64
 	world                   world
 }
 
@@ -63,7 +62,6 @@ func newFlags() (*flag.FlagSet, *settings) {
 	flags.StringVar(&s.keys.Secret, "secret-key", "", "use this secret `key`, which begins with "+secretPrefix)
 	flags.StringVar(&s.keys.Publishable, "publishable-key", "", "use this publishable `key`, which begins with "+publishablePrefix)
 	flags.BoolVar(&s.listAssumptions, "assumptions", false, "print what is assumed where the contract is silent, and what is known about it, and exit")
-	flags.Uint64Var(&s.seed, "seed", 0, "make keys and identifiers the same in every run that has this `number`")
 	flags.StringVar(&s.shops, "shop", "", "comma-separated `origins` of shops, whose pages may use the stand-in of the browser script and the payer's page")
 	flags.Var(&s.world, "world", "live in a `world`: plain (the default), unkind (the hardest), or differences from either, such as \"unkind PageSize=1\"")
 	flags.Func("facility", "live in the world of a test facility: the `file` that quickstream-conform wrote; what -world says wins over it", s.readFacility)
@@ -85,17 +83,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case s.listAssumptions:
 		return printAssumptions(stdout)
 	}
-	return s.serve(ctx, stdout, newLogger(stderr))
-}
-
-// newLogger writes lines for people.
-func newLogger(w io.Writer) *slog.Logger {
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.LevelKey {
-			return slog.Attr{}
-		}
-		return a
-	}}))
+	return s.serve(ctx, stdout, slog.New(slog.NewTextHandler(stderr, nil)))
 }
 
 //go:embed help.txt

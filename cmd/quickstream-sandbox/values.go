@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 // hosts is a flag that lists host names and IP addresses, without ports.
@@ -41,21 +40,20 @@ type world []func(*sandbox.Assumptions)
 // String implements flag.Value.
 func (*world) String() string { return "" }
 
-// Set implements flag.Value. It ignores dimensions of worlds that are no assumptions.
+// Set implements flag.Value.
 func (w *world) Set(text string) error {
+	tried := sandbox.DefaultAssumptions()
 	for word := range strings.FieldsSeq(text) {
 		name, value, _ := strings.Cut(word, "=")
-		tried := sandbox.DefaultAssumptions()
-		err := tried.Set(name, value)
-		_, ofTests := worlds.Parse(word)
-		switch {
-		case word == "plain" || word == "default":
-		case word == "unkind":
+		switch word {
+		case "plain":
+		case "unkind":
 			*w = append(*w, sandbox.Unkind)
-		case err == nil:
+		default:
+			if err := tried.Set(name, value); err != nil {
+				return err
+			}
 			*w = append(*w, func(a *sandbox.Assumptions) { _ = a.Set(name, value) }) // it was tried
-		case ofTests != nil:
-			return err
 		}
 	}
 	return nil
@@ -98,18 +96,17 @@ func checkKey(where, key, prefix string) error {
 	return nil
 }
 
-// duration reads a duration, which may be in days or weeks.
+// duration reads a duration, which may be in days.
 func duration(text string) (time.Duration, error) {
-	for unit, hours := range map[string]int{"d": 24, "w": 7 * 24} {
-		if number, is := strings.CutSuffix(text, unit); is {
-			n, err := strconv.ParseUint(number, 10, 12)
-			if err != nil {
-				return 0, fmt.Errorf("%q is no duration: write 90s, 48h or 2d", text)
-			}
-			return time.Duration(int(n)*hours) * time.Hour, nil
-		}
+	number, inDays := strings.CutSuffix(text, "d")
+	if !inDays {
+		return time.ParseDuration(text)
 	}
-	return time.ParseDuration(text)
+	n, err := strconv.ParseUint(number, 10, 12)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no duration: write 90s, 48h or 2d", text)
+	}
+	return time.Duration(int(n)) * 24 * time.Hour, nil //nolint:gosec // at most 4095
 }
 
 // contains reports whether any of some texts has a part, in any case.
