@@ -44,8 +44,8 @@ func TestAttackRow10HostNames(t *testing.T) {
 func TestAttackRow10NamedHosts(t *testing.T) {
 	b := newBench(t)
 	named := b.handler.(guard)
-	require.NoError(t, named.hosts.Set("sandbox,Host.docker.internal,192.0.2.1"))
-	require.NoError(t, named.hosts.Set("fd00::1"))
+	require.NoError(t, named.hosts.add("sandbox,Host.docker.internal,192.0.2.1"))
+	require.NoError(t, named.hosts.add("fd00::1"))
 	code := func(host string, h http.Header) int {
 		r := newRequest("GET", "/_sandbox/clock", "")
 		r.Host, r.Header = host, h
@@ -66,7 +66,7 @@ func TestAttackRow10NamedHosts(t *testing.T) {
 		assert.Equal(t, http.StatusForbidden, code(host, nil), host)
 	}
 	for _, bad := range []string{"*", "", "sandbox:8642", "http://sandbox", "a,,b", ".example", "a b", "fe80::1%eth0", "a/b"} {
-		assert.Error(t, new(hosts).Set(bad), bad)
+		assert.Error(t, new(hosts).add(bad), bad)
 	}
 }
 

@@ -79,13 +79,9 @@ func (b *bench) pay(order string) map[string]any {
 
 func (b *bench) agreement() string {
 	b.t.Helper()
-	customer := b.service(201, "POST", "/customers", b.box.Keys().Secret, object{"customerNumber": "1", "customerName": "Kim Lee"})
-	return b.service(201, "POST", "/customers/"+customer["customerId"].(string)+"/payto-agreements", b.box.Keys().Secret, object{
-		"supplierBusinessCode": sandbox.DefaultBusiness, "payeeReference": "REF-1",
-		"paymentDetails": object{"purpose": "UTIL", "description": "Electricity", "automaticRenewal": true},
-		"paymentTerms":   object{"frequency": "MNTH", "agreementType": "VARI", "currency": "AUD", "paymentAmount": "5.00"},
-		"payerDetails":   object{"payerType": "PERS", "payerId": "P", "payerName": "Kim Lee", "bsb": "650000", "accountNumber": "123456789"},
-	})["agreementToken"].(string)
+	token, err := (&control{box: b.box, clock: b.clock}).newAgreement(b.t.Context())
+	require.NoError(b.t, err)
+	return token
 }
 
 func TestClock(t *testing.T) {
@@ -156,7 +152,7 @@ func TestAgreementsAndTheirPayers(t *testing.T) {
 	b := newBench(t)
 	token := b.agreement()
 	page := func() string { return b.send(newRequest("GET", "/_sandbox/make", "")).Body.String() }
-	assert.Contains(t, page(), "reference REF-1")
+	assert.Contains(t, page(), "reference TRIGGER-")
 	confirm := url.Values{"agreementToken": {token}, "payer": {"confirm"}}
 	assert.Equal(t, http.StatusSeeOther, b.form("/make", confirm).Code)
 	assert.Contains(t, b.form("/make", confirm).Body.String(), "the agreement is ACTIVE")

@@ -15,8 +15,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/quickstream-go/quickstream/sandbox"
 )
 
 // serving runs the command on a free port until the test ends, and returns a shell with the
@@ -78,11 +76,9 @@ func TestServesUntilTheContextEnds(t *testing.T) {
 
 // The last word on an assumption counts.
 func TestWorlds(t *testing.T) {
-	var w world
-	require.NoError(t, w.Set("unkind LookupLag=7m"))
-	require.NoError(t, w.Set("TermsEnforced=false plain"))
-	a := sandbox.DefaultAssumptions()
-	w.change(&a)
+	flags, s := newFlags()
+	require.NoError(t, flags.Parse([]string{"-world", "LookupLag=1h unkind LookupLag=7m", "-world", "TermsEnforced=false"}))
+	a := s.assumptions
 	assert.Equal(t, []any{7 * time.Minute, false, "new"}, []any{a.LookupLag, a.TermsEnforced, a.UnknownMembers})
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox"
 )
@@ -76,10 +77,16 @@ func (p *pages) fields() map[string]func(*http.Request, string) error {
 			_, err := p.raise(r.Context(), name, "")
 			return err
 		},
-		"advance": func(r *http.Request, text string) error { return p.move(r.Context(), text) },
-		"card":    func(r *http.Request, number string) error { return p.payByCard(r.Context(), number) },
-		"fault":   func(_ *http.Request, name string) error { return p.breakNext(name) },
-		"mend":    func(*http.Request, string) error { p.box.ClearFaults(); return nil },
+		"advance": func(r *http.Request, text string) error {
+			var d duration
+			if err := d.UnmarshalText([]byte(text)); err != nil {
+				return err
+			}
+			return p.move(r.Context(), time.Duration(d))
+		},
+		"card":  func(r *http.Request, number string) error { return p.payByCard(r.Context(), number) },
+		"fault": func(_ *http.Request, name string) error { return p.breakNext(name) },
+		"mend":  func(*http.Request, string) error { p.box.ClearFaults(); return nil },
 		"outcome": func(_ *http.Request, text string) error {
 			outcome, err := parseOutcome(text)
 			if err == nil {

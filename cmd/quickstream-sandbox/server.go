@@ -64,7 +64,7 @@ func (s *settings) options() []sandbox.Option {
 		sandbox.WithKeys(s.keys),
 		sandbox.WithWebhookHosts(s.webhookHosts...),
 		sandbox.WithAnswers(),
-		sandbox.WithAssumptions(s.world.change),
+		sandbox.WithAssumptions(func(a *sandbox.Assumptions) { *a = s.assumptions }),
 	}
 	if s.shops != "" {
 		opts = append(opts, sandbox.WithShop(strings.Split(s.shops, ",")...))
