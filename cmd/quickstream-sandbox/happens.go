@@ -56,7 +56,7 @@ func (p *pages) happens(r *http.Request) any {
 		}
 	}
 	for _, d := range p.box.Deliveries() {
-		if contains(find, d.ID, d.EventType, string(d.State), string(d.Body)) {
+		if contains(find, d.ID, d.EventType, d.State, string(d.Body)) {
 			v.Rows = append(v.Rows, p.ofDelivery(d))
 		}
 	}
@@ -120,7 +120,7 @@ func (p *pages) ofRequest(r sandbox.Request) happening {
 }
 
 func (p *pages) ofDelivery(d sandbox.Delivery) happening {
-	h := happening{ID: "delivery-" + d.ID, Title: d.EventType, State: string(d.State), Class: string(d.State), Detail: controlPath + "/detail?delivery=" + d.ID, Delivery: d.ID, Time: p.box.Now()}
+	h := happening{ID: "delivery-" + d.ID, Title: d.EventType, State: d.State, Class: d.State, Detail: controlPath + "/detail?delivery=" + d.ID, Delivery: d.ID, Time: p.box.Now()}
 	if len(d.Attempts) == 0 {
 		return h
 	}

@@ -41,8 +41,8 @@ func (p *pages) add(mux *http.ServeMux) {
 	page("/{$}", "happens.html", p.happens)
 	page("/make", "make.html", p.makes)
 	page("/detail", "detail.html", p.detail)
-	mux.HandleFunc("POST "+controlPath+"/{$}", p.answer)
-	mux.HandleFunc("POST "+controlPath+"/make", p.answer)
+	mux.HandleFunc("POST "+controlPath+"/{$}", p.answer("/"))
+	mux.HandleFunc("POST "+controlPath+"/make", p.answer("/make"))
 	for _, file := range []string{"pages.js", "style.css"} {
 		mux.HandleFunc("GET "+controlPath+"/"+file, func(w http.ResponseWriter, r *http.Request) {
 			http.ServeFileFS(w, r, pageFiles, "pages/"+file)
@@ -57,16 +57,18 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 
 // answer does what a form asks for and leads back to its page, or says what is wrong. Browsers report other statuses than
 // 200 as errors of the page.
-func (p *pages) answer(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
-	field, err := p.act(r)
-	p.log.Info("control", "call", "form "+field, "ok", err == nil)
-	if err != nil {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = io.WriteString(w, err.Error())
-		return
+func (p *pages) answer(path string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
+		field, err := p.act(r)
+		p.log.Info("control", "call", "form "+field, "ok", err == nil)
+		if err != nil {
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			_, _ = io.WriteString(w, err.Error())
+			return
+		}
+		http.Redirect(w, r, controlPath+path, http.StatusSeeOther)
 	}
-	http.Redirect(w, r, r.URL.Path, http.StatusSeeOther)
 }
 
 // fields are the forms' fields, with what each does.
