@@ -31,7 +31,6 @@ type happening struct {
 	Notes                   []string
 	Time                    time.Time
 	Detail                  string // address of its detail
-	Delivery                string // id, for a delivery
 }
 
 // Version changes when the row does.
@@ -120,7 +119,7 @@ func (p *pages) ofRequest(r sandbox.Request) happening {
 }
 
 func (p *pages) ofDelivery(d sandbox.Delivery) happening {
-	h := happening{ID: "delivery-" + d.ID, Title: d.EventType, State: d.State, Class: d.State, Detail: controlPath + "/detail?delivery=" + d.ID, Delivery: d.ID, Time: p.box.Now()}
+	h := happening{ID: "delivery-" + d.ID, Title: d.EventType, State: d.State, Class: d.State, Detail: controlPath + "/detail?delivery=" + d.ID, Time: p.box.Now()}
 	if len(d.Attempts) == 0 {
 		return h
 	}

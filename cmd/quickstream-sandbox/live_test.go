@@ -78,6 +78,7 @@ func TestTheFormsOfThePages(t *testing.T) {
 	for _, f := range pageFaults() {
 		assert.Contains(t, page(), f.Sees)
 		done("/make", "fault", f.Name)
+		assert.Contains(t, page(), f.Kind+" has struck 0 times.", "it is on")
 	}
 	assert.Contains(t, b.form("/make", url.Values{"card": {"4242424242424242"}}).Body.String(), "is a fault in force?")
 	assert.Contains(t, page(), "ResetAfterCommit has struck 1 time.")
