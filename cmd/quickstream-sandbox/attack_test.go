@@ -44,8 +44,8 @@ func TestAttackRow10HostNames(t *testing.T) {
 func TestAttackRow10NamedHosts(t *testing.T) {
 	b := newBench(t)
 	named := b.handler.(guard)
-	require.NoError(t, named.hosts.Set("sandbox,Host.docker.internal,192.0.2.1"))
-	require.NoError(t, named.hosts.Set("fd00::1"))
+	require.NoError(t, named.hosts.add("sandbox,Host.docker.internal,192.0.2.1"))
+	require.NoError(t, named.hosts.add("fd00::1"))
 	code := func(host string, h http.Header) int {
 		r := newRequest("GET", "/_sandbox/clock", "")
 		r.Host, r.Header = host, h
@@ -66,7 +66,7 @@ func TestAttackRow10NamedHosts(t *testing.T) {
 		assert.Equal(t, http.StatusForbidden, code(host, nil), host)
 	}
 	for _, bad := range []string{"*", "", "sandbox:8642", "http://sandbox", "a,,b", ".example", "a b", "fe80::1%eth0", "a/b"} {
-		assert.Error(t, new(hosts).Set(bad), bad)
+		assert.Error(t, new(hosts).add(bad), bad)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestAttackRow10Token(t *testing.T) {
 		"in the query":  func(r *http.Request) { r.URL.RawQuery = "token=" + locked.token },
 	}
 	for name, change := range strangers {
-		for _, path := range []string{"/", "/_sandbox", "/_sandbox/", "/_sandbox/rows", "/_sandbox/make", "/_sandbox/requests", "/_sandbox/nowhere"} {
+		for _, path := range []string{"/", "/_sandbox", "/_sandbox/", "/_sandbox/make", "/_sandbox/requests", "/_sandbox/nowhere"} {
 			w := answer("GET", path, change)
 			assert.Equal(t, http.StatusUnauthorized, w.Code, "%s reads %s", name, path)
 			assert.Contains(t, w.Header().Get("WWW-Authenticate"), "Basic")

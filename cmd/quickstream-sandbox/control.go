@@ -34,10 +34,8 @@ func (c *control) endpoints() map[string]func(*http.Request) (any, error) {
 		"POST /faults":   c.injectFault,
 		"DELETE /faults": func(*http.Request) (any, error) { c.box.ClearFaults(); return c.box.FaultCounts(), nil },
 
-		"GET /agreements": func(*http.Request) (any, error) { return c.box.Agreements(), nil },
-		"GET /challenges": func(*http.Request) (any, error) { return c.box.Challenges(), nil },
 		"POST /agreements/{agreementToken}/{action}": func(r *http.Request) (any, error) {
-			return nil, c.answerAgreement(r.PathValue("agreementToken"), r.PathValue("action"))
+			return nil, c.box.Payer(r.PathValue("agreementToken"), sandbox.PayerAction(r.PathValue("action")))
 		},
 		"POST /challenges/{singleUseTokenId}/{transStatus}": func(r *http.Request) (any, error) {
 			return nil, c.box.AnswerChallenge(r.PathValue("singleUseTokenId"), sandbox.TransStatus(r.PathValue("transStatus")))
@@ -97,12 +95,12 @@ func (c *control) time(*http.Request) (any, error) {
 // advance takes {"advance": "48h"}.
 func (c *control) advance(r *http.Request) (any, error) {
 	var in struct {
-		Advance string `json:"advance"`
+		Advance duration `json:"advance"`
 	}
 	if err := body(r, &in); err != nil {
 		return nil, err
 	}
-	if err := c.move(r.Context(), in.Advance); err != nil {
+	if err := c.move(r.Context(), time.Duration(in.Advance)); err != nil {
 		return nil, err
 	}
 	return c.time(r)
@@ -110,12 +108,8 @@ func (c *control) advance(r *http.Request) (any, error) {
 
 // move advances the clock by a duration, with what is being posted let through
 // before, so that no time limit ends it, and after.
-func (c *control) move(ctx context.Context, text string) error {
-	d, err := duration(text)
-	switch {
-	case err != nil:
-		return err
-	case d < 0:
+func (c *control) move(ctx context.Context, d time.Duration) error {
+	if d < 0 {
 		return errors.New("time does not run backwards")
 	}
 	c.flush(ctx)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 
 // subscription is one as JSON.
 type subscription struct {
-	ID            string   `json:"id,omitempty"`
 	URL           string   `json:"url"`
 	Secret        string   `json:"secret,omitempty"`
 	EventTypes    []string `json:"eventTypes"`
@@ -27,16 +25,14 @@ func (c *control) subscribe(r *http.Request) (any, error) {
 	if err := body(r, &in); err != nil {
 		return nil, err
 	}
-	id, err := in.add(c.box)
-	return map[string]string{"id": id}, err
+	return nil, in.add(c.box)
 }
 
 // add has notifications signed by the assumed scheme, in real time: the receiver's
 // clock is not moved with the sandbox's.
-func (in subscription) add(box *sandbox.Sandbox) (id string, err error) {
-	id = cmp.Or(in.ID, rand.Text())
-	return id, box.Subscribe(sandbox.Subscription{
-		ID: id, URL: in.URL, Secret: in.Secret, Scheme: signature.AssumedHMAC{}, Clock: time.Now, EventTypes: in.EventTypes,
+func (in subscription) add(box *sandbox.Sandbox) error {
+	return box.Subscribe(sandbox.Subscription{
+		ID: rand.Text(), URL: in.URL, Secret: in.Secret, Scheme: signature.AssumedHMAC{}, Clock: time.Now, EventTypes: in.EventTypes,
 		BasicUser: in.BasicUser, BasicPassword: in.BasicPassword,
 	})
 }

@@ -18,7 +18,7 @@ type faultRequest struct {
 	Times       int              `json:"times"`
 	Probability float64          `json:"probability"`
 	Kind        string           `json:"kind"` // such as "ResetAfterCommit"
-	Delay       string           `json:"delay"`
+	Delay       duration         `json:"delay"`
 	Bytes       int              `json:"bytes"`
 	Status      int              `json:"status"`
 	Body        sandbox.BodyKind `json:"body"`
@@ -30,12 +30,12 @@ type faultRequest struct {
 type fault struct {
 	Kind, Name, Sees string
 	page             faultRequest // what the page asks for
-	of               func(in faultRequest, delay time.Duration) sandbox.FaultKind
+	of               func(in faultRequest) sandbox.FaultKind
 }
 
 func faults() []fault {
-	simple := func(kind sandbox.FaultKind) func(faultRequest, time.Duration) sandbox.FaultKind {
-		return func(faultRequest, time.Duration) sandbox.FaultKind { return kind }
+	simple := func(kind sandbox.FaultKind) func(faultRequest) sandbox.FaultKind {
+		return func(faultRequest) sandbox.FaultKind { return kind }
 	}
 	return []fault{
 		{Kind: "ResetAfterCommit", Name: "lost answer", Sees: "The payment is made, and the connection ends without an answer. A program that sends it again under another key charges twice: it has to look up the order.", of: simple(sandbox.ResetAfterCommit())},
@@ -44,25 +44,25 @@ func faults() []fault {
 		{
 			Kind: "StatusAfterCommit", Name: "gateway error", Sees: "The payment is made, and a gateway answers 502 with a page in HTML. That is no refusal.",
 			page: faultRequest{Status: http.StatusBadGateway, Body: sandbox.HTML},
-			of: func(in faultRequest, _ time.Duration) sandbox.FaultKind {
+			of: func(in faultRequest) sandbox.FaultKind {
 				return sandbox.StatusAfterCommit(in.Status, in.Body)
 			},
 		},
 		{
 			Kind: "Status", Name: "not processed", Sees: "The service answers 503 in its own error body: nothing was charged, and the next attempt needs another idempotency key.",
 			page: faultRequest{Status: http.StatusServiceUnavailable, Body: sandbox.ServiceError},
-			of:   func(in faultRequest, _ time.Duration) sandbox.FaultKind { return sandbox.Status(in.Status, in.Body) },
+			of:   func(in faultRequest) sandbox.FaultKind { return sandbox.Status(in.Status, in.Body) },
 		},
 		{
 			Kind: "RateLimited", Name: "too many requests", Sees: "The service answers 429, and says to wait a second. Nothing was charged.", page: faultRequest{RetryAfter: "1"},
-			of: func(in faultRequest, _ time.Duration) sandbox.FaultKind { return sandbox.RateLimited(in.RetryAfter) },
+			of: func(in faultRequest) sandbox.FaultKind { return sandbox.RateLimited(in.RetryAfter) },
 		},
 		{
 			Kind: "TruncatedBody", Name: "broken answer", Sees: "The payment is made, and the answer ends in the middle.", page: faultRequest{Bytes: 60},
-			of: func(in faultRequest, _ time.Duration) sandbox.FaultKind { return sandbox.TruncatedBody(in.Bytes) },
+			of: func(in faultRequest) sandbox.FaultKind { return sandbox.TruncatedBody(in.Bytes) },
 		},
-		{Kind: "DelayAfterCommit", of: func(_ faultRequest, delay time.Duration) sandbox.FaultKind { return sandbox.DelayAfterCommit(delay) }},
-		{Kind: "Garbage", of: func(in faultRequest, _ time.Duration) sandbox.FaultKind { return sandbox.Garbage(in.Body) }},
+		{Kind: "DelayAfterCommit", of: func(in faultRequest) sandbox.FaultKind { return sandbox.DelayAfterCommit(time.Duration(in.Delay)) }},
+		{Kind: "Garbage", of: func(in faultRequest) sandbox.FaultKind { return sandbox.Garbage(in.Body) }},
 	}
 }
 
@@ -77,10 +77,6 @@ func (c *control) injectFault(r *http.Request) (any, error) {
 	if err := body(r, &in); err != nil {
 		return nil, err
 	}
-	delay, err := duration(cmp.Or(in.Delay, "0s"))
-	if err != nil {
-		return nil, err
-	}
 	in.Body = cmp.Or(in.Body, sandbox.ServiceError)
 	list := faults()
 	i := slices.IndexFunc(list, func(f fault) bool { return f.Kind == in.Kind })
@@ -92,7 +88,7 @@ func (c *control) injectFault(r *http.Request) (any, error) {
 	case list[i].page.Status != 0 && (in.Status < 100 || in.Status > 999):
 		return nil, errors.New("this kind of fault needs a status")
 	}
-	err = c.box.Inject(sandbox.Fault{Operation: in.Operation, Nth: in.Nth, Times: in.Times, Probability: in.Probability, Kind: list[i].of(in, delay)})
+	err := c.box.Inject(sandbox.Fault{Operation: in.Operation, Nth: in.Nth, Times: in.Times, Probability: in.Probability, Kind: list[i].of(in)})
 	return c.box.FaultCounts(), err
 }
 
@@ -100,7 +96,7 @@ func (c *control) injectFault(r *http.Request) (any, error) {
 func (c *control) breakNext(name string) error {
 	for _, f := range pageFaults() {
 		if f.Name == name {
-			return c.box.Inject(sandbox.Fault{Operation: paymentOperation, Nth: 1, Kind: f.of(f.page, 0)})
+			return c.box.Inject(sandbox.Fault{Operation: paymentOperation, Nth: 1, Kind: f.of(f.page)})
 		}
 	}
 	return fmt.Errorf("there is no fault %q", name)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -32,7 +31,6 @@ type happening struct {
 	Notes                   []string
 	Time                    time.Time
 	Detail                  string // address of its detail
-	Delivery                string // id, for a delivery
 }
 
 // Version changes when the row does.
@@ -48,9 +46,8 @@ type happensView struct {
 	Start  string // a command to begin with
 }
 
-func filterOf(r *http.Request) string { return r.URL.Query().Get("find") }
-
-func (p *pages) happens(find string) happensView {
+func (p *pages) happens(r *http.Request) any {
+	find := r.URL.Query().Get("find")
 	v := happensView{Find: find, Now: p.box.Now(), Ahead: time.Until(p.box.Now()).Round(time.Millisecond).Milliseconds(), Start: firstPayment}
 	for _, r := range p.box.Requests() {
 		if contains(find, r.Operation, r.Method+" "+unescaped(r.Path), r.IdempotencyKey, r.Fault, string(r.Body), string(r.Answer)) {
@@ -79,12 +76,10 @@ const firstPayment = `curl -u "$QUICKSTREAM_SECRET_KEY:" -H 'Content-Type: appli
 
 // payByCard makes such a payment with a test card.
 func (p *pages) payByCard(ctx context.Context, number string) error {
-	_, err := p.call(ctx, http.MethodPost, "/transactions", object{
-		"transactionType": "PAYMENT", "supplierBusinessCode": sandbox.DefaultBusiness, "principalAmount": json.Number("10.50"), "currency": "AUD", "eci": "MAIL",
-		"customerReferenceNumber": "CLICK-" + rand.Text()[:8], "storedCredentialData": object{"entryMode": "MANUAL"},
+	return p.pay(ctx, "CLICK-"+rand.Text()[:8], object{
+		"eci": "MAIL", "storedCredentialData": object{"entryMode": "MANUAL"},
 		"creditCard": object{"cardNumber": number, "expiryDateMonth": "12", "expiryDateYear": "2099"},
 	})
-	return err
 }
 
 func (p *pages) ofRequest(r sandbox.Request) happening {
@@ -124,7 +119,7 @@ func (p *pages) ofRequest(r sandbox.Request) happening {
 }
 
 func (p *pages) ofDelivery(d sandbox.Delivery) happening {
-	h := happening{ID: "delivery-" + d.ID, Title: d.EventType, State: d.State, Class: d.State, Detail: controlPath + "/detail?delivery=" + d.ID, Delivery: d.ID, Time: p.box.Now()}
+	h := happening{ID: "delivery-" + d.ID, Title: d.EventType, State: d.State, Class: d.State, Detail: controlPath + "/detail?delivery=" + d.ID, Time: p.box.Now()}
 	if len(d.Attempts) == 0 {
 		return h
 	}
@@ -158,24 +153,6 @@ func (p *pages) detail(r *http.Request) any {
 		found.Delivery = &d
 	}
 	return found
-}
-
-// rows are the rows of the page's lists as they are now, and how far the sandbox's clock is ahead of
-// this machine's: the page asks for them every second.
-func (p *pages) rows(w http.ResponseWriter, r *http.Request) {
-	v := p.happens(filterOf(r))
-	var requests, ledger strings.Builder
-	if err := errors.Join(p.templates.ExecuteTemplate(&requests, "rows", v.Rows), p.templates.ExecuteTemplate(&ledger, "ledger", v.Ledger)); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	writeJSON(w, http.StatusOK, news{v.Ahead, map[string]string{"rows": requests.String(), "ledger": ledger.String()}})
-}
-
-// news is what has changed since a page was loaded.
-type news struct {
-	Ahead int64             `json:"ahead"` // milliseconds
-	Rows  map[string]string `json:"rows"`  // HTML, by the id of the list
 }
 
 // functions are those of the templates.

@@ -47,26 +47,24 @@ type settings struct {
 	shops                   string
 	webhook                 subscription
 	listAssumptions, expose bool
-	seed                    uint64
-	world                   world
+	assumptions             sandbox.Assumptions
 }
 
 func newFlags() (*flag.FlagSet, *settings) {
-	var s settings
+	s := settings{assumptions: sandbox.DefaultAssumptions()}
 	flags := flag.NewFlagSet("quickstream-sandbox", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // run returns what is wrong
 	flags.StringVar(&s.addr, "addr", "127.0.0.1:8642", "`address` to listen on (127.0.0.1:8642); port 0 takes a free one")
 	flags.BoolVar(&s.expose, "expose", false, "let -addr be no loopback address, as in a container; control endpoints then need a token, and other names -host")
 	flags.StringVar(&s.token, "token", "", "demand this `text` of at least 16 characters at the control endpoints; -expose makes one up")
-	flags.Var(&s.hosts, "host", "answer to these comma-separated host `names` too, and to no others; the first is the host of printed addresses")
-	flags.Var(&s.webhookHosts, "webhook-host", "let webhooks be posted to these comma-separated host `names` or IP addresses too, and to no others")
+	flags.Func("host", "answer to these comma-separated host `names` too, and to no others; the first is the host of printed addresses", s.hosts.add)
+	flags.Func("webhook-host", "let webhooks be posted to these comma-separated host `names` or IP addresses too, and to no others", s.webhookHosts.add)
 	flags.StringVar(&s.keys.Secret, "secret-key", "", "use this secret `key`, which begins with "+secretPrefix)
 	flags.StringVar(&s.keys.Publishable, "publishable-key", "", "use this publishable `key`, which begins with "+publishablePrefix)
 	flags.BoolVar(&s.listAssumptions, "assumptions", false, "print what is assumed where the contract is silent, and what is known about it, and exit")
-	flags.Uint64Var(&s.seed, "seed", 0, "make keys and identifiers the same in every run that has this `number`")
 	flags.StringVar(&s.shops, "shop", "", "comma-separated `origins` of shops, whose pages may use the stand-in of the browser script and the payer's page")
-	flags.Var(&s.world, "world", "live in a `world`: plain (the default), unkind (the hardest), or differences from either, such as \"unkind PageSize=1\"")
-	flags.Func("facility", "live in the world of a test facility: the `file` that quickstream-conform wrote; what -world says wins over it", s.readFacility)
+	flags.Func("world", "live in a `world`: plain (the default), unkind (the hardest), or differences from either, such as \"unkind PageSize=1\"", s.readWorld)
+	flags.Func("facility", "live in the world of a test facility: the `file` that quickstream-conform wrote; a -world after it changes that", s.readFacility)
 	flags.StringVar(&s.webhook.URL, "webhook", "", "post all events to this `URL` from the start")
 	flags.StringVar(&s.webhook.Secret, "webhook-secret", "whsec", "sign them with this `text` (whsec)")
 	return flags, &s
@@ -85,17 +83,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case s.listAssumptions:
 		return printAssumptions(stdout)
 	}
-	return s.serve(ctx, stdout, newLogger(stderr))
-}
-
-// newLogger writes lines for people.
-func newLogger(w io.Writer) *slog.Logger {
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.LevelKey {
-			return slog.Attr{}
-		}
-		return a
-	}}))
+	return s.serve(ctx, stdout, slog.New(slog.NewTextHandler(stderr, nil)))
 }
 
 //go:embed help.txt

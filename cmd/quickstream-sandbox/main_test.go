@@ -15,9 +15,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
 // serving runs the command on a free port until the test ends, and returns a shell with the
@@ -47,71 +44,42 @@ func serving(t *testing.T, args ...string) *shell {
 	return sh
 }
 
+// answered is how a request is answered.
+func answered(t *testing.T, method, address, key, body string, changes ...func(*http.Request)) (int, http.Header) {
+	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	require.NoError(t, err)
+	if key != "" {
+		r.SetBasicAuth(key, "")
+	}
+	r.Header.Set("Content-Type", "application/json")
+	for _, change := range changes {
+		change(r)
+	}
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	return resp.StatusCode, resp.Header
+}
+
 func TestServesUntilTheContextEnds(t *testing.T) {
-	vars := serving(t, "-seed", "7", "-shop", "http://a.example,http://b.example",
-		"-world", "PageSize=1 NothingFound=empty Fault=500after", "-world", "PageSize=7 CutOffHour=20", "-world", "KeyLifetime=5m").vars
+	vars := serving(t, "-shop", "http://a.example,http://b.example", "-world", "unkind PageSize=1", "-world", "NothingFound=empty").vars
 	base, control := vars["QUICKSTREAM_ENVIRONMENT"], vars["SANDBOX"]
 	assert.Equal(t, base, strings.TrimSuffix(control, controlPath)+"/rest/v1")
 
-	request := func(method, url, key string, header ...string) (int, http.Header, []byte) {
-		r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
-		require.NoError(t, err)
-		if key != "" {
-			r.SetBasicAuth(key, "")
-		}
-		for i := 0; i+1 < len(header); i += 2 {
-			r.Header.Set(header[i], header[i+1])
-		}
-		resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
-		require.NoError(t, err)
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		return resp.StatusCode, resp.Header, body
-	}
-	status, _, _ := request("GET", base, vars["QUICKSTREAM_SECRET_KEY"])
-	assert.Equal(t, http.StatusOK, status)
-	_, header, _ := request("OPTIONS", base+"/single-use-tokens", "", "Origin", "http://b.example", "Access-Control-Request-Method", "POST")
+	_, header := answered(t, "OPTIONS", base+"/single-use-tokens", "", "", func(r *http.Request) {
+		r.Header = http.Header{"Origin": {"http://b.example"}, "Access-Control-Request-Method": {"POST"}}
+	})
 	assert.Equal(t, "http://b.example", header.Get("Access-Control-Allow-Origin"))
-	status, _, _ = request("GET", control+"/clock", "")
-	assert.Equal(t, http.StatusOK, status)
-
-	status, _, body := request("GET", base+"/transactions/for-settlement-date?settlementDate=1990-01-02", vars["QUICKSTREAM_SECRET_KEY"])
-	assert.Equal(t, http.StatusOK, status, "a world: %s", body)
+	status, _ := answered(t, "GET", base+"/transactions/for-settlement-date?settlementDate=1990-01-02", vars["QUICKSTREAM_SECRET_KEY"], "")
+	assert.Equal(t, http.StatusOK, status, "nothing found is a list in this world")
 }
 
-// The flag takes all assumptions, and the names of worlds.
+// The last word on an assumption counts.
 func TestWorlds(t *testing.T) {
-	change := func(text string) (a sandbox.Assumptions, err error) {
-		var w world
-		a, err = sandbox.DefaultAssumptions(), w.Set(text)
-		for _, change := range w {
-			change(&a)
-		}
-		return a, err
-	}
-	plain, err := change("plain")
-	require.NoError(t, err)
-	assert.Equal(t, sandbox.DefaultAssumptions(), plain)
-	mixed, err := change("unkind LookupLag=7m Crash=afterCommit TermsEnforced=false")
-	require.NoError(t, err)
-	assert.Equal(t, []any{7 * time.Minute, false, "new"}, []any{mixed.LookupLag, mixed.TermsEnforced, mixed.UnknownMembers})
-	for _, none := range []string{"", "default", "Fault=500after"} {
-		a, err := change(none)
-		require.NoError(t, err)
-		assert.Equal(t, sandbox.DefaultAssumptions(), a, none)
-	}
-	for world := range worlds.Generate(1, 50) {
-		a, err := change(world.String())
-		require.NoError(t, err)
-		for _, assumption := range a.List() {
-			assert.Equal(t, world.Value(assumption.Name), assumption.Value, assumption.Name)
-		}
-	}
-	for _, bad := range []string{"Colour=red", "plane", "PageSize=many", "Paging=odd", "Fault=odd", "PageSize=1 Colour=red"} {
-		_, err := change(bad)
-		assert.Error(t, err, bad)
-	}
+	flags, s := newFlags()
+	require.NoError(t, flags.Parse([]string{"-world", "LookupLag=1h unkind LookupLag=7m", "-world", "TermsEnforced=false"}))
+	a := s.assumptions
+	assert.Equal(t, []any{7 * time.Minute, false, "new"}, []any{a.LookupLag, a.TermsEnforced, a.UnknownMembers})
 }
 
 // The terminal says what goes on, without keys, references and numbers.
@@ -133,20 +101,9 @@ curl -s -d '{"kind":"Status","status":503,"nth":1}' $SANDBOX/faults`)
 		{sh.vars["QUICKSTREAM_SECRET_KEY"], "/4242424242424242", `{}`},
 		{"a key of somebody", "/transactions", `{}`},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, sh.vars["QUICKSTREAM_ENVIRONMENT"]+request.path, strings.NewReader(request.body))
-		require.NoError(t, err)
-		r.SetBasicAuth(request.key, "")
-		r.Header.Set("Content-Type", "application/json")
-		resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
+		answered(t, "POST", sh.vars["QUICKSTREAM_ENVIRONMENT"]+request.path, request.key, request.body)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sh.vars["SANDBOX"]+"/clock", nil)
-	require.NoError(t, err)
-	r.Host = "sandbox"
-	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
+	answered(t, "GET", sh.vars["SANDBOX"]+"/clock", "", "", func(r *http.Request) { r.Host = "sandbox" })
 	logged := sh.stop()
 	for _, line := range []string{
 		`msg=refused status=403 host=sandbox why="This port is reached by a loopback name, or by one that -host names."`,
@@ -172,13 +129,8 @@ func TestExposed(t *testing.T) {
 	const token = "a-token-of-my-own"
 	sh = serving(t, "-expose", "-token", token)
 	status := func(token string) int {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sh.vars["SANDBOX"]+"/ledger", nil)
-		require.NoError(t, err)
-		r.SetBasicAuth(token, "")
-		resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
-		require.NoError(t, err)
-		defer resp.Body.Close()
-		return resp.StatusCode
+		status, _ := answered(t, "GET", sh.vars["SANDBOX"]+"/ledger", token, "")
+		return status
 	}
 	assert.Equal(t, []int{200, 401, 401}, []int{status(token), status(""), status("a token of another")})
 }
@@ -189,16 +141,9 @@ func TestWebhookHosts(t *testing.T) {
 	for _, target := range []string{"http://app/hook", "https://APP:3000/", "http://192.0.2.7:80/", "http://localhost:1/", "http://[::1]:1/"} {
 		sh.run(`curl -d '{"url":"` + target + `","secret":"s"}' $SANDBOX/subscriptions`)
 	}
-	refused := func(target string) bool {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, sh.vars["SANDBOX"]+"/subscriptions", strings.NewReader(`{"url":"`+target+`","secret":"s"}`))
-		require.NoError(t, err)
-		resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
-		require.NoError(t, err)
-		defer resp.Body.Close()
-		return resp.StatusCode == 422
-	}
 	for _, target := range []string{"http://192.0.2.8/", "http://192.0.2.70/", "http://me@app/", "ftp://app/"} {
-		assert.True(t, refused(target), target)
+		status, _ := answered(t, "POST", sh.vars["SANDBOX"]+"/subscriptions", "", `{"url":"`+target+`","secret":"s"}`)
+		assert.Equal(t, http.StatusUnprocessableEntity, status, target)
 	}
 	hook := newReceiver(t, "s")
 	receiver := httptest.NewServer(hook)
@@ -216,8 +161,8 @@ func TestRefusesBadArguments(t *testing.T) {
 		{"-addr", "192.0.2.1:80"},
 		{"-addr", "nowhere"},
 		{"-world", "Colour=red"},
+		{"-world", "plane"},
 		{"-world", "PageSize"},
-		{"-world", "Paging=odd"},
 		{"-world", "PageSize=many"},
 		{"-token", "short"},
 		{"-token", "with a blank in it, and: a colon"},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox"
 )
@@ -27,26 +28,21 @@ func newPages(c *control) (*pages, error) {
 	return p, err
 }
 
-// screen is what a page shows: a form that was sent is shown again with what was wrong with it.
-type screen struct {
-	Field, Given, Error string
-	Data                any
-}
-
 func (p *pages) add(mux *http.ServeMux) {
 	page := func(path, file string, data func(*http.Request) any) {
 		mux.HandleFunc("GET "+controlPath+path, func(w http.ResponseWriter, r *http.Request) {
-			p.show(w, http.StatusOK, file, screen{Data: data(r)})
+			h := w.Header()
+			h.Set("Content-Type", "text/html; charset=utf-8")
+			h.Set("Content-Security-Policy", policy)
+			h.Set("Cache-Control", "no-store")
+			_ = p.templates.ExecuteTemplate(w, file, data(r)) // the browser may have gone
 		})
 	}
-	happens := func(r *http.Request) any { return p.happens(filterOf(r)) }
-	makes := func(*http.Request) any { return p.makes() }
-	page("/{$}", "happens.html", happens)
-	page("/make", "make.html", makes)
+	page("/{$}", "happens.html", p.happens)
+	page("/make", "make.html", p.makes)
 	page("/detail", "detail.html", p.detail)
-	mux.HandleFunc("POST "+controlPath+"/{$}", p.answer("/", "happens.html", happens))
-	mux.HandleFunc("POST "+controlPath+"/make", p.answer("/make", "make.html", makes))
-	mux.HandleFunc("GET "+controlPath+"/rows", p.rows)
+	mux.HandleFunc("POST "+controlPath+"/{$}", p.answer("/"))
+	mux.HandleFunc("POST "+controlPath+"/make", p.answer("/make"))
 	for _, file := range []string{"pages.js", "style.css"} {
 		mux.HandleFunc("GET "+controlPath+"/"+file, func(w http.ResponseWriter, r *http.Request) {
 			http.ServeFileFS(w, r, pageFiles, "pages/"+file)
@@ -59,31 +55,19 @@ func (p *pages) add(mux *http.ServeMux) {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 
-func (p *pages) show(w http.ResponseWriter, status int, file string, data screen) {
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", policy)
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = p.templates.ExecuteTemplate(w, file, data) // the browser may have gone
-}
-
-// answer does what a form asks for and shows the page again. What is wrong stands beside its field:
-// in the page, or as a text for the page's script, which puts it there.
-func (p *pages) answer(path, file string, data func(*http.Request) any) http.HandlerFunc {
+// answer does what a form asks for and leads back to its page, or says what is wrong. Browsers report other statuses than
+// 200 as errors of the page.
+func (p *pages) answer(path string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
-		field, given, err := p.act(r)
+		field, err := p.act(r)
 		p.log.Info("control", "call", "form "+field, "ok", err == nil)
-		switch {
-		case err == nil:
-			http.Redirect(w, r, controlPath+path, http.StatusSeeOther)
-		case r.Header.Get("Accept") == "text/plain": // browsers report other statuses than 200 as errors of the page
+		if err != nil {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			_, _ = io.WriteString(w, err.Error())
-		default:
-			p.show(w, http.StatusUnprocessableEntity, file, screen{field, given, err.Error(), data(r)})
+			return
 		}
+		http.Redirect(w, r, controlPath+path, http.StatusSeeOther)
 	}
 }
 
@@ -95,10 +79,16 @@ func (p *pages) fields() map[string]func(*http.Request, string) error {
 			_, err := p.raise(r.Context(), name, "")
 			return err
 		},
-		"advance": func(r *http.Request, text string) error { return p.move(r.Context(), text) },
-		"card":    func(r *http.Request, number string) error { return p.payByCard(r.Context(), number) },
-		"fault":   func(_ *http.Request, name string) error { return p.breakNext(name) },
-		"mend":    func(*http.Request, string) error { p.box.ClearFaults(); return nil },
+		"advance": func(r *http.Request, text string) error {
+			var d duration
+			if err := d.UnmarshalText([]byte(text)); err != nil {
+				return err
+			}
+			return p.move(r.Context(), time.Duration(d))
+		},
+		"card":  func(r *http.Request, number string) error { return p.payByCard(r.Context(), number) },
+		"fault": func(_ *http.Request, name string) error { return p.breakNext(name) },
+		"mend":  func(*http.Request, string) error { p.box.ClearFaults(); return nil },
 		"outcome": func(_ *http.Request, text string) error {
 			outcome, err := parseOutcome(text)
 			if err == nil {
@@ -107,7 +97,7 @@ func (p *pages) fields() map[string]func(*http.Request, string) error {
 			return err
 		},
 		"payer": func(r *http.Request, action string) error {
-			return p.answerAgreement(r.PostFormValue("agreementToken"), action)
+			return p.box.Payer(r.PostFormValue("agreementToken"), sandbox.PayerAction(action))
 		},
 		"transStatus": func(r *http.Request, status string) error {
 			return p.box.AnswerChallenge(r.PostFormValue("singleUseTokenId"), sandbox.TransStatus(status))
@@ -116,13 +106,13 @@ func (p *pages) fields() map[string]func(*http.Request, string) error {
 }
 
 // act does what the one field of a form says.
-func (p *pages) act(r *http.Request) (field, given string, err error) {
+func (p *pages) act(r *http.Request) (field string, err error) {
 	for field, do := range p.fields() {
 		if r.PostFormValue(field) != "" {
-			return field, r.PostFormValue(field), do(r, r.PostFormValue(field))
+			return field, do(r, r.PostFormValue(field))
 		}
 	}
-	return "", "", errors.New("nothing was asked for")
+	return "", errors.New("nothing was asked for")
 }
 
 // makeView is what can be made to happen.
@@ -137,7 +127,7 @@ type makeView struct {
 	Events     []event
 }
 
-func (p *pages) makes() makeView {
+func (p *pages) makes(*http.Request) any {
 	v := makeView{
 		Cards: shownCards(), Challenges: p.box.Challenges(), Faults: pageFaults(), Waiting: p.box.WaitingFaults(), Struck: p.box.FaultCounts(), Events: events(),
 		Outcomes: []string{"approved", "approved 4.00", "declined 51", "declined 01", "rejected QA", "erred", "suspended", "pending"},

@@ -36,7 +36,7 @@ func (s *settings) serve(ctx context.Context, stdout io.Writer, logger *slog.Log
 	box := sandbox.New(append(s.options(), sandbox.WithClock(clock), sandbox.WithOrigin(origin), sandbox.WithLog(logger))...)
 	defer box.Close()
 	if s.webhook.URL != "" {
-		if _, err := s.webhook.add(box); err != nil {
+		if err := s.webhook.add(box); err != nil {
 			return fmt.Errorf("-webhook: %w", err)
 		}
 	}
@@ -64,13 +64,10 @@ func (s *settings) options() []sandbox.Option {
 		sandbox.WithKeys(s.keys),
 		sandbox.WithWebhookHosts(s.webhookHosts...),
 		sandbox.WithAnswers(),
-		sandbox.WithAssumptions(s.world.change),
+		sandbox.WithAssumptions(func(a *sandbox.Assumptions) { *a = s.assumptions }),
 	}
 	if s.shops != "" {
 		opts = append(opts, sandbox.WithShop(strings.Split(s.shops, ",")...))
-	}
-	if s.seed != 0 {
-		opts = append(opts, sandbox.WithSeed(s.seed))
 	}
 	return opts
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -34,10 +35,10 @@ func events() []event {
 		{"payto.agreement.expired", payer(sandbox.ExpireAgreement)},
 		{"payto.agreement.recalled", (*control).recall},
 		{"payto.payment.approved", func(c *control, ctx context.Context, token string) error {
-			return c.pay(ctx, token, sandbox.Approved())
+			return c.payByAgreement(ctx, token, sandbox.Approved())
 		}},
 		{"payto.payment.added_later", func(c *control, ctx context.Context, token string) error {
-			return c.pay(ctx, token, sandbox.Declined("RJCT"))
+			return c.payByAgreement(ctx, token, sandbox.Declined("RJCT"))
 		}},
 		{"payto.agreement.added_later", func(c *control, _ context.Context, token string) error {
 			_ = c.box.Payer(token, sandbox.ConfirmAgreement) // unless it is confirmed
@@ -115,16 +116,23 @@ func (c *control) recall(ctx context.Context, token string) error {
 	return err
 }
 
-// pay makes a payment with an outcome. The payer confirms the agreement first, unless
+// payByAgreement makes a payment with an outcome. The payer confirms the agreement first, unless
 // it is confirmed.
-func (c *control) pay(ctx context.Context, token string, outcome sandbox.Outcome) error {
+func (c *control) payByAgreement(ctx context.Context, token string, outcome sandbox.Outcome) error {
 	_ = c.box.Payer(token, sandbox.ConfirmAgreement)
 	order := "TRIGGER-" + rand.Text()[:8]
 	c.box.NextTransactionFor(order, outcome)
-	_, err := c.call(ctx, http.MethodPost, "/transactions", object{
+	return c.pay(ctx, order, object{"payToData": object{"agreementToken": token}})
+}
+
+// pay makes a payment of $10.50 for an order, in the way that the further members say.
+func (c *control) pay(ctx context.Context, order string, way object) error {
+	payment := object{
 		"transactionType": "PAYMENT", "supplierBusinessCode": sandbox.DefaultBusiness, "principalAmount": json.Number("10.50"), "currency": "AUD",
-		"customerReferenceNumber": order, "payToData": object{"agreementToken": token},
-	})
+		"customerReferenceNumber": order,
+	}
+	maps.Copy(payment, way)
+	_, err := c.call(ctx, http.MethodPost, "/transactions", payment)
 	return err
 }
 
@@ -133,13 +141,10 @@ type object = map[string]any
 var customerID = regexp.MustCompile(`"customerId"\s*:\s*"?([^",}\s]+)`)
 
 // call is a merchant's request to the service.
-func (c *control) call(ctx context.Context, method, path string, content any) ([]byte, error) {
-	var raw []byte
-	if content != nil {
-		var err error
-		if raw, err = json.Marshal(content); err != nil {
-			return nil, err
-		}
+func (c *control) call(ctx context.Context, method, path string, content object) ([]byte, error) {
+	raw, err := json.Marshal(content)
+	if err != nil {
+		return nil, err
 	}
 	r, err := http.NewRequestWithContext(ctx, method, c.box.URL()+path, bytes.NewReader(raw))
 	if err != nil {

@@ -13,19 +13,15 @@ import (
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
-// hosts is a flag that lists host names and IP addresses, without ports.
+// hosts are host names and IP addresses, without ports.
 type hosts []string
-
-// String implements flag.Value.
-func (list *hosts) String() string { return strings.Join(*list, ",") }
 
 var hostForm = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$`)
 
-// Set implements flag.Value.
-func (list *hosts) Set(text string) error {
+// add takes names that are separated by commas.
+func (list *hosts) add(text string) error {
 	for host := range strings.SplitSeq(strings.ToLower(text), ",") {
 		if ip, err := netip.ParseAddr(host); !hostForm.MatchString(host) && (err != nil || ip.Zone() != "") {
 			return fmt.Errorf("%q is no host name or IP address; it is given without scheme and port", host)
@@ -35,39 +31,25 @@ func (list *hosts) Set(text string) error {
 	return nil
 }
 
-// world is a flag that changes assumptions. Every change is known to be possible.
-type world []func(*sandbox.Assumptions)
-
-// String implements flag.Value.
-func (*world) String() string { return "" }
-
-// Set implements flag.Value. It ignores dimensions of worlds that are no assumptions.
-func (w *world) Set(text string) error {
+// readWorld changes assumptions.
+func (s *settings) readWorld(text string) error {
 	for word := range strings.FieldsSeq(text) {
 		name, value, _ := strings.Cut(word, "=")
-		tried := sandbox.DefaultAssumptions()
-		err := tried.Set(name, value)
-		_, ofTests := worlds.Parse(word)
-		switch {
-		case word == "plain" || word == "default":
-		case word == "unkind":
-			*w = append(*w, sandbox.Unkind)
-		case err == nil:
-			*w = append(*w, func(a *sandbox.Assumptions) { _ = a.Set(name, value) }) // it was tried
-		case ofTests != nil:
-			return err
+		switch word {
+		case "plain":
+			s.assumptions = sandbox.DefaultAssumptions()
+		case "unkind":
+			sandbox.Unkind(&s.assumptions)
+		default:
+			if err := s.assumptions.Set(name, value); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func (w *world) change(a *sandbox.Assumptions) {
-	for _, change := range *w {
-		change(a)
-	}
-}
-
-// readFacility reads the file of a facility. What -world says comes after it.
+// readFacility reads the file of a facility.
 func (s *settings) readFacility(path string) error {
 	file, err := os.ReadFile(path) //nolint:gosec // the user names the file
 	if err != nil {
@@ -75,7 +57,7 @@ func (s *settings) readFacility(path string) error {
 	}
 	found, err := sandbox.ReadFacility(bytes.NewReader(file))
 	if err == nil {
-		s.world = append(world{found}, s.world...)
+		found(&s.assumptions)
 	}
 	return err
 }
@@ -98,18 +80,23 @@ func checkKey(where, key, prefix string) error {
 	return nil
 }
 
-// duration reads a duration, which may be in days or weeks.
-func duration(text string) (time.Duration, error) {
-	for unit, hours := range map[string]int{"d": 24, "w": 7 * 24} {
-		if number, is := strings.CutSuffix(text, unit); is {
-			n, err := strconv.ParseUint(number, 10, 12)
-			if err != nil {
-				return 0, fmt.Errorf("%q is no duration: write 90s, 48h or 2d", text)
-			}
-			return time.Duration(int(n)*hours) * time.Hour, nil
-		}
+// duration is one in a request, which may be in days.
+type duration time.Duration
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *duration) UnmarshalText(text []byte) error {
+	number, inDays := bytes.CutSuffix(text, []byte("d"))
+	if !inDays {
+		parsed, err := time.ParseDuration(string(text))
+		*d = duration(parsed)
+		return err
 	}
-	return time.ParseDuration(text)
+	n, err := strconv.ParseUint(string(number), 10, 12)
+	if err != nil {
+		return fmt.Errorf("%q is no duration: write 90s, 48h or 2d", text)
+	}
+	*d = duration(time.Duration(n) * 24 * time.Hour)
+	return nil
 }
 
 // contains reports whether any of some texts has a part, in any case.

@@ -7,9 +7,9 @@ if (clock) {
   setInterval(async () => {
     if (document.hidden) return;
     try {
-      const change = await (await fetch('/_sandbox/rows' + location.search)).json();
-      clock.dataset.ahead = change.ahead;
-      for (const [list, rows] of Object.entries(change.rows)) update(document.getElementById(list), rows);
+      const page = await load(location.href);
+      clock.dataset.ahead = page.getElementById('clock').dataset.ahead;
+      for (const list of ['rows', 'ledger']) update(document.getElementById(list), page.getElementById(list));
       if (['', lost].includes(state.textContent)) state.textContent = 'This page is live.';
     } catch {
       state.textContent = lost;
@@ -21,12 +21,15 @@ if (clock) {
   }, 250);
 }
 
-// update makes a list have the rows that the server sent. Rows that stay are not touched, so that
+// load is a page as it is now.
+async function load(address) {
+  return new DOMParser().parseFromString(await (await fetch(address)).text(), 'text/html');
+}
+
+// update makes a list have the rows of the page as it is now. Rows that stay are not touched, so that
 // neither focus nor selection is lost, and what is open stays open.
-function update(list, html) {
-  const template = document.createElement('template');
-  template.innerHTML = html;
-  const rows = [...template.content.children];
+function update(list, now) {
+  const rows = [...now.children];
   const wanted = new Set(rows.map((row) => row.id));
   for (const row of [...list.children]) if (!wanted.has(row.id)) row.remove();
   let next = list.firstElementChild;
@@ -52,8 +55,7 @@ document.addEventListener('toggle', async (event) => {
   if (!details.open || !details.dataset.detail) return;
   const place = details.querySelector('.detail');
   try {
-    const answer = await fetch(details.dataset.detail);
-    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const page = await load(details.dataset.detail);
     place.replaceChildren(...page.getElementById('detail').childNodes);
   } catch {
     state.textContent = 'The sandbox did not answer.';
@@ -80,7 +82,7 @@ document.addEventListener('submit', async (event) => {
   const body = new URLSearchParams(new FormData(form, event.submitter));
   const name = event.submitter?.name, value = event.submitter?.value;
   try {
-    const answer = await fetch(form.action, { method: 'POST', body, redirect: 'manual', headers: { Accept: 'text/plain' } });
+    const answer = await fetch(form.action, { method: 'POST', body, redirect: 'manual' });
     if (answer.type !== 'opaqueredirect') {
       state.textContent = await answer.text();
       state.className = 'wrong';
@@ -90,7 +92,7 @@ document.addEventListener('submit', async (event) => {
       state.textContent = 'Done.';
       return;
     }
-    const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), 'text/html');
+    const page = await load(location.href);
     document.querySelector('main').replaceWith(page.querySelector('main'));
     [...document.querySelectorAll('button')].find((b) => b.name === name && b.value === value)?.focus();
     state.textContent = 'Done.';
