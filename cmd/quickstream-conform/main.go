@@ -1,5 +1,5 @@
 // Command quickstream-conform asks a test facility of the service the questions that its public
-// contract leaves open, and writes facility.json and a report. Run it with -help.
+// contract leaves open, and writes facility.json. Run it with -help.
 package main
 
 import (
@@ -41,9 +41,8 @@ QUICKSTREAM_SECRET_KEY and, with -listen, QUICKSTREAM_WEBHOOK_SECRET. It asks no
 
 type settings struct {
 	cfg              conform.Config
-	facility, report string
-	listen           string
-	clean, plan, yes bool
+	facility, listen string
+	clean, yes       bool
 }
 
 func parse(args []string, out io.Writer) (*settings, error) {
@@ -51,12 +50,9 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	flags := flag.NewFlagSet("quickstream-conform", flag.ContinueOnError)
 	flags.SetOutput(out)
 	flags.Usage = func() { say(out, usage); flags.PrintDefaults() }
-	flags.BoolVar(&s.plan, "plan", false, "say what a run does, and exit")
-	flags.BoolVar(&s.yes, "yes", false, "do not wait for a confirmation")
-	flags.BoolVar(&s.clean, "clean", false, "undo what an interrupted run has made, and exit")
-	flags.StringVar(&s.cfg.Journal, "journal", "conform.journal", "`file` for what was made, which -clean undoes; it holds no key")
-	flags.StringVar(&s.facility, "facility", "facility.json", "`file` for what was found")
-	flags.StringVar(&s.report, "report", "facility.md", "`file` for the report")
+	flags.BoolVar(&s.yes, "yes", false, "do not wait for a confirmation of the plan")
+	flags.BoolVar(&s.clean, "clean", false, "undo what earlier runs have made, and exit")
+	flags.StringVar(&s.facility, "facility", "facility.json", "`file` for what was found; beside it .journal says what was made, and holds no key")
 	flags.StringVar(&s.cfg.Business, "business", "", "supplierBusinessCode (the first of the facility)")
 	flags.Func("wait", "how `long` the run may wait: 15m for keys and lag, 2d for the cut-off and retries, 6d for the slowest PayTo payment", func(text string) (err error) {
 		s.cfg.Wait, err = duration(text)
@@ -69,6 +65,7 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	if flags.NArg() > 0 {
 		return nil, errors.New("unexpected argument (-help lists all)")
 	}
+	s.cfg.Journal = s.facility + ".journal"
 	return s, nil
 }
 
@@ -96,9 +93,6 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer, env fu
 	s, err := parse(args, out)
 	if err != nil {
 		return err
-	}
-	if s.plan {
-		return conform.Plan(out)
 	}
 	s.cfg.Environment = environment(env("QUICKSTREAM_ENVIRONMENT"))
 	s.cfg.SecretKey = env("QUICKSTREAM_SECRET_KEY")
@@ -139,7 +133,10 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer, env fu
 
 // receive serves the receiver of notifications.
 func (s *settings) receive(ctx context.Context, secret string) (stop func(), err error) {
-	s.cfg.Webhooks, s.cfg.WebhookSecret = conform.NewReceiver(), secret
+	if secret == "" {
+		return nil, errors.New("-listen needs QUICKSTREAM_WEBHOOK_SECRET")
+	}
+	s.cfg.Webhooks, s.cfg.WebhookSecret = &conform.Receiver{}, secret
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.listen)
 	if err != nil {
 		return nil, err
@@ -158,13 +155,8 @@ func (s *settings) ask(ctx context.Context, out io.Writer) error {
 	if len(report.Findings) == 0 {
 		return err
 	}
-	file, createErr := os.Create(s.report)
-	if createErr != nil {
-		return errors.Join(err, createErr)
-	}
-	err = errors.Join(err, report.WriteFile(s.facility), report.WriteMarkdown(file), file.Close())
-	say(out, "\n%d answers in %s, for people in %s\n", len(report.Findings), s.facility, s.report)
-	return err
+	say(out, "\n%s\n", report)
+	return errors.Join(err, report.WriteFile(s.facility))
 }
 
 // say writes to a person, who may have gone.

@@ -23,8 +23,10 @@ func env(values map[string]string) func(string) string {
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	require.NoError(t, run(t.Context(), []string{"-plan"}, nil, &out, env(nil)))
-	for _, name := range []string{"KeyLifetime", "LookupLag", "CutOffHour", "Metadata", "SignatureHeader"} {
+	keys := map[string]string{"QUICKSTREAM_ENVIRONMENT": "http://127.0.0.1:9", "QUICKSTREAM_SECRET_KEY": "s"}
+	args := []string{"-facility", filepath.Join(t.TempDir(), "facility.json")}
+	require.ErrorContains(t, run(t.Context(), args, strings.NewReader(""), &out, env(keys)), "not confirmed")
+	for _, name := range []string{"KeyLifetime", "LookupLag", "CutOffHour", "Metadata"} {
 		assert.Contains(t, out.String(), name)
 	}
 	assert.Contains(t, out.String(), "at most 300 requests")
@@ -37,7 +39,7 @@ func TestRefuses(t *testing.T) {
 		"only TestAU": {"-yes"}, "unexpected argument": {"-yes", "x"}, "invalid value": {"-wait", "soon"},
 	} {
 		dir := t.TempDir()
-		err := run(t.Context(), append([]string{"-journal", filepath.Join(dir, "j"), "-facility", filepath.Join(dir, "f"), "-report", filepath.Join(dir, "r")}, args...), strings.NewReader(""), io.Discard, env(keys))
+		err := run(t.Context(), append([]string{"-facility", filepath.Join(dir, "f")}, args...), strings.NewReader(""), io.Discard, env(keys))
 		require.ErrorContains(t, err, want)
 		assert.NotContains(t, err.Error(), "secret-key")
 	}
@@ -48,13 +50,13 @@ func TestRefuses(t *testing.T) {
 func TestNamesWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	journal := filepath.Join(dir, "journal")
-	require.NoError(t, os.WriteFile(journal, []byte(`{"format":3,"run":"R","host":"127.0.0.1:9","made":[{"kind":"payment"}]}`), 0o600))
+	facility := filepath.Join(dir, "f")
+	require.NoError(t, os.WriteFile(facility+".journal", []byte(`{"format":4,"host":"127.0.0.1:9","made":[{"kind":"payment","reference":"R"}]}`), 0o600))
 	keys := map[string]string{"QUICKSTREAM_ENVIRONMENT": "http://127.0.0.1:9", "QUICKSTREAM_SECRET_KEY": "s"}
 	var out strings.Builder
-	err := run(t.Context(), []string{"-journal", journal}, strings.NewReader(""), &out, env(keys))
+	err := run(t.Context(), []string{"-facility", facility}, strings.NewReader(""), &out, env(keys))
 	require.ErrorContains(t, err, "not confirmed")
-	assert.Contains(t, out.String(), "payment with paymentReferenceNumber ")
+	assert.Contains(t, out.String(), "payment with paymentReferenceNumber R")
 }
 
 // A file without a journal of things is undone at once, over a real connection.
@@ -69,10 +71,10 @@ func TestCleanNothing(t *testing.T) {
 		"QUICKSTREAM_ENVIRONMENT": address, "QUICKSTREAM_SECRET_KEY": box.Keys().Secret,
 	}
 	var out strings.Builder
-	journal := filepath.Join(dir, "journal")
-	require.NoError(t, run(t.Context(), []string{"-clean", "-business", sandbox.DefaultBusiness, "-journal", journal}, nil, &out, env(values)))
+	facility := filepath.Join(dir, "f")
+	require.NoError(t, run(t.Context(), []string{"-clean", "-business", sandbox.DefaultBusiness, "-facility", facility}, nil, &out, env(values)))
 	assert.Contains(t, out.String(), "nothing is left")
-	raw, err := os.ReadFile(journal)
+	raw, err := os.ReadFile(facility + ".journal")
 	require.NoError(t, err)
 	assert.True(t, json.Valid(raw))
 	assert.NotContains(t, string(raw), box.Keys().Secret)

@@ -2,7 +2,7 @@ package conform
 
 import (
 	"encoding/json"
-	"math/big"
+	"math"
 	"strconv"
 	"time"
 )
@@ -67,18 +67,8 @@ func (s *session) agreement() object {
 	}
 }
 
-// cents reads an amount in any of its forms.
-func cents(v value) (n int64, ok bool) {
-	if v.kind == "object" {
-		v = v.get("amount")
-	}
-	if v.kind != "text" && v.kind != "number" {
-		return 0, false
-	}
-	r, ok := new(big.Rat).SetString(v.text)
-	if !ok {
-		return 0, false
-	}
-	r.Mul(r, big.NewRat(100, 1))
-	return r.Num().Int64(), r.IsInt() && r.Num().IsInt64()
+// cents reads an amount of some dollars.
+func cents(dollars string) (n int64, ok bool) {
+	f, err := strconv.ParseFloat(dollars, 64)
+	return int64(math.Round(f * 100)), err == nil
 }

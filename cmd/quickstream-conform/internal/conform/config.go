@@ -1,8 +1,6 @@
 package conform
 
 import (
-	"crypto/rand"
-	"encoding/base32"
 	"errors"
 	"net"
 	"net/http"
@@ -71,10 +69,4 @@ func allowed(env quickstream.Environment) (*url.URL, error) {
 		return nil, errors.New("conform: only TestAU, TestNZ and addresses on this machine are asked")
 	}
 	return u, nil
-}
-
-func random() string {
-	raw := make([]byte, 15)
-	_, _ = rand.Read(raw) // never fails
-	return base32.StdEncoding.EncodeToString(raw)
 }

@@ -11,7 +11,7 @@ const day = 24 * time.Hour
 // onset is a change of a thing that is waited for.
 type onset struct {
 	name         string
-	number       int // of the thing
+	of           *thing
 	listed, ages []time.Duration
 	// seen looks. It is not known if no usable answer came.
 	seen   func() (seen, known bool)
@@ -34,28 +34,27 @@ func (s *session) watch(o *onset) result {
 }
 
 func (s *session) plan(o *onset) {
-	s.at(s.Made[o.number].Answered.Add(o.ages[o.looked]), false, func() { s.look(o) })
+	s.at(o.of.Answered.Add(o.ages[o.looked]), func() { s.look(o) })
 }
 
 // look looks once.
 func (s *session) look(o *onset) {
 	begun := time.Now()
 	seen, known := o.seen()
-	made := s.Made[o.number]
 	switch {
 	case s.err != nil:
 		return
 	case known && seen:
-		after := time.Since(made.Sent)
+		after := time.Since(o.of.Sent)
 		if s.answered(o.name, pick(o.before, after, o.listed...)); o.name == "LookupLag" {
 			s.lag = after
 			s.planReads()
 		}
 		return
 	case known:
-		o.before = max(o.before, begun.Sub(made.Answered))
+		o.before = max(o.before, begun.Sub(o.of.Answered))
 	}
-	for o.looked++; o.looked < len(o.ages) && o.ages[o.looked] <= time.Since(made.Answered); { // what has passed is not looked at
+	for o.looked++; o.looked < len(o.ages) && o.ages[o.looked] <= time.Since(o.of.Answered); { // what has passed is not looked at
 		o.looked++
 	}
 	last := o.ages[len(o.ages)-1]
@@ -91,17 +90,15 @@ func pick(before, after time.Duration, listed ...time.Duration) result {
 
 // lookupLag is how long reads do not find what was made.
 func (s *session) lookupLag() result {
-	n, ok := s.transact("lag", kindHarmless, s.verification())
-	if !ok {
+	if s.probe = s.transact(kindHarmless, s.verification()); s.probe == nil {
 		return open("no verification was accepted")
 	}
 	return s.watch(&onset{
-		name: "LookupLag", number: n, listed: []time.Duration{0, 2 * time.Second, 10 * time.Second, 5 * time.Minute, day},
+		name: "LookupLag", of: s.probe, listed: []time.Duration{0, 2 * time.Second, 10 * time.Second, 5 * time.Minute, day},
 		ages: seconds(1, 2, 9, 10, 11, 299, 300, 302, 86399, 86400, 86402),
 		seen: func() (seen, known bool) {
-			a := s.transactionOf(s.Made[n].Handle)
-			seen = a.accepted() && !a.broken
-			return seen, seen || a.status == http.StatusNotFound
+			a := s.transactionOf(s.probe.Handle)
+			return a.accepted(), a.accepted() || a.status == http.StatusNotFound
 		},
 	})
 }
@@ -116,18 +113,18 @@ func (s *session) lagOr(longest time.Duration) time.Duration {
 
 // keyLifetime sends a verification again, which takes no money however often it is made.
 func (s *session) keyLifetime() result {
-	n, ok := s.transact("", kindHarmless, s.verification())
-	if !ok {
+	t := s.transact(kindHarmless, s.verification())
+	if t == nil {
 		return open("no verification was accepted")
 	}
 	return s.watch(&onset{
-		name: "KeyLifetime", number: n, listed: []time.Duration{0, 2 * time.Minute, 5 * time.Minute, day},
+		name: "KeyLifetime", of: t, listed: []time.Duration{0, 2 * time.Minute, 5 * time.Minute, day},
 		ages: seconds(1, 118, 122, 298, 302, 86398, 86402),
 		seen: func() (seen, known bool) {
 			body := s.verification()
-			body["paymentReferenceNumber"] = s.reference(n)
-			a := s.send(http.MethodPost, "/transactions", body, s.idempotencyKey("thing", n))
-			return a.receipt() != s.Made[n].Handle, a.receipt() != ""
+			body["paymentReferenceNumber"] = t.Reference
+			receipt := s.send(http.MethodPost, "/transactions", body, t.Key).member("receiptNumber")
+			return receipt != t.Handle, receipt != ""
 		},
 	})
 }

@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"slices"
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox"
@@ -10,7 +9,6 @@ import (
 // question is a row of the table: its assumption, how it is answered, and when.
 type question struct {
 	name  string
-	calls int // about how many requests it makes
 	how   string
 	when  moment
 	ask   func(*session) result // of a change that is waited for: what begins the wait
@@ -25,7 +23,8 @@ const (
 	beginning               // it begins a wait before anything else is made
 	waiting                 // it begins a wait
 	reading                 // reads find what was made
-	daily                   // its time has come
+	settling                // the day of the samples has ended
+	retried                 // the declined payments have been retried
 )
 
 const (
@@ -36,19 +35,18 @@ const (
 // questions are all that is asked, in this order.
 func questions() []question {
 	return []question{
-		{"NothingFound", 2, "the transactions of a day in 1990", atOnce, (*session).nothingFound, ""},
-		{"ErrorForm", 2, "a payment without its members", atOnce, (*session).errorForm, ""},
-		{"TransactionAnswers", 1, "the answer to an account verification", atOnce, (*session).transactionAnswers, ""},
-		{"KeyMismatch", 2, "the same idempotency key for another verification", atOnce, (*session).keyMismatch, ""},
-		{"LookupLag", 11, "a verification that is read until it is found", beginning, (*session).lookupLag, "needs -wait 25h"},
-		{"KeyLifetime", 8, "a verification that is sent again with its key", waiting, (*session).keyLifetime, "needs -wait 25h"},
-		{"PayToApprovedAfter", 12, "a PayTo payment that is read until it is approved", waiting, (*session).payTo, "needs -wait 5d"},
-		{"SignatureHeader", 0, "the notifications about a PayTo agreement, with -listen", waiting, (*session).listen, "needs -listen and a subscription"},
-		{"StatusForm", 1, "an account verification that is read", reading, (*session).status, needsLag},
-		{"ReferenceSearch", 9, "a card payment with a reference in both cases", reading, (*session).search, needsLag},
-		{"Metadata", 2, "the metadata of a payment and of its refund", reading, (*session).metadata, needsLag},
-		{"CutOffHour", 10, "verifications around the hours of a weekday", daily, (*session).settlement, needsDays},
-		{"SoftDeclineCodes", 10, "declined card payments, and their retries after a day", daily, (*session).retries, needsDays},
+		{"NothingFound", "the transactions of a day in 1990", atOnce, (*session).nothingFound, ""},
+		{"ErrorForm", "a payment without its members", atOnce, (*session).errorForm, ""},
+		{"KeyMismatch", "the same idempotency key for another verification", atOnce, (*session).keyMismatch, ""},
+		{"LookupLag", "a verification that is read until it is found", beginning, (*session).lookupLag, "needs -wait 25h"},
+		{"KeyLifetime", "a verification that is sent again with its key", waiting, (*session).keyLifetime, "needs -wait 25h"},
+		{"PayToApprovedAfter", "a PayTo payment that is read until it is approved", waiting, (*session).payTo, "needs -wait 5d"},
+		{"StatusForm", "an account verification that is read", reading, (*session).status, needsLag},
+		{"ReferenceSearch", "a card payment with a reference in both cases", reading, (*session).search, needsLag},
+		{"Metadata", "the metadata of a payment and of its refund", reading, (*session).metadata, needsLag},
+		{"PageSize", "the first page of the day's transactions", reading, (*session).pageSize, needsLag},
+		{"CutOffHour", "verifications around the hours of a weekday", settling, (*session).settlement, needsDays},
+		{"SoftDeclineCodes", "declined card payments, and their retries after a day", retried, (*session).retries, needsDays},
 	}
 }
 
@@ -60,6 +58,7 @@ func (s *session) ask() {
 	s.makeSpecimens()
 	s.makeDeclines()
 	s.each(waiting)
+	s.listen()
 	s.planSamples()
 	s.work(s.until)
 }
@@ -71,24 +70,17 @@ func (s *session) each(when moment) {
 			continue
 		}
 		s.answered(q.name, q.ask(s))
-		if when == beginning || when == waiting {
-			s.work(minTime(s.until, time.Now().Add(14*time.Second)))
+		if end := time.Now().Add(14 * time.Second); (when == beginning || when == waiting) && end.Before(s.until) {
+			s.work(end)
 		}
 	}
-}
-
-// one asks one question.
-func (s *session) one(name string) {
-	rows := questions()
-	i := slices.IndexFunc(rows, func(q question) bool { return q.name == name })
-	s.answered(name, rows[i].ask(s))
 }
 
 // answered notes the result of a question; the zero result is none.
 func (s *session) answered(name string, r result) {
 	if s.err == nil && r != (result{}) {
+		r.At = time.Now().UTC()
 		s.results[name] = r
-		s.seen[name] = time.Now().UTC()
 	}
 }
 
@@ -98,21 +90,15 @@ func (s *session) report() Report {
 		Format: sandbox.FacilityFormat, Host: s.base.Hostname(), Seen: time.Now().UTC(), Tool: version(), SignatureScheme: s.scheme,
 	}
 	for _, q := range questions() {
-		r, at := s.results[q.name], s.seen[q.name]
-		if at.IsZero() {
-			at = f.Seen
+		r, known := s.results[q.name]
+		if !known {
 			if r = open(q.needs); s.left() <= 0 {
 				r = open("the 200 requests for questions are used up")
 			}
+			r.At = f.Seen
 		}
-		f.Findings = append(f.Findings, sandbox.FacilityFinding{Name: q.name, Value: r.value, Other: r.other, Open: r.open, How: q.how, At: at})
+		r.Name, r.How = q.name, q.how
+		f.Findings = append(f.Findings, r)
 	}
 	return Report{Facility: f}
-}
-
-func minTime(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }

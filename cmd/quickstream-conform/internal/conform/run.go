@@ -64,7 +64,7 @@ func Left(cfg Config) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := openJournal(cfg.Journal, base.Host, time.Now())
+	j, err := openJournal(cfg.Journal, base.Host)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +79,8 @@ func (s *session) greet() {
 	if s.business != "" || s.err != nil {
 		return
 	}
-	for _, item := range s.get("/businesses", nil).body.get("data").items {
-		if s.business = item.get("supplierBusinessCode").text; s.business != "" {
+	for _, item := range s.get("/businesses", nil).body.get("data").items() {
+		if s.business = item.get("supplierBusinessCode").text(); s.business != "" {
 			return
 		}
 	}
@@ -91,48 +91,24 @@ func (s *session) greet() {
 
 // task is something to do at a time.
 type task struct {
-	due  time.Time
-	long bool // it makes many requests
-	run  func()
+	due time.Time
+	run func()
 }
 
 // at has something done at a time, if the run lasts until then.
-func (s *session) at(due time.Time, long bool, run func()) {
-	s.tasks = append(s.tasks, task{due, long, run})
-}
+func (s *session) at(due time.Time, run func()) { s.tasks = append(s.tasks, task{due, run}) }
 
 // work does what is due until a time, each thing when it is due.
 func (s *session) work(until time.Time) {
 	for s.err == nil && len(s.tasks) > 0 {
-		i := s.next(until)
-		t := s.tasks[i]
+		slices.SortStableFunc(s.tasks, func(a, b task) int { return a.due.Compare(b.due) })
+		t := s.tasks[0]
 		if t.due.After(until) {
 			return
 		}
-		s.tasks = slices.Delete(s.tasks, i, i+1)
+		s.tasks = s.tasks[1:]
 		if s.wait(t.due) {
 			t.run()
 		}
 	}
-}
-
-// next is the task to do first. What takes long lets those go that would come too late after it.
-func (s *session) next(until time.Time) int {
-	first, short := 0, -1
-	for i, t := range s.tasks {
-		if t.due.Before(s.tasks[first].due) {
-			first = i
-		}
-		if !t.long && !t.due.After(until) && (short < 0 || t.due.Before(s.tasks[short].due)) {
-			short = i
-		}
-	}
-	begins := s.tasks[first].due
-	if now := time.Now(); begins.Before(now) {
-		begins = now
-	}
-	if s.tasks[first].long && short >= 0 && s.tasks[short].due.Before(begins.Add(2*time.Minute)) {
-		return short
-	}
-	return first
 }

@@ -16,9 +16,9 @@ func sydney(t time.Time) time.Time {
 
 // sample is a verification whose settlement date is compared with its time.
 type sample struct {
-	at     time.Time // by the service's clock
-	number int
-	date   string
+	at   time.Time // by the service's clock
+	date string
+	made *thing
 }
 
 // planSamples makes the samples that the run can wait for, and compares them afterwards.
@@ -39,48 +39,40 @@ func (s *session) planSamples() {
 		if due := at.Add(-ahead); due.After(time.Now()) && !due.After(s.until) {
 			s.samples = append(s.samples, sample{})
 			i := len(s.samples) - 1
-			s.at(due, false, func() { s.take(&s.samples[i]) })
+			s.at(due, func() { s.take(&s.samples[i]) })
 			last = due
 		}
 	}
 	if len(s.samples) > 0 {
-		s.at(last.Add(s.lagOr(day)+65*time.Second), true, func() { s.one("CutOffHour") })
+		s.at(last.Add(s.lagOr(day)+65*time.Second), func() { s.each(settling) })
 	}
 }
 
 // take makes a sample.
 func (s *session) take(p *sample) {
-	_, a := judge(func() (a answer) {
-		p.number, a = s.make(kindHarmless, "/transactions", s.verification())
-		return a
-	})
-	if p.at = time.Now().Add(s.ahead); a.accepted() {
-		p.date = dateText(a.body)
-	}
+	p.made = s.transact(kindHarmless, s.verification())
+	p.at = time.Now().Add(s.ahead)
 }
 
 // dateText is the settlement date of a transaction, or "".
 func dateText(tx value) string {
-	for _, layout := range []string{time.DateOnly, "02 Jan 2006"} {
-		if date, err := time.Parse(layout, tx.get("settlementDate").text); err == nil {
-			return date.Format(time.DateOnly)
-		}
+	text := tx.get("settlementDate").text()
+	if _, err := time.Parse(time.DateOnly, text); err != nil {
+		return ""
 	}
-	return ""
+	return text
 }
 
 // settlement compares the dates of all samples.
 func (s *session) settlement() result {
 	var known []sample
 	for _, p := range s.samples {
-		if receipt := s.Made[p.number].Handle; p.date == "" && receipt != "" {
-			p.date = dateText(s.transactionOf(receipt).body)
-		}
-		if p.date != "" {
+		if tx, ok := s.read(p.made); ok && dateText(tx) != "" {
+			p.date = dateText(tx)
 			known = append(known, p)
 		}
 	}
-	if hour := cutOff(known); len(known) == len(s.samples) || hour.value != "" {
+	if hour := cutOff(known); len(known) == len(s.samples) || hour.Value != "" {
 		return hour
 	}
 	return open("some settlement dates cannot be read")
