@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -54,10 +53,7 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	flags.BoolVar(&s.clean, "clean", false, "undo what earlier runs have made, and exit")
 	flags.StringVar(&s.facility, "facility", "facility.json", "`file` for what was found; beside it .journal says what was made, and holds no key")
 	flags.StringVar(&s.cfg.Business, "business", "", "supplierBusinessCode (the first of the facility)")
-	flags.Func("wait", "how `long` the run may wait: 15m for keys and lag, 2d for the cut-off and retries, 6d for the slowest PayTo payment", func(text string) (err error) {
-		s.cfg.Wait, err = duration(text)
-		return err
-	})
+	flags.DurationVar(&s.cfg.Wait, "wait", 0, "how `long` the run may wait: 15m for keys and lag, 72h for the cut-off and retries, 240h for the slowest PayTo payment")
 	flags.StringVar(&s.listen, "listen", "", "receive notifications on this `address`, such as 127.0.0.1:8080")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -67,15 +63,6 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	}
 	s.cfg.Journal = s.facility + ".journal"
 	return s, nil
-}
-
-// duration reads a duration, with days.
-func duration(text string) (time.Duration, error) {
-	if days, isDays := strings.CutSuffix(text, "d"); isDays {
-		n, err := strconv.Atoi(days)
-		return time.Duration(n) * 24 * time.Hour, err
-	}
-	return time.ParseDuration(text)
 }
 
 func environment(name string) quickstream.Environment {
@@ -97,13 +84,6 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer, env fu
 	s.cfg.Environment = environment(env("QUICKSTREAM_ENVIRONMENT"))
 	s.cfg.SecretKey = env("QUICKSTREAM_SECRET_KEY")
 	s.cfg.Progress = func(n int) { say(out, "\r%d of at most 300 requests", n) }
-	earlier, err := conform.Left(s.cfg)
-	if err != nil {
-		return err
-	}
-	if len(earlier) > 0 {
-		say(out, "An earlier run has made these and not undone them: %s\n", strings.Join(earlier, ", "))
-	}
 	if s.clean {
 		left, err := conform.Clean(ctx, s.cfg)
 		if err != nil || len(left) > 0 {
@@ -136,7 +116,7 @@ func (s *settings) receive(ctx context.Context, secret string) (stop func(), err
 	if secret == "" {
 		return nil, errors.New("-listen needs QUICKSTREAM_WEBHOOK_SECRET")
 	}
-	s.cfg.Webhooks, s.cfg.WebhookSecret = &conform.Receiver{}, secret
+	s.cfg.Webhooks, s.cfg.WebhookSecret = conform.NewReceiver(), secret
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.listen)
 	if err != nil {
 		return nil, err

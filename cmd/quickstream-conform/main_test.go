@@ -46,19 +46,6 @@ func TestRefuses(t *testing.T) {
 	assert.True(t, errors.Is(run(t.Context(), []string{"-help"}, nil, io.Discard, env(nil)), flag.ErrHelp))
 }
 
-// What an earlier run has left is named before anything is sent.
-func TestNamesWhatIsLeft(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	facility := filepath.Join(dir, "f")
-	require.NoError(t, os.WriteFile(facility+".journal", []byte(`{"format":4,"host":"127.0.0.1:9","made":[{"kind":"payment","reference":"R"}]}`), 0o600))
-	keys := map[string]string{"QUICKSTREAM_ENVIRONMENT": "http://127.0.0.1:9", "QUICKSTREAM_SECRET_KEY": "s"}
-	var out strings.Builder
-	err := run(t.Context(), []string{"-facility", facility}, strings.NewReader(""), &out, env(keys))
-	require.ErrorContains(t, err, "not confirmed")
-	assert.Contains(t, out.String(), "payment with paymentReferenceNumber R")
-}
-
 // A file without a journal of things is undone at once, over a real connection.
 func TestCleanNothing(t *testing.T) {
 	t.Parallel()

@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-
-	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
 func (s *session) nothingFound() result {
@@ -60,28 +58,5 @@ func formOfError(a answer) result {
 		return other("no JSON, " + a.header.Get("Content-Type"))
 	default:
 		return other("members " + a.body.names())
-	}
-}
-
-func (s *session) keyMismatch() result {
-	key := transport.NewKey()
-	another := s.verification()
-	another["comment"] = "another"
-	try := func(body object) answer {
-		return s.send(http.MethodPost, "/transactions", body, key).with("receiptNumber")
-	}
-	first := try(s.verification())
-	if !first.accepted() {
-		return open(unusable)
-	}
-	switch a := judged(func() answer { return try(another) }); {
-	case a.refused():
-		return one(strconv.Itoa(a.status), "422", "409")
-	case !a.accepted():
-		return open(unusable)
-	case a.member("receiptNumber") == first.member("receiptNumber"):
-		return is("replay")
-	default:
-		return open("keys are not honoured")
 	}
 }

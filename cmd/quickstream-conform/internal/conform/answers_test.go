@@ -15,7 +15,7 @@ import (
 // A window gives a listed duration only if it is narrow, and never the nearest one.
 func TestPick(t *testing.T) {
 	t.Parallel()
-	listed := []time.Duration{0, 2 * time.Second, 5 * time.Minute}
+	listed := []string{"0s", "2s", "5m"}
 	for _, test := range []struct {
 		before, after time.Duration
 		want          result
@@ -25,7 +25,7 @@ func TestPick(t *testing.T) {
 		{299 * time.Second, 302 * time.Second, is("5m")},
 		{3 * time.Second, 4 * time.Second, other("between 3s and 4s")},
 		{-1, 2 * time.Second, open("between 0s and 2s, which is not narrow enough")},
-		{time.Minute, 6 * time.Minute, open("between 1m and 6m, which is not narrow enough")},
+		{time.Minute, 6 * time.Minute, open("between 1m0s and 6m0s, which is not narrow enough")},
 	} {
 		assert.Equal(t, test.want, pick(test.before, test.after, listed...))
 	}

@@ -24,7 +24,7 @@ type Config struct {
 	// Wait is how long the run may take for what needs time; at least some minutes.
 	Wait time.Duration
 	// Webhooks receives the notifications of a subscription of the facility, with its secret.
-	Webhooks      *Receiver
+	Webhooks      Receiver
 	WebhookSecret string
 	// HTTPClient connects; its transport is used. Progress is called after each request.
 	HTTPClient *http.Client

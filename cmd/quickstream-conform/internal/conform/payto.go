@@ -44,16 +44,12 @@ func (s *session) payTo() result {
 	case isApproved(t.answer):
 		return is("0s")
 	}
-	return s.watch(&onset{
-		name: "PayToApprovedAfter", of: t, listed: []time.Duration{0, time.Minute, 15 * time.Minute, 119 * time.Hour},
-		ages: seconds(1, 5, 12, 58, 62, 898, 902, 86410, 428398, 428402),
-		seen: func() (seen, known bool) {
-			tx := s.transactionOf(t.Handle).body
-			if tx.get("receiptNumber").text() == "" || tx.get("summaryCode").text() == "1" { // what is declined is not approved later
-				return false, false
-			}
-			return isApproved(tx), true
-		},
+	return s.watch(t, []string{"0s", "1m", "15m", "119h"}, []int{1, 5, 12, 58, 62, 898, 902, 428398, 428402}, func() (seen, known bool) {
+		tx := s.transactionOf(t.Handle).body
+		if tx.get("receiptNumber").text() == "" || tx.get("summaryCode").text() == "1" { // what is declined is not approved later
+			return false, false
+		}
+		return isApproved(tx), true
 	})
 }
 

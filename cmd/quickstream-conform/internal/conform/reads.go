@@ -5,15 +5,14 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 )
 
-const notMade = "the transaction was not accepted"
+const notFound = "reads do not find the transaction; a longer -wait may help"
 
 // metadataProbe is long, of both cases and ends with digits, so that each change shows.
 const metadataProbe = "Conform-Probe-0123456789"
 
-// makeSpecimens makes what is read when reads find it: each takes at most a few dollars.
+// makeSpecimens makes what is read when reads find it, and declined payments if the run waits for their retries: each takes at most a few dollars.
 func (s *session) makeSpecimens() {
 	text := rand.Text()
 	s.sought = "Qs" + strings.ToLower(text[:10]) + text[10:20]
@@ -29,18 +28,10 @@ func (s *session) makeSpecimens() {
 			break
 		}
 	}
-	s.readFrom = time.Now()
-	s.planReads()
-}
-
-// betweenLooks is how long after all was made the short durations have been seen, and the next looks are
-// minutes away: then there is time for many requests.
-const betweenLooks = 130 * time.Second
-
-// planReads has the transactions read when reads find them.
-func (s *session) planReads() {
-	if s.lag >= 0 && !s.readFrom.IsZero() {
-		s.at(s.readFrom.Add(s.lag+betweenLooks), func() { s.each(reading) })
+	if s.can(untilRetry) {
+		for _, number := range softCards() {
+			s.declines = append(s.declines, s.transact(kindPayment, s.transaction("PAYMENT", "1.01", "creditCard", card(number))))
+		}
 	}
 }
 
@@ -48,7 +39,7 @@ func (s *session) planReads() {
 func (s *session) status() result {
 	tx, ok := s.read(s.probe)
 	if !ok {
-		return open(unusable)
+		return open(notFound)
 	}
 	return statusForm(tx.get("status"))
 }
@@ -74,7 +65,7 @@ func statusForm(v value) result {
 func (s *session) pageSize() result {
 	tx, ok := s.read(s.probe)
 	if !ok {
-		return open(unusable)
+		return open(notFound)
 	}
 	a := s.page("/transactions/for-settlement-date", url.Values{"settlementDate": {dateText(tx)}})
 	switch next, err := nextPage(a); {
@@ -91,7 +82,7 @@ func (s *session) pageSize() result {
 func (s *session) metadata() result {
 	tx, ok := s.read(s.paid)
 	if !ok {
-		return open(notMade)
+		return open(notFound)
 	}
 	refund, made := s.read(s.refund)
 	switch shown := tx.get("metadata", "conform").text(); {
@@ -110,8 +101,8 @@ func (s *session) metadata() result {
 
 // search looks up a payment by forms of its reference.
 func (s *session) search() result {
-	if s.echo == nil {
-		return open(notMade)
+	if s.echo == nil || s.lag < 0 {
+		return open(notFound)
 	}
 	sent := s.sought
 	found := map[string]bool{}

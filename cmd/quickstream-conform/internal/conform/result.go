@@ -2,8 +2,6 @@ package conform
 
 import (
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox"
 )
@@ -25,16 +23,4 @@ func one(value string, listed ...string) result {
 		return is(value)
 	}
 	return other(value)
-}
-
-// brief writes a duration as the sandbox does: 24h and not 24h0m0s.
-func brief(d time.Duration) string {
-	text := d.Round(time.Millisecond).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }

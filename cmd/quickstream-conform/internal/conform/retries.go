@@ -13,20 +13,13 @@ func softCards() []string {
 	return []string{"4111111117444490", "4111111115444492", "4111111111444496", "4111111114444493"}
 }
 
-// makeDeclines makes payments that are declined, if the run waits for their retries.
-func (s *session) makeDeclines() {
-	const untilRetry = 25 * time.Hour // a service that retries by itself has done so
-	if !s.can(untilRetry + time.Hour) {
-		return
-	}
-	for _, number := range softCards() {
-		s.declines = append(s.declines, s.transact(kindPayment, s.transaction("PAYMENT", "1.01", "creditCard", card(number))))
-	}
-	s.at(time.Now().Add(untilRetry+s.lagOr(day)+5*time.Second), func() { s.each(retried) })
-}
+const untilRetry = 25 * time.Hour // a service that retries by itself has done so
 
 // retries reads which of the declined payments were retried.
 func (s *session) retries() result {
+	if len(s.declines) == 0 || !s.can(untilRetry-time.Since(s.begun)) || !s.wait(s.begun.Add(untilRetry)) || !s.found() {
+		return open(needsDays)
+	}
 	var declined, again []string
 	for _, t := range s.declines {
 		tx, ok := s.read(t)

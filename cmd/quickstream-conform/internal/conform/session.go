@@ -33,18 +33,14 @@ type session struct {
 	until    time.Time // the run waits no longer than this
 
 	business string
-	results  map[string]result
-	scheme   string
 	sought   string // a reference in both cases
 	// What later questions are about; nil if it was not accepted.
 	probe, echo, paid, refund *thing
 	declines                  []*thing
 
-	tasks    []task
-	samples  []sample
-	ahead    time.Duration // of our clock, the service's by the latest answer
-	lag      time.Duration // until reads find what was made; negative while it is not known
-	readFrom time.Time     // when all that is read had been made
+	begun time.Time
+	ahead time.Duration // of our clock, the service's by the latest answer
+	lag   time.Duration // until reads find what was made; negative while it is not known
 }
 
 const (
@@ -55,7 +51,7 @@ const (
 	maxRequests = 300
 )
 
-var errUsedUp = errors.New("conform: 300 requests are used up")
+var errUsedUp = errors.New("the requests are used up")
 
 func newSession(ctx context.Context, cfg Config) (*session, error) {
 	cfg, base, err := cfg.filled()
@@ -68,7 +64,7 @@ func newSession(ctx context.Context, cfg Config) (*session, error) {
 	}
 	s := &session{
 		journal: j, ctx: ctx, cfg: cfg, base: base, business: cfg.Business,
-		results: map[string]result{}, lag: -1,
+		begun: time.Now(), lag: -1,
 		client: &http.Client{
 			Transport:     cfg.HTTPClient.Transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

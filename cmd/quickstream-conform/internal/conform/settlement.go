@@ -18,40 +18,39 @@ func sydney(t time.Time) time.Time {
 type sample struct {
 	at   time.Time // by the service's clock
 	date string
-	made *thing
 }
 
-// planSamples makes the samples that the run can wait for, and compares them afterwards.
-func (s *session) planSamples() {
+// settlement makes verifications a minute before and after some hours of the next weekday, and compares
+// their dates.
+func (s *session) settlement() result {
 	ahead := s.ahead
 	now := sydney(time.Now().Add(ahead))
-	first := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	for now.After(first.Add(15*time.Hour+50*time.Minute)) || first.Weekday() == time.Saturday || first.Weekday() == time.Sunday {
-		first = first.AddDate(0, 0, 1)
+	date := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	for now.After(date.Add(15*time.Hour+50*time.Minute)) || date.Weekday() == time.Saturday || date.Weekday() == time.Sunday {
+		date = date.AddDate(0, 0, 1)
 	}
-	var times []time.Time
-	var last time.Time
-	for _, hour := range []int{16, 18, 20, 22, 24} {
-		at := time.Date(first.Year(), first.Month(), first.Day(), hour, 0, 0, 0, first.Location())
-		times = append(times, at.Add(-time.Minute), at.Add(time.Minute))
+	if s.lag < 0 || !s.can(time.Until(date.Add(25*time.Hour+s.lag))) {
+		return open(needsDays)
 	}
-	for _, at := range times {
-		if due := at.Add(-ahead); due.After(time.Now()) && !due.After(s.until) {
-			s.samples = append(s.samples, sample{})
-			i := len(s.samples) - 1
-			s.at(due, func() { s.take(&s.samples[i]) })
-			last = due
+	made := map[*thing]time.Time{}
+	var things []*thing
+	for _, minute := range []int{16*60 - 1, 16*60 + 1, 18*60 - 1, 18*60 + 1, 20*60 - 1, 20*60 + 1, 22*60 - 1, 22*60 + 1, 24*60 - 1, 24*60 + 1} {
+		s.wait(time.Date(date.Year(), date.Month(), date.Day(), 0, minute, 0, 0, date.Location()).Add(-ahead))
+		t := s.transact(kindHarmless, s.verification())
+		made[t] = time.Now().Add(ahead)
+		things = append(things, t)
+	}
+	s.found()
+	var known []sample
+	for _, t := range things {
+		if tx, ok := s.read(t); ok && dateText(tx) != "" {
+			known = append(known, sample{made[t], dateText(tx)})
 		}
 	}
-	if len(s.samples) > 0 {
-		s.at(last.Add(s.lagOr(day)+65*time.Second), func() { s.each(settling) })
+	if hour := cutOff(known); len(known) == len(things) || hour.Value != "" {
+		return hour
 	}
-}
-
-// take makes a sample.
-func (s *session) take(p *sample) {
-	p.made = s.transact(kindHarmless, s.verification())
-	p.at = time.Now().Add(s.ahead)
+	return open("some settlement dates cannot be read")
 }
 
 // dateText is the settlement date of a transaction, or "".
@@ -63,27 +62,12 @@ func dateText(tx value) string {
 	return text
 }
 
-// settlement compares the dates of all samples.
-func (s *session) settlement() result {
-	var known []sample
-	for _, p := range s.samples {
-		if tx, ok := s.read(p.made); ok && dateText(tx) != "" {
-			p.date = dateText(tx)
-			known = append(known, p)
-		}
-	}
-	if hour := cutOff(known); len(known) == len(s.samples) || hour.Value != "" {
-		return hour
-	}
-	return open("some settlement dates cannot be read")
-}
-
-// cutOff finds when the settlement date changes in the day of the close samples.
+// cutOff finds when the settlement date changes in the day of the samples.
 func cutOff(samples []sample) result {
 	for i := 1; i < len(samples); i++ {
 		from, to := sydney(samples[i-1].at), sydney(samples[i].at)
 		switch {
-		case from.Hour() < 15 || to.Sub(from) > 3*time.Hour || samples[i-1].date == samples[i].date:
+		case samples[i-1].date == samples[i].date:
 		case to.Sub(from) > 5*time.Minute:
 			return other(fmt.Sprintf("between %s and %s", from.Format("15:04"), to.Format("15:04")))
 		case to.Hour() == 0:
@@ -92,5 +76,5 @@ func cutOff(samples []sample) result {
 			return is(fmt.Sprint(to.Hour()))
 		}
 	}
-	return open("needs a whole weekday")
+	return open("the settlement date does not change from 16:00 to midnight: perhaps a holiday")
 }

@@ -38,7 +38,11 @@ const latest = 15 * time.Minute
 // wouldBeFound reports whether look-ups would find by now what was made, with the lag that was seen
 // or, if that is not known, the longest one.
 func (s *session) wouldBeFound(t *thing) bool {
-	until := t.Sent.Add(s.lagOr(day) + timeout)
+	lag := s.lag
+	if lag < 0 {
+		lag = day
+	}
+	until := t.Sent.Add(lag + timeout)
 	if !t.Refused && t.Answered.IsZero() {
 		until = until.Add(latest)
 	}
