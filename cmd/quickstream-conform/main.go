@@ -23,7 +23,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Getenv)
+	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout)
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "quickstream-conform:", err)
@@ -65,24 +65,15 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	return s, nil
 }
 
-func environment(name string) quickstream.Environment {
-	switch strings.ToLower(name) {
-	case "testau":
-		return quickstream.TestAU
-	case "testnz":
-		return quickstream.TestNZ
-	default:
-		return quickstream.CustomURL(name)
-	}
-}
-
-func run(ctx context.Context, args []string, in io.Reader, out io.Writer, env func(string) string) error {
+func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	s, err := parse(args, out)
 	if err != nil {
 		return err
 	}
-	s.cfg.Environment = environment(env("QUICKSTREAM_ENVIRONMENT"))
-	s.cfg.SecretKey = env("QUICKSTREAM_SECRET_KEY")
+	if s.cfg.Environment, err = quickstream.EnvironmentFromEnv(); err != nil {
+		return err
+	}
+	s.cfg.SecretKey = os.Getenv("QUICKSTREAM_SECRET_KEY")
 	s.cfg.Progress = func(n int) { say(out, "\r%d of at most 300 requests", n) }
 	if s.clean {
 		left, err := conform.Clean(ctx, s.cfg)
@@ -102,7 +93,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer, env fu
 		}
 	}
 	if s.listen != "" {
-		stop, err := s.receive(ctx, env("QUICKSTREAM_WEBHOOK_SECRET"))
+		stop, err := s.receive(ctx, os.Getenv("QUICKSTREAM_WEBHOOK_SECRET"))
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ const (
 )
 
 func card(number string) object {
-	return object{"cardNumber": number, "expiryDateMonth": "12", "expiryDateYear": strconv.Itoa(2039), "cardholderName": "Conform Probe", "cvn": "123"}
+	return object{"cardNumber": number, "expiryDateMonth": "12", "expiryDateYear": "2039", "cardholderName": "Conform Probe", "cvn": "123"}
 }
 
 func bank(bsb string) object {
@@ -49,10 +49,6 @@ func (s *session) followUp(receipt, amount string) object {
 	}
 }
 
-func payer(bsb string) object {
-	return object{"payerType": "PERS", "payerId": "CONFORM", "payerName": "Kim Conform", "bsb": bsb, "accountNumber": "111111"}
-}
-
 // agreement is a request for an agreement of at most a few dollars.
 func (s *session) agreement() object {
 	return object{
@@ -63,7 +59,7 @@ func (s *session) agreement() object {
 		"paymentTerms": object{
 			"frequency": "MNTH", "agreementType": "VARI", "currency": "AUD", "paymentAmount": "1.00", "maximumPaymentAmount": "5.00",
 		},
-		"payerDetails": payer(payerActive),
+		"payerDetails": object{"payerType": "PERS", "payerId": "CONFORM", "payerName": "Kim Conform", "bsb": payerActive, "accountNumber": "111111"},
 	}
 }
 

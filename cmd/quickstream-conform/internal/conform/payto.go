@@ -16,11 +16,10 @@ func (s *session) activeAgreement() (token string) {
 	if customer == nil {
 		return ""
 	}
-	agreement := s.create(kindAgreement, "/customers/"+url.PathEscape(customer.Handle)+"/payto-agreements", s.agreement())
-	if agreement == nil {
-		return ""
+	if t := s.create(kindAgreement, "/customers/"+url.PathEscape(customer.Handle)+"/payto-agreements", s.agreement()); t != nil {
+		token = t.Handle
 	}
-	return agreement.Handle
+	return token
 }
 
 // payTo pays against an agreement when its payer has confirmed, and waits for the approval.

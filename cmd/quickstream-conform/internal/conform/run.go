@@ -12,7 +12,6 @@ import (
 // Report is what a run has found.
 type Report struct {
 	sandbox.Facility
-	Requests int
 	// Left is what has not been undone yet, by the references that the run gave it: [Clean] does it.
 	Left []string
 }
@@ -39,7 +38,6 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 	s.cleaning, s.err = true, nil
 	s.until = time.Now().Add(max(time.Until(s.until), time.Minute))
 	report.Left = s.clean()
-	report.Requests = s.asked
 	return report, errors.Join(asked, s.err)
 }
 

@@ -129,43 +129,31 @@ func (s *session) send(method, path string, body object, key string) (a answer) 
 	return a
 }
 
-func (s *session) exchange(r *http.Request) (a answer) {
-	a.sent = time.Now()
+func (s *session) exchange(r *http.Request) answer {
+	sent := time.Now()
 	resp, err := s.client.Do(r)
 	if err != nil {
-		return answer{sent: a.sent, got: time.Now()}
+		return answer{}
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
-	a.got = time.Now()
 	if err != nil {
-		return answer{sent: a.sent, got: a.got}
+		return answer{}
 	}
-	a.status, a.header, a.raw = resp.StatusCode, resp.Header, raw
-	if len(raw) > 0 {
-		a.body, err = parse(raw)
-		a.broken = err != nil
-	}
-	return a
+	body, err := parse(raw)
+	return answer{resp.StatusCode, resp.Header, raw, body, len(raw) > 0 && err != nil, sent, time.Now()}
 }
 
 // wait waits until a time. It returns false if the run ends before.
 func (s *session) wait(until time.Time) bool {
 	if d := time.Until(until); d > 0 && s.err == nil {
-		s.err = sleep(s.ctx, d)
+		select {
+		case <-time.After(d):
+		case <-s.ctx.Done():
+			s.err = s.ctx.Err()
+		}
 	}
 	return s.err == nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // pause waits for a while.

@@ -9,16 +9,6 @@ import (
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
-// void voids a payment. If the answer does not say that it is done, a read does: a payment that can
-// still be voided was not.
-func (s *session) void(receipt string) bool {
-	a := s.send(http.MethodPost, "/transactions/"+url.PathEscape(receipt)+"/void", nil, transport.NewKey())
-	if !a.accepted() {
-		return false
-	}
-	return a.body.get("voidable").text() == "false" || s.transactionOf(receipt).body.get("voidable").text() != "true"
-}
-
 // endAgreement recalls or cancels an agreement. Without a usable answer it looks whether that was done.
 func (s *session) endAgreement(token, status string) bool {
 	body := object{"updateType": "RECALL_PAYTO_AGREEMENT", "recallPayToAgreement": object{"statusCode": "CANCELLED"}}
@@ -38,11 +28,10 @@ const latest = 15 * time.Minute
 // wouldBeFound reports whether look-ups would find by now what was made, with the lag that was seen
 // or, if that is not known, the longest one.
 func (s *session) wouldBeFound(t *thing) bool {
-	lag := s.lag
-	if lag < 0 {
-		lag = day
+	until := t.Sent.Add(s.lag + timeout)
+	if s.lag < 0 {
+		until = t.Sent.Add(day + timeout)
 	}
-	until := t.Sent.Add(lag + timeout)
 	if !t.Refused && t.Answered.IsZero() {
 		until = until.Add(latest)
 	}
@@ -80,8 +69,7 @@ func (s *session) undo() (left []string) {
 		return left
 	}
 	for _, t := range s.open(kindCustomer) { // one without an answer has no agreement
-		id := t.Handle
-		t.Undone = id == "" || s.send(http.MethodPut, "/customers/"+url.PathEscape(id), object{"enabled": false}, "").accepted()
+		t.Undone = t.Handle == "" || s.send(http.MethodPut, "/customers/"+url.PathEscape(t.Handle), object{"enabled": false}, "").accepted()
 	}
 	return nil
 }
@@ -91,12 +79,11 @@ func (s *session) undo() (left []string) {
 func (s *session) endAgreements() bool {
 	ended, whole := map[string]bool{}, true // by our reference
 	for _, t := range s.open(kindCustomer) {
-		id := t.Handle
 		for _, status := range []string{"PENDING", "ACTIVE"} {
-			if id == "" {
+			if t.Handle == "" {
 				continue
 			}
-			whole = s.readAll("/customers/"+url.PathEscape(id)+"/payto-agreements", url.Values{"status": {status}}, func(item value) bool {
+			whole = s.readAll("/customers/"+url.PathEscape(t.Handle)+"/payto-agreements", url.Values{"status": {status}}, func(item value) bool {
 				ended[strings.ToUpper(item.get("payeeReference").text())] = s.endAgreement(item.get("agreementToken").text(), item.get("status").text())
 				return false
 			}) && whole
@@ -112,10 +99,11 @@ func (s *session) endAgreements() bool {
 
 // reverse voids or refunds a payment. It returns whether nothing is left of it.
 func (s *session) reverse(made *thing, receipt string) bool {
-	a := s.transactionOf(receipt)
-	switch tx := a.body; {
-	case tx.get("receiptNumber").text() == "" || tx.get("voidable").text() == "true":
-		return s.void(receipt) // what reads do not show yet can be voided
+	switch tx := s.transactionOf(receipt).body; {
+	case tx.get("receiptNumber").text() == "" || tx.get("voidable").text() == "true": // what reads do not show yet can be voided
+		a := s.send(http.MethodPost, "/transactions/"+url.PathEscape(receipt)+"/void", nil, transport.NewKey())
+		// If the answer does not say that it is done, a read does: what can still be voided was not.
+		return a.accepted() && (a.body.get("voidable").text() == "false" || s.transactionOf(receipt).body.get("voidable").text() != "true")
 	case tx.get("refundable").text() == "true":
 		return s.transact(kindHarmless, s.followUp(receipt, made.Amount)) != nil
 	default:
