@@ -26,13 +26,8 @@ func (a answer) refused() bool {
 // usable reports whether anything can be concluded.
 func (a answer) usable() bool { return a.accepted() || a.refused() }
 
-// member is a member of the answer, which may be in an object of the name data.
-func (a answer) member(name string) string {
-	if text := a.body.get(name).text(); text != "" {
-		return text
-	}
-	return a.body.get("data", name).text()
-}
+// member is the text of a member of the answer, or "".
+func (a answer) member(name string) string { return a.body.get(name).text() }
 
 // with is an answer that is of no use without a member.
 func (a answer) with(name string) answer {

@@ -3,6 +3,7 @@ package conform
 import (
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -103,7 +104,7 @@ func TestSeveralPages(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, err := newSession(t.Context(), Config{
-				Environment: "http://127.0.0.1", SecretKey: "s", HTTPClient: &http.Client{Transport: &test.pages},
+				Environment: "http://127.0.0.1", SecretKey: "s", HTTPClient: &http.Client{Transport: &test.pages}, Journal: filepath.Join(t.TempDir(), "journal"), Progress: func(int) {},
 			})
 			require.NoError(t, err)
 			found, whole := s.finds("R", "9")

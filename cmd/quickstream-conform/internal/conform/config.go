@@ -12,14 +12,14 @@ import (
 	"github.com/quickstream-go/quickstream/internal/loopback"
 )
 
-// Config is what a run needs. Environment and SecretKey are required.
+// Config is what a run needs. Environment, SecretKey, Journal and Progress are required.
 type Config struct {
 	// Environment is TestAU, TestNZ or an address on this machine. No other is asked.
 	Environment quickstream.Environment
 	SecretKey   string
 	// Business is the supplierBusinessCode; empty takes the first of the facility.
 	Business string
-	// Journal is the path of the file that says what was made and answered; empty keeps it in memory.
+	// Journal is the path of the file that lists what was made.
 	Journal string
 	// Wait is how long the run may take for what needs time; at least some minutes.
 	Wait time.Duration
@@ -46,9 +46,6 @@ func (c Config) filled() (Config, *url.URL, error) {
 	}
 	if c.SecretKey == "" {
 		return c, nil, errors.New("conform: the secret API key is needed")
-	}
-	if c.Progress == nil {
-		c.Progress = func(int) {}
 	}
 	if c.HTTPClient == nil {
 		transport := &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}

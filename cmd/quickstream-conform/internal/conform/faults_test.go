@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,9 +29,8 @@ func TestFaults(t *testing.T) {
 				require.NoError(t, err)
 				box := sandbox.New(sandbox.WithSeed(*seed+uint64(i)), w.Option())
 				t.Cleanup(box.Close)
-				cfg := config(box)
+				cfg := config(t, box)
 				cfg.Wait, cfg.Business = []time.Duration{20 * time.Minute, 10 * 24 * time.Hour}[i%2], sandbox.DefaultBusiness
-				cfg.Journal = filepath.Join(t.TempDir(), "journal")
 				subscribed(t, box, &cfg, signature.AssumedHMAC{})
 				require.NoError(t, box.Inject(worlds.RandomFaults(0.05)...))
 				report, err := conform.Run(t.Context(), cfg)
@@ -93,8 +91,8 @@ func TestLeftIsNamed(t *testing.T) {
 		t.Run(test.kind, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				box := newBox(t, "default")
-				cfg := config(box)
-				cfg.Wait, cfg.Journal = 0, filepath.Join(t.TempDir(), "journal")
+				cfg := config(t, box)
+				cfg.Wait = 0
 				stuck, named := "", "" // the first of its kind
 				cfg.HTTPClient = &http.Client{Transport: lossy{box.HTTPClient().Transport, func(r *http.Request, body []byte) int {
 					parts := strings.Split(strings.TrimSuffix(r.URL.Path, "/void"), "/")

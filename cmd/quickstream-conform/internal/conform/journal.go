@@ -55,16 +55,12 @@ func members(kind string) (reference, handle string) {
 
 const journalFormat = 4
 
-// openJournal reads the journal at a path, or begins one. An empty path keeps it in memory.
+// openJournal reads the journal at a path, or begins one.
 func openJournal(path, host string) (*journal, error) {
-	j := &journal{path: path, Format: journalFormat, Host: host}
-	if path == "" {
-		return j, nil
-	}
 	raw, err := os.ReadFile(path) //nolint:gosec // the merchant names the file
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return j, nil
+		return &journal{path: path, Format: journalFormat, Host: host}, nil
 	case err != nil:
 		return nil, fmt.Errorf("conform: journal: %w", err)
 	}
@@ -79,12 +75,7 @@ func openJournal(path, host string) (*journal, error) {
 }
 
 // save replaces the file as a whole, so that a process that is killed leaves the old or the new one.
-func (j *journal) save() error {
-	if j.path == "" {
-		return nil
-	}
-	return writeJSON(j.path, j)
-}
+func (j *journal) save() error { return writeJSON(j.path, j) }
 
 func writeJSON(path string, content any) error {
 	raw, err := json.MarshalIndent(content, "", "  ")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -58,9 +57,8 @@ func TestKills(t *testing.T) {
 
 func kill(t *testing.T, world string, request int, after bool) {
 	box := newBox(t, world)
-	cfg := config(box)
+	cfg := config(t, box)
 	cfg.Wait = 20 * time.Minute
-	cfg.Journal = filepath.Join(t.TempDir(), "journal")
 	ctx, cancel := context.WithCancel(t.Context())
 	dying := cfg
 	dying.HTTPClient = &http.Client{Transport: &killed{next: box.HTTPClient().Transport, kill: cancel, left: request, after: after}}

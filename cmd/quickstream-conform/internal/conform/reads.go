@@ -67,7 +67,7 @@ func (s *session) pageSize() result {
 	if !ok {
 		return open(notFound)
 	}
-	a := s.page("/transactions/for-settlement-date", url.Values{"settlementDate": {dateText(tx)}})
+	a := s.page("/transactions/for-settlement-date", url.Values{"settlementDate": {tx.get("settlementDate").text()}})
 	switch next, err := nextPage(a); {
 	case !a.accepted() || err != nil:
 		return open(unusable)

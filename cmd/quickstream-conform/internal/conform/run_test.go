@@ -43,7 +43,7 @@ func TestOnlyTestFacilities(t *testing.T) {
 func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box := newBox(t, "PageSize=1")
-		cfg := config(box)
+		cfg := config(t, box)
 		cfg.Wait = time.Minute
 		_, err := conform.Run(t.Context(), cfg)
 		require.NoError(t, err)
@@ -59,7 +59,7 @@ func TestPace(t *testing.T) {
 func TestShortestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box := newBox(t, "default")
-		cfg := config(box)
+		cfg := config(t, box)
 		cfg.Wait = 0
 		report, err := conform.Run(t.Context(), cfg)
 		require.NoError(t, err)
@@ -79,8 +79,8 @@ func TestShortestRun(t *testing.T) {
 // The journal is for its owner alone, and of one host.
 func TestJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := config(newBox(t, "default"))
-		cfg.Journal, cfg.Wait = filepath.Join(t.TempDir(), "journal"), 0
+		cfg := config(t, newBox(t, "default"))
+		cfg.Wait = 0
 		_, err := conform.Run(t.Context(), cfg)
 		require.NoError(t, err)
 		info, err := os.Stat(cfg.Journal)
@@ -129,10 +129,9 @@ func TestCanaries(t *testing.T) {
 	for _, world := range append(drawn(2), "default") {
 		synctest.Test(t, func(t *testing.T) {
 			box := newBox(t, world)
-			cfg := config(box)
+			cfg := config(t, box)
 			subscribed(t, box, &cfg, signature.AssumedHMAC{})
 			dir := t.TempDir()
-			cfg.Journal = filepath.Join(dir, "journal")
 			cfg.HTTPClient = &http.Client{Transport: canary{box.HTTPClient().Transport}}
 			report, err := conform.Run(t.Context(), cfg)
 			require.NoError(t, err)
@@ -169,7 +168,7 @@ func TestSchemeOfNotifications(t *testing.T) {
 	for want, by := range map[string]signature.Scheme{"sha256 t.body text hex": signature.AssumedHMAC{}, "none fits": strange{}} {
 		synctest.Test(t, func(t *testing.T) {
 			box := newBox(t, "default")
-			cfg := config(box)
+			cfg := config(t, box)
 			cfg.Wait = 0
 			subscribed(t, box, &cfg, by)
 			report, err := conform.Run(t.Context(), cfg)

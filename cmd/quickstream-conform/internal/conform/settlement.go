@@ -43,23 +43,15 @@ func (s *session) settlement() result {
 	s.found()
 	var known []sample
 	for _, t := range things {
-		if tx, ok := s.read(t); ok && dateText(tx) != "" {
-			known = append(known, sample{made[t], dateText(tx)})
+		tx, _ := s.read(t)
+		if date := tx.get("settlementDate").text(); date != "" {
+			known = append(known, sample{made[t], date})
 		}
 	}
 	if hour := cutOff(known); len(known) == len(things) || hour.Value != "" {
 		return hour
 	}
 	return open("some settlement dates cannot be read")
-}
-
-// dateText is the settlement date of a transaction, or "".
-func dateText(tx value) string {
-	text := tx.get("settlementDate").text()
-	if _, err := time.Parse(time.DateOnly, text); err != nil {
-		return ""
-	}
-	return text
 }
 
 // cutOff finds when the settlement date changes in the day of the samples.

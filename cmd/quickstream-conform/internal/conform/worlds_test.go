@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -55,11 +56,11 @@ func newBox(t *testing.T, world string) *sandbox.Sandbox {
 	return box
 }
 
-func config(box *sandbox.Sandbox) conform.Config {
-	keys := box.Keys()
+func config(t *testing.T, box *sandbox.Sandbox) conform.Config {
+	t.Helper()
 	return conform.Config{
-		Environment: quickstream.CustomURL(box.URL()), SecretKey: keys.Secret,
-		HTTPClient: box.HTTPClient(), Wait: 14 * 24 * time.Hour,
+		Environment: quickstream.CustomURL(box.URL()), SecretKey: box.Keys().Secret, Journal: filepath.Join(t.TempDir(), "journal"),
+		HTTPClient: box.HTTPClient(), Wait: 14 * 24 * time.Hour, Progress: func(int) {},
 	}
 }
 
@@ -110,7 +111,7 @@ func TestHiddenWorlds(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				<-time.After(387*24*time.Hour + time.Duration(i%6)*13*time.Hour) // to January 2001, before a national holiday
 				box := newBox(t, world)
-				cfg := config(box)
+				cfg := config(t, box)
 				subscribed(t, box, &cfg, signature.AssumedHMAC{})
 				report, err := conform.Run(t.Context(), cfg)
 				require.NoError(t, err)
