@@ -41,7 +41,7 @@ QUICKSTREAM_SECRET_KEY and, with -listen, QUICKSTREAM_WEBHOOK_SECRET. It asks no
 type settings struct {
 	cfg              conform.Config
 	facility, listen string
-	clean, yes       bool
+	yes              bool
 }
 
 func parse(args []string, out io.Writer) (*settings, error) {
@@ -50,7 +50,7 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	flags.SetOutput(out)
 	flags.Usage = func() { say(out, usage); flags.PrintDefaults() }
 	flags.BoolVar(&s.yes, "yes", false, "do not wait for a confirmation of the plan")
-	flags.BoolVar(&s.clean, "clean", false, "undo what earlier runs have made, and exit")
+	flags.BoolVar(&s.cfg.Clean, "clean", false, "undo what earlier runs have made, and exit")
 	flags.StringVar(&s.facility, "facility", "facility.json", "`file` for what was found; beside it .journal says what was made, and holds no key")
 	flags.StringVar(&s.cfg.Business, "business", "", "supplierBusinessCode (the first of the facility)")
 	flags.DurationVar(&s.cfg.Wait, "wait", 0, "how `long` the run may wait: 15m for keys and lag, 72h for the cut-off and retries, 240h for the slowest PayTo payment")
@@ -75,15 +75,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	}
 	s.cfg.SecretKey = os.Getenv("QUICKSTREAM_SECRET_KEY")
 	s.cfg.Progress = func(n int) { say(out, "\r%d of at most 300 requests", n) }
-	if s.clean {
-		left, err := conform.Clean(ctx, s.cfg)
-		if err != nil || len(left) > 0 {
-			return errors.Join(err, fmt.Errorf("not undone yet: %s; run -clean later", strings.Join(left, ", ")))
-		}
-		say(out, "\nnothing is left\n")
-		return nil
-	}
-	if !s.yes {
+	if !s.yes && !s.cfg.Clean {
 		if err := conform.Plan(out); err != nil {
 			return err
 		}
@@ -120,14 +112,17 @@ func (s *settings) receive(ctx context.Context, secret string) (stop func(), err
 // ask runs, and writes what was found even if the run was interrupted.
 func (s *settings) ask(ctx context.Context, out io.Writer) error {
 	report, err := conform.Run(ctx, s.cfg)
+	if len(report.Findings) > 0 {
+		say(out, "\n%s\n", report)
+		err = errors.Join(err, report.WriteFile(s.facility))
+	}
 	if len(report.Left) > 0 {
-		say(out, "\nnot undone yet: %s; run -clean later\n", strings.Join(report.Left, ", "))
+		return errors.Join(err, fmt.Errorf("not undone yet: %s; run -clean later", strings.Join(report.Left, ", ")))
 	}
-	if len(report.Findings) == 0 {
-		return err
+	if err == nil {
+		say(out, "\nnothing is left\n")
 	}
-	say(out, "\n%s\n", report)
-	return errors.Join(err, report.WriteFile(s.facility))
+	return err
 }
 
 // say writes to a person, who may have gone.

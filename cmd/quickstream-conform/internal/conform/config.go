@@ -21,6 +21,8 @@ type Config struct {
 	Business string
 	// Journal is the path of the file that lists what was made.
 	Journal string
+	// Clean asks nothing, and undoes what earlier runs have left.
+	Clean bool
 	// Wait is how long the run may take for what needs time; at least some minutes.
 	Wait time.Duration
 	// Webhooks receives the notifications of a subscription of the facility, with its secret.

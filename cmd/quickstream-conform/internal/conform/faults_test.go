@@ -43,7 +43,7 @@ func TestFaults(t *testing.T) {
 				cfg.Wait = 6 * 24 * time.Hour
 				var left []string
 				for range 3 { // each may make 300 requests
-					if left, err = conform.Clean(t.Context(), cfg); err == nil && len(left) == 0 {
+					if left, err = clean(t, cfg); err == nil && len(left) == 0 {
 						break
 					}
 				}
@@ -125,7 +125,7 @@ func TestLeftIsNamed(t *testing.T) {
 				assert.Equal(t, []string{test.kind + " with " + test.reference + " " + named}, report.Left)
 				assert.NotEmpty(t, named)
 				cfg.HTTPClient = box.HTTPClient()
-				left, err := conform.Clean(t.Context(), cfg)
+				left, err := clean(t, cfg)
 				require.NoError(t, err)
 				undone(t, box, left)
 			})

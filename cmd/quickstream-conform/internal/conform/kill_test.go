@@ -78,7 +78,7 @@ func kill(t *testing.T, world string, request int, after bool) {
 		same(t, box, report)
 	}
 	cfg.Wait = 6 * 24 * time.Hour
-	left, err := conform.Clean(t.Context(), cfg)
+	left, err := clean(t, cfg)
 	require.NoError(t, err)
 	undone(t, box, left)
 	if t.Failed() {

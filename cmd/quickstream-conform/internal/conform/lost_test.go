@@ -38,7 +38,7 @@ func TestLostPayments(t *testing.T) {
 				box.ClearFaults()
 				<-time.After(test.after)
 				cfg.Wait = 6 * 24 * time.Hour
-				left, err := conform.Clean(t.Context(), cfg)
+				left, err := clean(t, cfg)
 				require.NoError(t, err)
 				undone(t, box, left)
 			})

@@ -12,7 +12,7 @@ import (
 // Report is what a run has found.
 type Report struct {
 	sandbox.Facility
-	// Left is what has not been undone yet, by the references that the run gave it: [Clean] does it.
+	// Left is what has not been undone yet, by the references that the run gave it. The next run undoes it.
 	Left []string
 }
 
@@ -27,7 +27,7 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 		return report, err
 	}
 	s.until = s.begun.Add(max(cfg.Wait, shortest))
-	if s.greet(); s.err == nil {
+	if s.greet(); s.err == nil && !cfg.Clean {
 		s.undo()
 		report.Facility = s.ask()
 	}
@@ -39,20 +39,6 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 	s.until = time.Now().Add(max(time.Until(s.until), time.Minute))
 	report.Left = s.clean()
 	return report, errors.Join(asked, s.err)
-}
-
-// Clean undoes what an interrupted run has made, and asks nothing. It returns what is left, by the
-// references that the run gave it. It makes at most 300 requests, whatever the run has made.
-func Clean(ctx context.Context, cfg Config) (left []string, err error) {
-	s, err := newSession(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	s.cleaning = true
-	s.greet()
-	s.until = time.Now().Add(max(cfg.Wait, time.Minute))
-	left = s.clean()
-	return left, s.err
 }
 
 // greet checks the key, and finds the business.

@@ -32,7 +32,7 @@ func TestOnlyTestFacilities(t *testing.T) {
 	} {
 		_, err := conform.Run(t.Context(), conform.Config{Environment: env, SecretKey: "s", HTTPClient: never})
 		require.Error(t, err, env)
-		_, err = conform.Clean(t.Context(), conform.Config{Environment: env, SecretKey: "s", HTTPClient: never})
+		_, err = conform.Run(t.Context(), conform.Config{Environment: env, SecretKey: "s", HTTPClient: never, Clean: true})
 		require.Error(t, err, env)
 	}
 	_, err := conform.Run(t.Context(), conform.Config{Environment: quickstream.TestAU, HTTPClient: never})

@@ -64,6 +64,14 @@ func config(t *testing.T, box *sandbox.Sandbox) conform.Config {
 	}
 }
 
+// clean undoes what earlier runs have left.
+func clean(t *testing.T, cfg conform.Config) (left []string, err error) {
+	t.Helper()
+	cfg.Clean = true
+	report, err := conform.Run(t.Context(), cfg)
+	return report.Left, err
+}
+
 const webhookSecret = "whsec-of-a-test-0123456789"
 
 // subscribed has the box notify a receiver of a run.
