@@ -51,12 +51,7 @@ func TestFaults(t *testing.T) {
 					require.NoError(t, err)
 					undone(t, box, left)
 				}
-				if t.Failed() {
-					t.Log(world)
-					for _, r := range box.Requests() {
-						t.Log("REQ", r.Time.Format("02 15:04:05"), r.Method, r.Path, r.Query.Encode(), r.Status, r.Fault, string(r.Body))
-					}
-				}
+				explain(t, box, world)
 			})
 		})
 	}

@@ -81,14 +81,30 @@ func kill(t *testing.T, world string, request int, after bool) {
 	left, err := clean(t, cfg)
 	require.NoError(t, err)
 	undone(t, box, left)
-	if t.Failed() {
-		for _, r := range box.Requests() {
-			t.Log("REQ", r.Time.Format("02 15:04:05"), r.Method, r.Path, r.Query.Encode(), r.Status, string(r.Body))
+	explain(t, box, world)
+}
+
+// A run first voids what an interrupted one has left.
+func TestUndoesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box := newBox(t, "default")
+		cfg := config(t, box)
+		ctx, cancel := context.WithCancel(t.Context())
+		dying := cfg
+		dying.HTTPClient = &http.Client{Transport: &killed{next: box.HTTPClient().Transport, kill: cancel, left: 4}}
+		_, err := conform.Run(ctx, dying)
+		require.ErrorIs(t, err, context.Canceled)
+		require.Len(t, box.Ledger(), 1)
+		before := len(box.Requests())
+		_, err = conform.Run(t.Context(), cfg)
+		require.NoError(t, err)
+		for _, r := range box.Requests()[before:] {
+			if r.Method == http.MethodPost {
+				assert.Contains(t, r.Path, box.Ledger()[0].Receipt+"/void")
+				return
+			}
 		}
-		for _, e := range box.Ledger() {
-			t.Log(e.Type, e.Receipt, e.OriginalReceipt, e.Outcome, e.Amount, e.PaymentReferenceNumber)
-		}
-	}
+	})
 }
 
 // takenBack reports that a payment was refunded.
@@ -101,11 +117,12 @@ func takenBack(box *sandbox.Sandbox, made sandbox.Entry) bool {
 // same compares the values that were found with those of a sandbox. What is open is allowed.
 func same(t *testing.T, box *sandbox.Sandbox, report conform.Report) (told int) {
 	t.Helper()
-	found := findings(report)
 	for _, a := range box.Assumptions().List() {
-		if f := found[a.Name]; f.Open == "" && f.Name != "" {
-			assert.Equal(t, a.Value, f.Value, "%s: %s", a.Name, f.Other)
-			told++
+		for _, f := range report.Findings {
+			if f.Name == a.Name && f.Open == "" {
+				assert.Equal(t, a.Value, f.Value, "%s: %s", a.Name, f.Other)
+				told++
+			}
 		}
 	}
 	return told

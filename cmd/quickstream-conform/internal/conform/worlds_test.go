@@ -138,15 +138,7 @@ func TestHiddenWorlds(t *testing.T) {
 				}
 				assert.LessOrEqual(t, len(box.Requests()), 300)
 				undone(t, box, report.Left)
-				if t.Failed() {
-					for _, r := range box.Requests() {
-						t.Log("REQ", r.Time.Format("02 15:04:05"), r.Method, r.Path, r.Query.Encode(), r.Status, string(r.Body))
-					}
-					for _, e := range box.Ledger() {
-						t.Log(e.Type, e.Receipt, e.OriginalReceipt, e.Outcome, e.Amount, e.Time)
-					}
-					t.Log(world)
-				}
+				explain(t, box, world)
 			})
 		})
 	}
@@ -154,12 +146,16 @@ func TestHiddenWorlds(t *testing.T) {
 	assert.Less(t, 6*open, answers)
 }
 
-func findings(r conform.Report) map[string]sandbox.FacilityFinding {
-	found := map[string]sandbox.FacilityFinding{}
-	for _, f := range r.Findings {
-		found[f.Name] = f
+// explain logs what happened in a world where a test has failed.
+func explain(t *testing.T, box *sandbox.Sandbox, world string) {
+	t.Helper()
+	if !t.Failed() {
+		return
 	}
-	return found
+	t.Log(world)
+	for _, r := range box.Requests() {
+		t.Log("REQ", r.Time.Format("02 15:04:05"), r.Method, r.Path, r.Query.Encode(), r.Status, r.Fault, string(r.Body))
+	}
 }
 
 // undone asks the ledger whether all was taken back.
