@@ -51,9 +51,6 @@ func TestSomethingElse(t *testing.T) {
 	} {
 		assert.NotEmpty(t, got.Other, name)
 		assert.Empty(t, got.Value, name)
-		for _, shown := range []string{"2030", "sha256", "KIM"} {
-			assert.NotContains(t, got.Other, shown, name)
-		}
 	}
 }
 

@@ -40,23 +40,16 @@ func (c Config) currency() string {
 	return "AUD"
 }
 
-// filled has the defaults, and is an error without what is required.
-func (c Config) filled() (Config, *url.URL, error) {
-	base, err := allowed(c.Environment)
-	if err != nil {
-		return c, nil, err
+// transport connects to an address on this machine without a proxy, and to no other then.
+func (c Config) transport(base *url.URL) http.RoundTripper {
+	if c.HTTPClient != nil {
+		return c.HTTPClient.Transport
 	}
-	if c.SecretKey == "" {
-		return c, nil, errors.New("conform: the secret API key is needed")
+	transport := &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}
+	if loopback.IsHost(base.Hostname()) {
+		transport.Proxy, transport.DialContext = nil, (&net.Dialer{Control: loopback.Control}).DialContext
 	}
-	if c.HTTPClient == nil {
-		transport := &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}
-		if loopback.IsHost(base.Hostname()) {
-			transport.Proxy, transport.DialContext = nil, (&net.Dialer{Control: loopback.Control}).DialContext
-		}
-		c.HTTPClient = &http.Client{Transport: transport}
-	}
-	return c, base, nil
+	return transport
 }
 
 // allowed returns the address of an environment that may be asked.

@@ -16,7 +16,6 @@ import (
 	"github.com/quickstream-go/quickstream/cmd/quickstream-conform/internal/conform"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
-	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 // With answers that are lost, late, broken or another's, much stays open, and nothing is wrong.
@@ -31,7 +30,7 @@ func TestFaults(t *testing.T) {
 				t.Cleanup(box.Close)
 				cfg := config(t, box)
 				cfg.Wait, cfg.Business = []time.Duration{20 * time.Minute, 10 * 24 * time.Hour}[i%2], sandbox.DefaultBusiness
-				subscribed(t, box, &cfg, signature.AssumedHMAC{})
+				subscribed(t, box, &cfg)
 				require.NoError(t, box.Inject(worlds.RandomFaults(0.05)...))
 				report, err := conform.Run(t.Context(), cfg)
 				if err != nil {

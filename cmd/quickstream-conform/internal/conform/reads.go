@@ -107,10 +107,11 @@ func (s *session) search() result {
 	sent := s.sought
 	found := map[string]bool{}
 	for _, query := range []string{sent, strings.ToLower(sent), strings.ToUpper(sent), sent[:len(sent)-4]} {
-		whole := false
-		if found[query], whole = s.finds(query, s.echo.Handle); !found[query] && !whole {
+		seen, whole := s.finds(query, s.echo.Handle)
+		if !seen && !whole {
 			return open(unusable)
 		}
+		found[query] = seen
 	}
 	switch anyCase, prefix := found[strings.ToLower(sent)] && found[strings.ToUpper(sent)], found[sent[:len(sent)-4]]; {
 	case !found[sent]:

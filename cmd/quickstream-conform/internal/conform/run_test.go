@@ -2,6 +2,7 @@ package conform_test
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,7 +18,6 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/cmd/quickstream-conform/internal/conform"
 	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 // Other hosts, the service's own production among them, are not asked, and neither is anybody
@@ -110,19 +110,10 @@ func (c canary) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	changed := freeTexts.ReplaceAllString(body.String(), `"$1":"`+bird+`"`)
-	resp.Body, resp.ContentLength = http.NoBody, int64(len(changed))
-	resp.Body = struct {
-		*strings.Reader
-		http.RoundTripper
-		closer
-	}{Reader: strings.NewReader(changed)}
+	resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader(changed)), int64(len(changed))
 	resp.Header.Set("X-Canary", bird)
 	return resp, nil
 }
-
-type closer struct{}
-
-func (closer) Close() error { return nil }
 
 // No secret, handle or personal value of any answer stands in the file or the report, and no key in the journal.
 func TestCanaries(t *testing.T) {
@@ -130,7 +121,7 @@ func TestCanaries(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			box := newBox(t, world)
 			cfg := config(t, box)
-			subscribed(t, box, &cfg, signature.AssumedHMAC{})
+			subscribed(t, box, &cfg)
 			dir := t.TempDir()
 			cfg.HTTPClient = &http.Client{Transport: canary{box.HTTPClient().Transport}}
 			report, err := conform.Run(t.Context(), cfg)
@@ -165,29 +156,19 @@ func TestCanaries(t *testing.T) {
 
 // The scheme of notifications is found in a run, or that none fits.
 func TestSchemeOfNotifications(t *testing.T) {
-	for want, by := range map[string]signature.Scheme{"sha256 t.body text hex": signature.AssumedHMAC{}, "none fits": strange{}} {
+	for want, secret := range map[string]string{"sha256 t.body text hex": webhookSecret, "none fits": "another"} {
 		synctest.Test(t, func(t *testing.T) {
 			box := newBox(t, "default")
 			cfg := config(t, box)
 			cfg.Wait = 0
-			subscribed(t, box, &cfg, by)
+			subscribed(t, box, &cfg)
+			cfg.WebhookSecret = secret
 			report, err := conform.Run(t.Context(), cfg)
 			require.NoError(t, err)
 			assert.Equal(t, want, report.SignatureScheme)
 		})
 	}
 }
-
-// strange is a scheme that is not listed: the length of the body, and no secret.
-type strange struct{}
-
-func (strange) Key(string) (signature.Key, error) { return strange{}, nil }
-
-func (strange) Sign(_ string, body []byte) (string, error) {
-	return strings.Repeat("0", 60) + string(rune('a'+len(body)%26)), nil
-}
-
-func (strange) Verify(string, []byte, []string) bool { return false }
 
 // The report says what differs, what holds and what is open.
 func TestReport(t *testing.T) {

@@ -54,9 +54,12 @@ const (
 var errUsedUp = errors.New("the requests are used up")
 
 func newSession(ctx context.Context, cfg Config) (*session, error) {
-	cfg, base, err := cfg.filled()
+	base, err := allowed(cfg.Environment)
 	if err != nil {
 		return nil, err
+	}
+	if cfg.SecretKey == "" {
+		return nil, errors.New("conform: the secret API key is needed")
 	}
 	j, err := openJournal(cfg.Journal, base.Host)
 	if err != nil {
@@ -66,7 +69,7 @@ func newSession(ctx context.Context, cfg Config) (*session, error) {
 		journal: j, ctx: ctx, cfg: cfg, base: base, business: cfg.Business,
 		begun: time.Now(), lag: -1,
 		client: &http.Client{
-			Transport:     cfg.HTTPClient.Transport,
+			Transport:     cfg.transport(base),
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}

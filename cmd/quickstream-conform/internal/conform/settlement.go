@@ -16,6 +16,7 @@ func sydney(t time.Time) time.Time {
 
 // sample is a verification whose settlement date is compared with its time.
 type sample struct {
+	made *thing
 	at   time.Time // by the service's clock
 	date string
 }
@@ -32,26 +33,20 @@ func (s *session) settlement() result {
 	if s.lag < 0 || !s.can(time.Until(date.Add(25*time.Hour+s.lag))) {
 		return open(needsDays)
 	}
-	made := map[*thing]time.Time{}
-	var things []*thing
+	var samples []sample
 	for _, minute := range []int{16*60 - 1, 16*60 + 1, 18*60 - 1, 18*60 + 1, 20*60 - 1, 20*60 + 1, 22*60 - 1, 22*60 + 1, 24*60 - 1, 24*60 + 1} {
 		s.wait(time.Date(date.Year(), date.Month(), date.Day(), 0, minute, 0, 0, date.Location()).Add(-ahead))
 		t := s.transact(kindHarmless, s.verification())
-		made[t] = time.Now().Add(ahead)
-		things = append(things, t)
+		samples = append(samples, sample{made: t, at: time.Now().Add(ahead)})
 	}
 	s.found()
-	var known []sample
-	for _, t := range things {
-		tx, _ := s.read(t)
-		if date := tx.get("settlementDate").text(); date != "" {
-			known = append(known, sample{made[t], date})
+	for i := range samples {
+		tx, _ := s.read(samples[i].made)
+		if samples[i].date = tx.get("settlementDate").text(); samples[i].date == "" {
+			return open("some settlement dates cannot be read")
 		}
 	}
-	if hour := cutOff(known); len(known) == len(things) || hour.Value != "" {
-		return hour
-	}
-	return open("some settlement dates cannot be read")
+	return cutOff(samples)
 }
 
 // cutOff finds when the settlement date changes in the day of the samples.
