@@ -1,5 +1,5 @@
 // Command quickstream-conform asks a test facility of the service the questions that its public
-// contract leaves open, and writes facility.json and a report. Run it with -help.
+// contract leaves open, and writes facility.json. Run it with -help.
 package main
 
 import (
@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -24,7 +23,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Getenv)
+	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout)
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "quickstream-conform:", err)
@@ -41,9 +40,8 @@ QUICKSTREAM_SECRET_KEY and, with -listen, QUICKSTREAM_WEBHOOK_SECRET. It asks no
 
 type settings struct {
 	cfg              conform.Config
-	facility, report string
-	listen           string
-	clean, plan, yes bool
+	facility, listen string
+	yes              bool
 }
 
 func parse(args []string, out io.Writer) (*settings, error) {
@@ -51,17 +49,11 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	flags := flag.NewFlagSet("quickstream-conform", flag.ContinueOnError)
 	flags.SetOutput(out)
 	flags.Usage = func() { say(out, usage); flags.PrintDefaults() }
-	flags.BoolVar(&s.plan, "plan", false, "say what a run does, and exit")
-	flags.BoolVar(&s.yes, "yes", false, "do not wait for a confirmation")
-	flags.BoolVar(&s.clean, "clean", false, "undo what an interrupted run has made, and exit")
-	flags.StringVar(&s.cfg.Journal, "journal", "conform.journal", "`file` for what was made, which -clean undoes; it holds no key")
-	flags.StringVar(&s.facility, "facility", "facility.json", "`file` for what was found")
-	flags.StringVar(&s.report, "report", "facility.md", "`file` for the report")
+	flags.BoolVar(&s.yes, "yes", false, "do not wait for a confirmation of the plan")
+	flags.BoolVar(&s.cfg.Clean, "clean", false, "undo what earlier runs have made, and exit")
+	flags.StringVar(&s.facility, "facility", "facility.json", "`file` for what was found; beside it .journal says what was made, and holds no key")
 	flags.StringVar(&s.cfg.Business, "business", "", "supplierBusinessCode (the first of the facility)")
-	flags.Func("wait", "how `long` the run may wait: 15m for keys and lag, 2d for the cut-off and retries, 6d for the slowest PayTo payment", func(text string) (err error) {
-		s.cfg.Wait, err = duration(text)
-		return err
-	})
+	flags.DurationVar(&s.cfg.Wait, "wait", 0, "how `long` the run may wait: 15m for keys and lag, 72h for the cut-off and retries, 240h for the slowest PayTo payment")
 	flags.StringVar(&s.listen, "listen", "", "receive notifications on this `address`, such as 127.0.0.1:8080")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -69,56 +61,21 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	if flags.NArg() > 0 {
 		return nil, errors.New("unexpected argument (-help lists all)")
 	}
+	s.cfg.Journal = s.facility + ".journal"
 	return s, nil
 }
 
-// duration reads a duration, with days.
-func duration(text string) (time.Duration, error) {
-	if days, isDays := strings.CutSuffix(text, "d"); isDays {
-		n, err := strconv.Atoi(days)
-		return time.Duration(n) * 24 * time.Hour, err
-	}
-	return time.ParseDuration(text)
-}
-
-func environment(name string) quickstream.Environment {
-	switch strings.ToLower(name) {
-	case "testau":
-		return quickstream.TestAU
-	case "testnz":
-		return quickstream.TestNZ
-	default:
-		return quickstream.CustomURL(name)
-	}
-}
-
-func run(ctx context.Context, args []string, in io.Reader, out io.Writer, env func(string) string) error {
+func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	s, err := parse(args, out)
 	if err != nil {
 		return err
 	}
-	if s.plan {
-		return conform.Plan(out)
-	}
-	s.cfg.Environment = environment(env("QUICKSTREAM_ENVIRONMENT"))
-	s.cfg.SecretKey = env("QUICKSTREAM_SECRET_KEY")
-	s.cfg.Progress = func(n int) { say(out, "\r%d of at most 300 requests", n) }
-	earlier, err := conform.Left(s.cfg)
-	if err != nil {
+	if s.cfg.Environment, err = quickstream.EnvironmentFromEnv(); err != nil {
 		return err
 	}
-	if len(earlier) > 0 {
-		say(out, "An earlier run has made these and not undone them: %s\n", strings.Join(earlier, ", "))
-	}
-	if s.clean {
-		left, err := conform.Clean(ctx, s.cfg)
-		if err != nil || len(left) > 0 {
-			return errors.Join(err, fmt.Errorf("not undone yet: %s; run -clean later", strings.Join(left, ", ")))
-		}
-		say(out, "\nnothing is left\n")
-		return nil
-	}
-	if !s.yes {
+	s.cfg.SecretKey = os.Getenv("QUICKSTREAM_SECRET_KEY")
+	s.cfg.Progress = func(n int) { say(out, "\r%d of at most 300 requests", n) }
+	if !s.yes && !s.cfg.Clean {
 		if err := conform.Plan(out); err != nil {
 			return err
 		}
@@ -128,7 +85,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer, env fu
 		}
 	}
 	if s.listen != "" {
-		stop, err := s.receive(ctx, env("QUICKSTREAM_WEBHOOK_SECRET"))
+		stop, err := s.receive(ctx, os.Getenv("QUICKSTREAM_WEBHOOK_SECRET"))
 		if err != nil {
 			return err
 		}
@@ -139,6 +96,9 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer, env fu
 
 // receive serves the receiver of notifications.
 func (s *settings) receive(ctx context.Context, secret string) (stop func(), err error) {
+	if secret == "" {
+		return nil, errors.New("-listen needs QUICKSTREAM_WEBHOOK_SECRET")
+	}
 	s.cfg.Webhooks, s.cfg.WebhookSecret = conform.NewReceiver(), secret
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.listen)
 	if err != nil {
@@ -152,18 +112,16 @@ func (s *settings) receive(ctx context.Context, secret string) (stop func(), err
 // ask runs, and writes what was found even if the run was interrupted.
 func (s *settings) ask(ctx context.Context, out io.Writer) error {
 	report, err := conform.Run(ctx, s.cfg)
+	if len(report.Findings) > 0 {
+		say(out, "\n%s\n", report)
+		err = errors.Join(err, report.WriteFile(s.facility))
+	}
 	if len(report.Left) > 0 {
-		say(out, "\nnot undone yet: %s; run -clean later\n", strings.Join(report.Left, ", "))
+		return errors.Join(err, fmt.Errorf("not undone yet: %s; run -clean later", strings.Join(report.Left, ", ")))
 	}
-	if len(report.Findings) == 0 {
-		return err
+	if err == nil {
+		say(out, "\nnothing is left\n")
 	}
-	file, createErr := os.Create(s.report)
-	if createErr != nil {
-		return errors.Join(err, createErr)
-	}
-	err = errors.Join(err, report.WriteFile(s.facility), report.WriteMarkdown(file), file.Close())
-	say(out, "\n%d answers in %s, for people in %s\n", len(report.Findings), s.facility, s.report)
 	return err
 }
 

@@ -16,7 +16,7 @@ type answer struct {
 	sent, got time.Time
 }
 
-func (a answer) accepted() bool { return a.status >= 200 && a.status < 300 }
+func (a answer) accepted() bool { return a.status >= 200 && a.status < 300 && !a.broken }
 
 // refused reports that the request was refused, and not that something went wrong on the way.
 func (a answer) refused() bool {
@@ -24,17 +24,10 @@ func (a answer) refused() bool {
 }
 
 // usable reports whether anything can be concluded.
-func (a answer) usable() bool { return a.accepted() && !a.broken || a.refused() }
+func (a answer) usable() bool { return a.accepted() || a.refused() }
 
-func (a answer) receipt() string { return a.body.get("receiptNumber").text }
-
-// member is a member of the answer, which may be in an object of the name data.
-func (a answer) member(name string) string {
-	if v := a.body.get(name); !v.empty() {
-		return v.text
-	}
-	return a.body.get("data", name).text
-}
+// member is the text of a member of the answer, or "".
+func (a answer) member(name string) string { return a.body.get(name).text() }
 
 // with is an answer that is of no use without a member.
 func (a answer) with(name string) answer {
@@ -42,29 +35,18 @@ func (a answer) with(name string) answer {
 	return a
 }
 
-// reply is what became of a request that may be refused, or of a look-up.
-type reply string
-
-const (
-	accepts reply = "accepted"
-	refuses reply = "refused"
-	unclear reply = ""
-)
-
-// judge tries a request. A refusal counts if it comes twice: something on the way may have made
-// one of them.
-func judge(try func() answer) (reply, answer) {
+// judged tries a request until it is accepted, or refused twice in the same way: something on the way
+// may have made one refusal. Otherwise it returns an answer that says nothing.
+func judged(try func() answer) answer {
 	var first answer
 	for range 3 {
 		a := try()
-		switch {
-		case a.accepted() && !a.broken:
-			return accepts, a
-		case a.refused() && a.status == first.status:
-			return refuses, a
-		case a.refused():
+		if a.accepted() || a.refused() && a.status == first.status && formOfError(a) == formOfError(first) {
+			return a
+		}
+		if a.refused() {
 			first = a
 		}
 	}
-	return unclear, first
+	return answer{}
 }

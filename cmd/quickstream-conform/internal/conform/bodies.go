@@ -2,7 +2,7 @@ package conform
 
 import (
 	"encoding/json"
-	"math/big"
+	"math"
 	"strconv"
 	"time"
 )
@@ -15,7 +15,7 @@ const (
 )
 
 func card(number string) object {
-	return object{"cardNumber": number, "expiryDateMonth": "12", "expiryDateYear": strconv.Itoa(2039), "cardholderName": "Conform Probe", "cvn": "123"}
+	return object{"cardNumber": number, "expiryDateMonth": "12", "expiryDateYear": "2039", "cardholderName": "Conform Probe", "cvn": "123"}
 }
 
 func bank(bsb string) object {
@@ -49,10 +49,6 @@ func (s *session) followUp(receipt, amount string) object {
 	}
 }
 
-func payer(bsb string) object {
-	return object{"payerType": "PERS", "payerId": "CONFORM", "payerName": "Kim Conform", "bsb": bsb, "accountNumber": "111111"}
-}
-
 // agreement is a request for an agreement of at most a few dollars.
 func (s *session) agreement() object {
 	return object{
@@ -63,22 +59,12 @@ func (s *session) agreement() object {
 		"paymentTerms": object{
 			"frequency": "MNTH", "agreementType": "VARI", "currency": "AUD", "paymentAmount": "1.00", "maximumPaymentAmount": "5.00",
 		},
-		"payerDetails": payer(payerActive),
+		"payerDetails": object{"payerType": "PERS", "payerId": "CONFORM", "payerName": "Kim Conform", "bsb": payerActive, "accountNumber": "111111"},
 	}
 }
 
-// cents reads an amount in any of its forms.
-func cents(v value) (n int64, ok bool) {
-	if v.kind == "object" {
-		v = v.get("amount")
-	}
-	if v.kind != "text" && v.kind != "number" {
-		return 0, false
-	}
-	r, ok := new(big.Rat).SetString(v.text)
-	if !ok {
-		return 0, false
-	}
-	r.Mul(r, big.NewRat(100, 1))
-	return r.Num().Int64(), r.IsInt() && r.Num().IsInt64()
+// cents reads an amount of some dollars.
+func cents(dollars string) (n int64, ok bool) {
+	f, err := strconv.ParseFloat(dollars, 64)
+	return int64(math.Round(f * 100)), err == nil
 }

@@ -1,8 +1,6 @@
 package conform
 
 import (
-	"crypto/rand"
-	"encoding/base32"
 	"errors"
 	"net"
 	"net/http"
@@ -14,19 +12,21 @@ import (
 	"github.com/quickstream-go/quickstream/internal/loopback"
 )
 
-// Config is what a run needs. Environment and SecretKey are required.
+// Config is what a run needs. Environment, SecretKey, Journal and Progress are required.
 type Config struct {
 	// Environment is TestAU, TestNZ or an address on this machine. No other is asked.
 	Environment quickstream.Environment
 	SecretKey   string
 	// Business is the supplierBusinessCode; empty takes the first of the facility.
 	Business string
-	// Journal is the path of the file that says what was made and answered; empty keeps it in memory.
+	// Journal is the path of the file that lists what was made.
 	Journal string
+	// Clean asks nothing, and undoes what earlier runs have left.
+	Clean bool
 	// Wait is how long the run may take for what needs time; at least some minutes.
 	Wait time.Duration
 	// Webhooks receives the notifications of a subscription of the facility, with its secret.
-	Webhooks      *Receiver
+	Webhooks      Receiver
 	WebhookSecret string
 	// HTTPClient connects; its transport is used. Progress is called after each request.
 	HTTPClient *http.Client
@@ -40,26 +40,16 @@ func (c Config) currency() string {
 	return "AUD"
 }
 
-// filled has the defaults, and is an error without what is required.
-func (c Config) filled() (Config, *url.URL, error) {
-	base, err := allowed(c.Environment)
-	if err != nil {
-		return c, nil, err
+// transport connects to an address on this machine without a proxy, and to no other then.
+func (c Config) transport(base *url.URL) http.RoundTripper {
+	if c.HTTPClient != nil {
+		return c.HTTPClient.Transport
 	}
-	if c.SecretKey == "" {
-		return c, nil, errors.New("conform: the secret API key is needed")
+	transport := &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}
+	if loopback.IsHost(base.Hostname()) {
+		transport.Proxy, transport.DialContext = nil, (&net.Dialer{Control: loopback.Control}).DialContext
 	}
-	if c.Progress == nil {
-		c.Progress = func(int) {}
-	}
-	if c.HTTPClient == nil {
-		transport := &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}
-		if loopback.IsHost(base.Hostname()) {
-			transport.Proxy, transport.DialContext = nil, (&net.Dialer{Control: loopback.Control}).DialContext
-		}
-		c.HTTPClient = &http.Client{Transport: transport}
-	}
-	return c, base, nil
+	return transport
 }
 
 // allowed returns the address of an environment that may be asked.
@@ -71,10 +61,4 @@ func allowed(env quickstream.Environment) (*url.URL, error) {
 		return nil, errors.New("conform: only TestAU, TestNZ and addresses on this machine are asked")
 	}
 	return u, nil
-}
-
-func random() string {
-	raw := make([]byte, 15)
-	_, _ = rand.Read(raw) // never fails
-	return base32.StdEncoding.EncodeToString(raw)
 }

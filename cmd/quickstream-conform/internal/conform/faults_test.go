@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,7 +16,6 @@ import (
 	"github.com/quickstream-go/quickstream/cmd/quickstream-conform/internal/conform"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
-	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 // With answers that are lost, late, broken or another's, much stays open, and nothing is wrong.
@@ -30,10 +28,9 @@ func TestFaults(t *testing.T) {
 				require.NoError(t, err)
 				box := sandbox.New(sandbox.WithSeed(*seed+uint64(i)), w.Option())
 				t.Cleanup(box.Close)
-				cfg := config(box)
+				cfg := config(t, box)
 				cfg.Wait, cfg.Business = []time.Duration{20 * time.Minute, 10 * 24 * time.Hour}[i%2], sandbox.DefaultBusiness
-				cfg.Journal = filepath.Join(t.TempDir(), "journal")
-				subscribed(t, box, &cfg, signature.AssumedHMAC{})
+				subscribed(t, box, &cfg)
 				require.NoError(t, box.Inject(worlds.RandomFaults(0.05)...))
 				report, err := conform.Run(t.Context(), cfg)
 				if err != nil {
@@ -45,7 +42,7 @@ func TestFaults(t *testing.T) {
 				cfg.Wait = 6 * 24 * time.Hour
 				var left []string
 				for range 3 { // each may make 300 requests
-					if left, err = conform.Clean(t.Context(), cfg); err == nil && len(left) == 0 {
+					if left, err = clean(t, cfg); err == nil && len(left) == 0 {
 						break
 					}
 				}
@@ -53,12 +50,7 @@ func TestFaults(t *testing.T) {
 					require.NoError(t, err)
 					undone(t, box, left)
 				}
-				if t.Failed() {
-					t.Log(world)
-					for _, r := range box.Requests() {
-						t.Log("REQ", r.Time.Format("02 15:04:05"), r.Method, r.Path, r.Query.Encode(), r.Status, r.Fault, string(r.Body))
-					}
-				}
+				explain(t, box, world)
 			})
 		})
 	}
@@ -93,8 +85,8 @@ func TestLeftIsNamed(t *testing.T) {
 		t.Run(test.kind, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				box := newBox(t, "default")
-				cfg := config(box)
-				cfg.Wait, cfg.Journal = 0, filepath.Join(t.TempDir(), "journal")
+				cfg := config(t, box)
+				cfg.Wait = 0
 				stuck, named := "", "" // the first of its kind
 				cfg.HTTPClient = &http.Client{Transport: lossy{box.HTTPClient().Transport, func(r *http.Request, body []byte) int {
 					parts := strings.Split(strings.TrimSuffix(r.URL.Path, "/void"), "/")
@@ -127,7 +119,7 @@ func TestLeftIsNamed(t *testing.T) {
 				assert.Equal(t, []string{test.kind + " with " + test.reference + " " + named}, report.Left)
 				assert.NotEmpty(t, named)
 				cfg.HTTPClient = box.HTTPClient()
-				left, err := conform.Clean(t.Context(), cfg)
+				left, err := clean(t, cfg)
 				require.NoError(t, err)
 				undone(t, box, left)
 			})

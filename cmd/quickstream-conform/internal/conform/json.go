@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -8,63 +9,50 @@ import (
 	"strings"
 )
 
-// value is a JSON value. The zero value is one that is absent.
-type value struct {
-	kind    string // "", null, boolean, number, text, array or object
-	text    string // of a text, number or boolean
-	items   []value
-	members map[string]value
-}
+// value is a JSON value. One that is absent, or null, is nil.
+type value struct{ any }
 
-// UnmarshalJSON keeps numbers as they were written.
-func (v *value) UnmarshalJSON(doc []byte) (err error) {
-	switch doc[0] {
-	case '{':
-		v.kind, err = "object", json.Unmarshal(doc, &v.members)
-	case '[':
-		v.kind, err = "array", json.Unmarshal(doc, &v.items)
-	case '"':
-		v.kind, err = "text", json.Unmarshal(doc, &v.text)
-	case 't', 'f':
-		v.kind, v.text = "boolean", string(doc)
-	case 'n':
-		v.kind = "null"
-	default:
-		v.kind, v.text = "number", string(doc)
-	}
-	return err
-}
-
+// parse keeps numbers as they were written.
 func parse(doc []byte) (v value, err error) {
-	if err = json.Unmarshal(doc, &v); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(doc))
+	decoder.UseNumber()
+	if err = decoder.Decode(&v.any); err != nil {
 		return value{}, fmt.Errorf("conform: %w", err)
 	}
 	return v, nil
 }
 
-// get returns the value at a path of members, absent if there is none.
+func (v value) members() map[string]any {
+	members, _ := v.any.(map[string]any)
+	return members
+}
+
+// get returns the value at a path of members.
 func (v value) get(path ...string) value {
 	for _, name := range path {
-		v = v.members[name]
+		v = value{v.members()[name]}
 	}
 	return v
 }
 
-// has reports a member that is there, perhaps as null.
-func (v value) has(name string) bool { return v.members[name].kind != "" }
+// items are those of a list, or none.
+func (v value) items() (items []value) {
+	list, _ := v.any.([]any)
+	for _, item := range list {
+		items = append(items, value{item})
+	}
+	return items
+}
 
-// empty reports a value that says nothing: absent, null or the empty text.
-func (v value) empty() bool {
-	return v.kind == "" || v.kind == "null" || v.kind == "text" && v.text == ""
+// text is that of a text, a number or a boolean, or "".
+func (v value) text() string {
+	switch v.any.(type) {
+	case string, json.Number, bool:
+		return fmt.Sprint(v.any)
+	default:
+		return ""
+	}
 }
 
 // names are those of the members, sorted.
-func (v value) names() string { return strings.Join(slices.Sorted(maps.Keys(v.members)), ", ") }
-
-// described is the form of a value without what it says.
-func (v value) described() string {
-	if v.kind == "" {
-		return "absent"
-	}
-	return v.kind
-}
+func (v value) names() string { return strings.Join(slices.Sorted(maps.Keys(v.members())), ", ") }

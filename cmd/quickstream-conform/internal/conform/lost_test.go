@@ -2,7 +2,6 @@ package conform_test
 
 import (
 	"bytes"
-	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,8 +27,8 @@ func TestLostPayments(t *testing.T) {
 		t.Run(test.world, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				box := newBox(t, test.world)
-				cfg := config(box)
-				cfg.Wait, cfg.Journal = 0, filepath.Join(t.TempDir(), "journal")
+				cfg := config(t, box)
+				cfg.Wait = 0
 				require.NoError(t, box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: test.kind, Match: first}))
 				require.NoError(t, box.Inject(sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Garbage(sandbox.HTML), Probability: 1}))
 				report, err := conform.Run(t.Context(), cfg)
@@ -39,7 +38,7 @@ func TestLostPayments(t *testing.T) {
 				box.ClearFaults()
 				<-time.After(test.after)
 				cfg.Wait = 6 * 24 * time.Hour
-				left, err := conform.Clean(t.Context(), cfg)
+				left, err := clean(t, cfg)
 				require.NoError(t, err)
 				undone(t, box, left)
 			})

@@ -1,83 +1,98 @@
 package conform
 
 import (
+	"crypto/rand"
+	"net/url"
+	"strconv"
 	"strings"
-	"time"
 )
 
-const notMade = "the transaction was not accepted"
+const notFound = "reads do not find the transaction; a longer -wait may help"
 
 // metadataProbe is long, of both cases and ends with digits, so that each change shows.
 const metadataProbe = "Conform-Probe-0123456789"
 
-// makeSpecimens makes what is read when reads find it: each takes at most a few dollars.
+// makeSpecimens makes what is read when reads find it, and declined payments if the run waits for their retries: each takes at most a few dollars.
 func (s *session) makeSpecimens() {
+	text := rand.Text()
+	s.sought = "Qs" + strings.ToLower(text[:10]) + text[10:20]
 	body := s.transaction("PAYMENT", "1.23", "creditCard", card(cardApproved))
-	body["customerReferenceNumber"] = s.echoReference()
-	s.transact("echo", kindPayment, body)
+	body["customerReferenceNumber"] = s.sought
+	s.echo = s.transact(kindPayment, body)
 	for _, bsb := range []string{"032-999", "032999"} { // in the form that the service takes
 		body = s.transaction("PAYMENT", "1.05", "bankAccount", bank(bsb))
 		body["metadata"] = object{"conform": metadataProbe}
-		if n, ok := s.transact("bank", kindPayment, body); ok {
-			_, s.Made[n].Undone = s.transact("refund", kindHarmless, s.followUp(s.Made[n].Handle, "1.05"))
+		if s.paid = s.transact(kindPayment, body); s.paid != nil {
+			s.refund = s.transact(kindHarmless, s.followUp(s.paid.Handle, "1.05"))
+			s.paid.Undone = s.refund != nil
 			break
 		}
 	}
-	s.readFrom = time.Now()
-	s.planReads()
-}
-
-// planReads has the transactions read as soon as reads find them.
-func (s *session) planReads() {
-	if s.lag >= 0 && !s.readFrom.IsZero() {
-		s.at(s.readFrom.Add(s.lag+time.Second), true, func() { s.each(reading) })
+	if s.can(untilRetry) {
+		for _, number := range softCards() {
+			s.declines = append(s.declines, s.transact(kindPayment, s.transaction("PAYMENT", "1.01", "creditCard", card(number))))
+		}
 	}
 }
 
-// echoReference has both cases. Each process has its own.
-func (s *session) echoReference() string { return "Qs" + strings.ToLower(s.echo[:10]) + s.echo[10:20] }
-
 // status is the form of the status of an account verification.
 func (s *session) status() result {
-	tx, ok := s.read("lag")
+	tx, ok := s.read(s.probe)
 	if !ok {
-		return open(unusable)
+		return open(notFound)
 	}
 	return statusForm(tx.get("status"))
 }
 
 func statusForm(v value) result {
-	switch {
-	case v.kind == "":
+	switch word, isText := v.any.(string); {
+	case v.any == nil:
 		return is("absent")
-	case v.text == "Approved":
+	case word == "Approved":
 		return is("listed")
-	case v.text == "APPROVED":
+	case word == "APPROVED":
 		return is("otherCase")
-	case v.text == "Settled":
+	case word == "Settled":
 		return is("unlisted")
-	case v.kind == "text" && len(v.text) < 20:
-		return other("the word " + v.text)
+	case isText && len(word) < 20:
+		return other("the word " + word)
 	default:
-		return other(v.described())
+		return other("no word")
+	}
+}
+
+// pageSize counts the first page of a day's transactions, if it has another.
+func (s *session) pageSize() result {
+	tx, ok := s.read(s.probe)
+	if !ok {
+		return open(notFound)
+	}
+	a := s.page("/transactions/for-settlement-date", url.Values{"settlementDate": {tx.get("settlementDate").text()}})
+	switch next, err := nextPage(a); {
+	case !a.accepted() || err != nil:
+		return open(unusable)
+	case next == nil:
+		return open("all transactions of the day are on one page")
+	default:
+		return one(strconv.Itoa(len(a.body.get("data").items())), "1", "3", "20", "1000")
 	}
 }
 
 // metadata compares a payment with its refund, which was made without any.
 func (s *session) metadata() result {
-	tx, ok := s.read("bank")
+	tx, ok := s.read(s.paid)
 	if !ok {
-		return open(notMade)
+		return open(notFound)
 	}
-	refund, made := s.read("refund")
-	switch shown := tx.get("metadata", "conform"); {
-	case tx.get("metadata").empty():
+	refund, made := s.read(s.refund)
+	switch shown := tx.get("metadata", "conform").text(); {
+	case len(tx.get("metadata").members()) == 0:
 		return is("dropped")
-	case shown.text != metadataProbe:
+	case shown != metadataProbe:
 		return other("the value is changed")
 	case !made:
 		return open("no refund was accepted")
-	case refund.get("metadata", "conform").text == metadataProbe:
+	case refund.get("metadata", "conform").text() == metadataProbe:
 		return is("inherited")
 	default:
 		return is("echoed")
@@ -86,18 +101,17 @@ func (s *session) metadata() result {
 
 // search looks up a payment by forms of its reference.
 func (s *session) search() result {
-	receipt := s.receipt("echo")
-	if receipt == "" {
-		return open(notMade)
+	if s.echo == nil || s.lag < 0 {
+		return open(notFound)
 	}
-	sent := s.echoReference()
+	sent := s.sought
 	found := map[string]bool{}
 	for _, query := range []string{sent, strings.ToLower(sent), strings.ToUpper(sent), sent[:len(sent)-4]} {
-		v := s.finds(query, receipt)
-		if v == unclear {
+		seen, whole := s.finds(query, s.echo.Handle)
+		if !seen && !whole {
 			return open(unusable)
 		}
-		found[query] = v == accepts
+		found[query] = seen
 	}
 	switch anyCase, prefix := found[strings.ToLower(sent)] && found[strings.ToUpper(sent)], found[sent[:len(sent)-4]]; {
 	case !found[sent]:

@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -20,64 +19,45 @@ func version() string {
 }
 
 // WriteFile writes facility.json.
-func (r Report) WriteFile(path string) error {
-	raw, err := json.MarshalIndent(r.Facility, "", "  ")
-	if err != nil {
-		return fmt.Errorf("conform: %w", err)
-	}
-	return replaceFile(path, append(raw, '\n'))
-}
+func (r Report) WriteFile(path string) error { return writeJSON(path, r.Facility) }
 
-// WriteMarkdown writes the report for people: what was found, and what a merchant does differently.
-func (r Report) WriteMarkdown(w io.Writer) error {
+// String says what was found and, where that is not the default, what a merchant does differently.
+func (r Report) String() string {
 	var b strings.Builder
 	assumptions := map[string]sandbox.Assumption{}
 	for _, a := range sandbox.DefaultAssumptions().List() {
 		assumptions[a.Name] = a
 	}
-	fmt.Fprintf(&b, "# What was found of the facility at %s\n\n%s, %s, %d requests.\n", r.Host, r.Seen.Format("2006-01-02 15:04 MST"), r.Tool, r.Requests)
-	b.WriteString("\nWhere a found value is not the default, the last column says what a merchant does differently. *Something else* is no value of the sandbox: please send us the line.\n\n" +
-		"| assumption | found | default | what a merchant does | how | when |\n|---|---|---|---|---|---|\n")
 	for _, f := range r.Findings {
-		a := assumptions[f.Name]
-		found, advice := f.Value, ""
-		switch {
+		switch a := assumptions[f.Name]; {
 		case f.Other != "":
-			found = "*something else*: " + f.Other
+			fmt.Fprintf(&b, "%s: something else, which is no value of the sandbox: %s\n", f.Name, f.Other)
 		case f.Open != "":
-			found = "*open*: " + f.Open
+			fmt.Fprintf(&b, "%s: open: %s\n", f.Name, f.Open)
 		case f.Value != a.Value:
-			advice = a.Why
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", f.Name, cell(found), a.Value, cell(advice), cell(f.How), f.At.Format("2006-01-02 15:04"))
-	}
-	if r.SignatureScheme != "" {
-		fmt.Fprintf(&b, "\n## Webhooks\n\nNotifications are signed by: %s.\n", r.SignatureScheme)
-		if strings.HasSuffix(r.SignatureScheme, scheme.WithoutTime) {
-			b.WriteString("A recorded notification can be sent again under a new time, which no tolerance detects. Remember ID and digest for ever, as an inbox does, and act only on what the API says.\n")
+			fmt.Fprintf(&b, "%s: %s, and not %s: a merchant %s\n", f.Name, f.Value, a.Value, a.Why)
+		default:
+			fmt.Fprintf(&b, "%s: %s\n", f.Name, f.Value)
 		}
 	}
-	b.WriteString("\nThe file sets the world of a sandbox, and never a client: one observation must not widen a window or drop a check.\n" +
-		"A duration was seen once, and may be longer at another time.\n")
-	if len(r.Left) > 0 {
-		fmt.Fprintf(&b, "\n## What is left\n\nNot undone yet: %d things. Run `quickstream-conform -clean` later: it names those that stay.\n", len(r.Left))
+	switch {
+	case r.SignatureScheme == "":
+		b.WriteString("webhook scheme: open: needs -listen, and a notification\n")
+	case strings.HasSuffix(r.SignatureScheme, scheme.WithoutTime):
+		b.WriteString("webhook scheme: " + r.SignatureScheme + ". A recorded notification can be sent again under a new time, which no tolerance detects: " +
+			"remember ID and digest for ever, as an inbox does, and act only on what the API says.\n")
+	default:
+		b.WriteString("webhook scheme: " + r.SignatureScheme + "\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
-
-func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 // Plan says what a run will do, before it does anything.
 func Plan(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("It makes at most 300 requests, at most one a second, with public test numbers and amounts of a few dollars:\n\n")
 	for _, q := range questions() {
-		fmt.Fprintf(&b, "  %s: %s", q.name, q.how)
-		if q.calls > 0 {
-			fmt.Fprintf(&b, " (requests: about %d)", q.calls)
-		}
-		b.WriteString("\n")
+		fmt.Fprintf(&b, "  %s: %s\n", q.name, q.how)
 	}
 	b.WriteString("\nquickstream-sandbox -assumptions says what each question means, and its values.\n" +
 		"Everything that it makes is voided, refunded or cancelled at the end. Customers are disabled.\n" +

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -33,63 +32,34 @@ type Finding struct {
 
 // Report is what a run has found.
 type Report struct {
-	Facility
-	Requests int
-	// Left is what has not been undone yet, by the references that the run gave it: [Clean] does it.
+	sandbox.Facility
+	// Left is what has not been undone yet, by the references that the run gave it. The next run undoes it.
 	Left []string
 }
 
 // shortest is how long a run takes that waits for nothing.
-const shortest = 6 * time.Minute
+const shortest = 8 * time.Minute
 
-// Run asks the questions, undoes what it has made, and returns the answers. After an error the
-// report holds what was found before.
-func Run(ctx context.Context, cfg Config) (Report, error) {
+// Run undoes what an interrupted run has left, asks the questions, undoes what it has made, and returns the
+// answers. After an error the report holds what was found before.
+func Run(ctx context.Context, cfg Config) (report Report, err error) {
 	s, err := newSession(ctx, cfg)
 	if err != nil {
-		return Report{}, err
+		return report, err
 	}
-	s.until = time.Now().Add(max(cfg.Wait, shortest))
-	if s.greet(); s.err == nil {
-		s.ask()
+	s.until = s.begun.Add(max(cfg.Wait, shortest))
+	if s.greet(); s.err == nil && !cfg.Clean {
+		s.undo()
+		report.Facility = s.ask()
 	}
 	if errors.Is(s.err, errUsedUp) {
 		s.err = nil
 	}
 	asked := s.err
-	report := s.report()
 	s.cleaning, s.err = true, nil
 	s.until = time.Now().Add(max(time.Until(s.until), time.Minute))
 	report.Left = s.clean()
-	report.Requests = s.asked
 	return report, errors.Join(asked, s.err)
-}
-
-// Clean undoes what an interrupted run has made, and asks nothing. It returns what is left, by the
-// references that the run gave it. It makes at most 300 requests, whatever the run has made.
-func Clean(ctx context.Context, cfg Config) (left []string, err error) {
-	s, err := newSession(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	s.cleaning = true
-	s.greet()
-	s.until = time.Now().Add(max(cfg.Wait, time.Minute))
-	left = s.clean()
-	return left, s.err
-}
-
-// Left names what the journal of an earlier run lists as made and not undone.
-func Left(cfg Config) ([]string, error) {
-	cfg, base, err := cfg.filled()
-	if err != nil {
-		return nil, err
-	}
-	j, err := openJournal(cfg.Journal, base.Host, time.Now())
-	if err != nil {
-		return nil, err
-	}
-	return j.remaining(), nil
 }
 
 // greet checks the key, and finds the business.
@@ -100,60 +70,12 @@ func (s *session) greet() {
 	if s.business != "" || s.err != nil {
 		return
 	}
-	for _, item := range s.get("/businesses", nil).body.get("data").items {
-		if s.business = item.get("supplierBusinessCode").text; s.business != "" {
+	for _, item := range s.get("/businesses", nil).body.get("data").items() {
+		if s.business = item.get("supplierBusinessCode").text(); s.business != "" {
 			return
 		}
 	}
 	if s.err == nil {
 		s.err = errors.New("conform: no business was found; name one with -business")
 	}
-}
-
-// task is something to do at a time.
-type task struct {
-	due  time.Time
-	long bool // it makes many requests
-	run  func()
-}
-
-// at has something done at a time, if the run lasts until then.
-func (s *session) at(due time.Time, long bool, run func()) {
-	s.tasks = append(s.tasks, task{due, long, run})
-}
-
-// work does what is due until a time, each thing when it is due.
-func (s *session) work(until time.Time) {
-	for s.err == nil && len(s.tasks) > 0 {
-		i := s.next(until)
-		t := s.tasks[i]
-		if t.due.After(until) {
-			return
-		}
-		s.tasks = slices.Delete(s.tasks, i, i+1)
-		if s.wait(t.due) {
-			t.run()
-		}
-	}
-}
-
-// next is the task to do first. What takes long lets those go that would come too late after it.
-func (s *session) next(until time.Time) int {
-	first, short := 0, -1
-	for i, t := range s.tasks {
-		if t.due.Before(s.tasks[first].due) {
-			first = i
-		}
-		if !t.long && !t.due.After(until) && (short < 0 || t.due.Before(s.tasks[short].due)) {
-			short = i
-		}
-	}
-	begins := s.tasks[first].due
-	if now := time.Now(); begins.Before(now) {
-		begins = now
-	}
-	if s.tasks[first].long && short >= 0 && s.tasks[short].due.Before(begins.Add(2*time.Minute)) {
-		return short
-	}
-	return first
 }

@@ -2,6 +2,7 @@ package conform_test
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,7 +18,6 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/cmd/quickstream-conform/internal/conform"
 	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 // Other hosts, the service's own production among them, are not asked, and neither is anybody
@@ -32,7 +32,7 @@ func TestOnlyTestFacilities(t *testing.T) {
 	} {
 		_, err := conform.Run(t.Context(), conform.Config{Environment: env, SecretKey: "s", HTTPClient: never})
 		require.Error(t, err, env)
-		_, err = conform.Clean(t.Context(), conform.Config{Environment: env, SecretKey: "s", HTTPClient: never})
+		_, err = conform.Run(t.Context(), conform.Config{Environment: env, SecretKey: "s", HTTPClient: never, Clean: true})
 		require.Error(t, err, env)
 	}
 	_, err := conform.Run(t.Context(), conform.Config{Environment: quickstream.TestAU, HTTPClient: never})
@@ -43,7 +43,7 @@ func TestOnlyTestFacilities(t *testing.T) {
 func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box := newBox(t, "PageSize=1")
-		cfg := config(box)
+		cfg := config(t, box)
 		cfg.Wait = time.Minute
 		_, err := conform.Run(t.Context(), cfg)
 		require.NoError(t, err)
@@ -59,7 +59,7 @@ func TestPace(t *testing.T) {
 func TestShortestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box := newBox(t, "default")
-		cfg := config(box)
+		cfg := config(t, box)
 		cfg.Wait = 0
 		report, err := conform.Run(t.Context(), cfg)
 		require.NoError(t, err)
@@ -71,7 +71,7 @@ func TestShortestRun(t *testing.T) {
 			}
 		}
 		assert.ElementsMatch(t, []string{
-			"KeyLifetime", "CutOffHour", "SoftDeclineCodes", "SignatureHeader",
+			"KeyLifetime", "PageSize", "CutOffHour", "SoftDeclineCodes",
 		}, open)
 	})
 }
@@ -79,8 +79,8 @@ func TestShortestRun(t *testing.T) {
 // The journal is for its owner alone, and of one host.
 func TestJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := config(newBox(t, "default"))
-		cfg.Journal, cfg.Wait = filepath.Join(t.TempDir(), "journal"), 0
+		cfg := config(t, newBox(t, "default"))
+		cfg.Wait = 0
 		_, err := conform.Run(t.Context(), cfg)
 		require.NoError(t, err)
 		info, err := os.Stat(cfg.Journal)
@@ -110,38 +110,26 @@ func (c canary) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	changed := freeTexts.ReplaceAllString(body.String(), `"$1":"`+bird+`"`)
-	resp.Body, resp.ContentLength = http.NoBody, int64(len(changed))
-	resp.Body = struct {
-		*strings.Reader
-		http.RoundTripper
-		closer
-	}{Reader: strings.NewReader(changed)}
+	resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader(changed)), int64(len(changed))
 	resp.Header.Set("X-Canary", bird)
 	return resp, nil
 }
-
-type closer struct{}
-
-func (closer) Close() error { return nil }
 
 // No secret, handle or personal value of any answer stands in the file or the report, and no key in the journal.
 func TestCanaries(t *testing.T) {
 	for _, world := range append(drawn(2), "default") {
 		synctest.Test(t, func(t *testing.T) {
 			box := newBox(t, world)
-			cfg := config(box)
-			subscribed(t, box, &cfg, signature.AssumedHMAC{})
+			cfg := config(t, box)
+			subscribed(t, box, &cfg)
 			dir := t.TempDir()
-			cfg.Journal = filepath.Join(dir, "journal")
 			cfg.HTTPClient = &http.Client{Transport: canary{box.HTTPClient().Transport}}
 			report, err := conform.Run(t.Context(), cfg)
 			require.NoError(t, err)
 			require.NoError(t, report.WriteFile(filepath.Join(dir, "facility.json")))
-			var markdown bytes.Buffer
-			require.NoError(t, report.WriteMarkdown(&markdown))
 			content, err := os.ReadFile(filepath.Join(dir, "facility.json"))
 			require.NoError(t, err)
-			all := markdown.String() + string(content)
+			all := report.String() + string(content)
 			journal, err := os.ReadFile(cfg.Journal)
 			require.NoError(t, err)
 			for _, secret := range []string{webhookSecret, cfg.SecretKey, "4111111111111111", "999994"} {
@@ -168,12 +156,13 @@ func TestCanaries(t *testing.T) {
 
 // The scheme of notifications is found in a run, or that none fits.
 func TestSchemeOfNotifications(t *testing.T) {
-	for want, by := range map[string]signature.Scheme{"sha256 t.body text hex": signature.AssumedHMAC{}, "none fits": strange{}} {
+	for want, secret := range map[string]string{"sha256 t.body text hex": webhookSecret, "none fits": "another"} {
 		synctest.Test(t, func(t *testing.T) {
 			box := newBox(t, "default")
-			cfg := config(box)
+			cfg := config(t, box)
 			cfg.Wait = 0
-			subscribed(t, box, &cfg, by)
+			subscribed(t, box, &cfg)
+			cfg.WebhookSecret = secret
 			report, err := conform.Run(t.Context(), cfg)
 			require.NoError(t, err)
 			assert.Equal(t, want, report.SignatureScheme)
@@ -181,37 +170,20 @@ func TestSchemeOfNotifications(t *testing.T) {
 	}
 }
 
-// strange is a scheme that is not listed: the length of the body, and no secret.
-type strange struct{}
-
-func (strange) Key(string) (signature.Key, error) { return strange{}, nil }
-
-func (strange) Sign(_ string, body []byte) (string, error) {
-	return strings.Repeat("0", 60) + string(rune('a'+len(body)%26)), nil
-}
-
-func (strange) Verify(string, []byte, []string) bool { return false }
-
-// The report says what differs, what holds and what is open, and holds no identifier.
+// The report says what differs, what holds and what is open.
 func TestReport(t *testing.T) {
 	t.Parallel()
-	report := conform.Report{Requests: 12, Left: []string{"payment with paymentReferenceNumber R"}, Facility: conform.Facility{
-		Format: 1, Host: "localhost", Tool: "v1", SignatureScheme: "none fits",
-		Findings: []conform.Finding{
-			{Name: "CutOffHour", Value: "20", How: "samples"}, {Name: "LookupLag", Value: "0s"}, {Name: "StatusForm", Other: "00|00"}, {Name: "KeyMismatch", Open: "refused"},
+	report := conform.Report{Facility: sandbox.Facility{
+		SignatureScheme: "none fits",
+		Findings: []sandbox.FacilityFinding{
+			{Name: "CutOffHour", Value: "20"}, {Name: "LookupLag", Value: "0s"}, {Name: "StatusForm", Other: "no word"}, {Name: "KeyMismatch", Open: "refused"},
 		},
 	}}
-	var out strings.Builder
-	require.NoError(t, report.WriteMarkdown(&out))
 	for _, line := range []string{
-		"| CutOffHour | 20 | 18 | voids", "| LookupLag | 0s | 0s |  |", `| StatusForm | *something else*: 00\|00 |`, "| KeyMismatch | *open*: refused |",
-		"none fits", "Not undone yet: 1 things",
+		"CutOffHour: 20, and not 18: a merchant voids", "LookupLag: 0s\n", "StatusForm: something else", "no word\n", "KeyMismatch: open: refused\n", "none fits\n",
 	} {
-		assert.Contains(t, out.String(), line)
+		assert.Contains(t, report.String(), line)
 	}
-	assert.NotContains(t, out.String(), "paymentReferenceNumber")
-	assert.NotContains(t, out.String(), "under a new time")
 	report.SignatureScheme = "sha256 body text hex, without the time"
-	require.NoError(t, report.WriteMarkdown(&out))
-	assert.Contains(t, out.String(), "can be sent again under a new time")
+	assert.Contains(t, report.String(), "can be sent again under a new time")
 }

@@ -3,14 +3,16 @@ package conform
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
+
+	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
 // object is a JSON object of a request.
@@ -31,17 +33,14 @@ type session struct {
 	until    time.Time // the run waits no longer than this
 
 	business string
-	echo     string         // names the reference of this process
-	answers  map[int]answer // to what was made, by number
-	named    map[string]int // the numbers of what later questions are about
-	results  map[string]result
-	seen     map[string]time.Time // when a result was found
-	scheme   string
-	tasks    []task
-	samples  []sample
-	ahead    time.Duration // of our clock, the service's by the latest answer
-	lag      time.Duration // until reads find what was made; negative while it is not known
-	readFrom time.Time     // when all that is read had been made
+	sought   string // a reference in both cases
+	// What later questions are about; nil if it was not accepted.
+	probe, echo, paid, refund *thing
+	declines                  []*thing
+
+	begun time.Time
+	ahead time.Duration // of our clock, the service's by the latest answer
+	lag   time.Duration // until reads find what was made; negative while it is not known
 }
 
 const (
@@ -52,22 +51,25 @@ const (
 	maxRequests = 300
 )
 
-var errUsedUp = errors.New("conform: 300 requests are used up")
+var errUsedUp = errors.New("the requests are used up")
 
 func newSession(ctx context.Context, cfg Config) (*session, error) {
-	cfg, base, err := cfg.filled()
+	base, err := allowed(cfg.Environment)
 	if err != nil {
 		return nil, err
 	}
-	j, err := openJournal(cfg.Journal, base.Host, time.Now().UTC())
+	if cfg.SecretKey == "" {
+		return nil, errors.New("conform: the secret API key is needed")
+	}
+	j, err := openJournal(cfg.Journal, base.Host)
 	if err != nil {
 		return nil, err
 	}
 	s := &session{
 		journal: j, ctx: ctx, cfg: cfg, base: base, business: cfg.Business,
-		answers: map[int]answer{}, named: map[string]int{}, results: map[string]result{}, seen: map[string]time.Time{}, echo: random(), lag: -1,
+		begun: time.Now(), lag: -1,
 		client: &http.Client{
-			Transport:     cfg.HTTPClient.Transport,
+			Transport:     cfg.transport(base),
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
@@ -81,9 +83,6 @@ func (s *session) left() int {
 	}
 	return maxRequests - 100 - s.asked
 }
-
-// freshKey is an idempotency key that no other request has.
-func (s *session) freshKey() string { return s.idempotencyKey(random(), 0) }
 
 // send sends one request, at most one a second, with an idempotency key if there is one.
 func (s *session) send(method, path string, body object, key string) (a answer) {
@@ -133,43 +132,31 @@ func (s *session) send(method, path string, body object, key string) (a answer) 
 	return a
 }
 
-func (s *session) exchange(r *http.Request) (a answer) {
-	a.sent = time.Now()
+func (s *session) exchange(r *http.Request) answer {
+	sent := time.Now()
 	resp, err := s.client.Do(r)
 	if err != nil {
-		return answer{sent: a.sent, got: time.Now()}
+		return answer{}
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
-	a.got = time.Now()
 	if err != nil {
-		return answer{sent: a.sent, got: a.got}
+		return answer{}
 	}
-	a.status, a.header, a.raw = resp.StatusCode, resp.Header, raw
-	if len(raw) > 0 {
-		a.body, err = parse(raw)
-		a.broken = err != nil
-	}
-	return a
+	body, err := parse(raw)
+	return answer{resp.StatusCode, resp.Header, raw, body, len(raw) > 0 && err != nil, sent, time.Now()}
 }
 
 // wait waits until a time. It returns false if the run ends before.
 func (s *session) wait(until time.Time) bool {
 	if d := time.Until(until); d > 0 && s.err == nil {
-		s.err = sleep(s.ctx, d)
+		select {
+		case <-time.After(d):
+		case <-s.ctx.Done():
+			s.err = s.ctx.Err()
+		}
 	}
 	return s.err == nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // pause waits for a while.
@@ -203,57 +190,44 @@ func (s *session) transactionOf(receipt string) answer {
 	return s.get("/transactions/"+url.PathEscape(receipt), nil)
 }
 
-// make makes a thing and keeps its number before anything is sent.
-func (s *session) make(kind, path string, body object) (n int, a answer) {
-	n = len(s.Made)
+// make makes a thing, and notes it before anything is sent.
+func (s *session) make(kind, path string, body object) (*thing, answer) {
 	amount, _ := body["principalAmount"].(json.Number)
-	s.Made = append(s.Made, thing{Kind: kind, Amount: amount.String(), Sent: time.Now()})
-	if strings.HasSuffix(path, "/transactions") && body["paymentReferenceNumber"] == nil {
-		body["paymentReferenceNumber"] = s.reference(n)
+	t := &thing{Kind: kind, Reference: rand.Text(), Key: transport.NewKey(), Amount: amount.String(), Sent: time.Now()}
+	s.Made = append(s.Made, t)
+	reference, handle := members(kind)
+	body = maps.Clone(body)
+	body[reference] = t.Reference
+	s.keep()
+	a := s.send(http.MethodPost, path, body, t.Key).with(handle)
+	t.Refused = a.refused() // it is looked for all the same
+	if a.accepted() {
+		t.Sent, t.Answered, t.Handle, t.answer = a.sent, a.got, a.member(handle), a.body
 	}
 	s.keep()
-	a = s.send(http.MethodPost, path, body, s.idempotencyKey("thing", n))
-	handle := map[string]string{kindAgreement: "agreementToken", kindCustomer: "customerId"}[kind]
-	if handle == "" {
-		handle = "receiptNumber"
-	}
-	a = a.with(handle)
-	s.Made[n].Refused = a.refused() // it is looked for all the same
-	if a.accepted() && !a.broken {
-		s.Made[n].Sent, s.Made[n].Answered, s.Made[n].Handle = a.sent, a.got, a.member(handle)
-		s.answers[n] = a
-	}
-	s.keep()
-	return n, a
+	return t, a
 }
 
-// transact makes a transaction until it is accepted, or refused twice. Its number is kept under a
-// name, if it has one.
-func (s *session) transact(name, kind string, body object) (n int, ok bool) {
-	v, _ := judge(func() (a answer) {
-		n, a = s.make(kind, "/transactions", maps.Clone(body))
+// create makes a thing until it is accepted, or nil if it is not. Each try is a thing of its own.
+func (s *session) create(kind, path string, body object) (t *thing) {
+	if a := judged(func() (a answer) {
+		t, a = s.make(kind, path, body)
 		return a
-	})
-	if v == accepts && name != "" {
-		s.named[name] = n
+	}); !a.accepted() {
+		return nil
 	}
-	return n, v == accepts
+	return t
 }
 
-// receipt is the receipt of what has a name in this process.
-func (s *session) receipt(name string) string {
-	if n, made := s.named[name]; made {
-		return s.Made[n].Handle
-	}
-	return ""
+func (s *session) transact(kind string, body object) *thing {
+	return s.create(kind, "/transactions", body)
 }
 
-// read is the transaction that has a name, as a read shows it.
-func (s *session) read(name string) (tx value, ok bool) {
-	receipt := s.receipt(name)
-	if receipt == "" {
+// read is a transaction that was made, as a read shows it.
+func (s *session) read(t *thing) (tx value, ok bool) {
+	if t == nil {
 		return tx, false
 	}
-	a := s.transactionOf(receipt)
-	return a.body, a.accepted() && !a.broken && a.receipt() == receipt
+	a := s.transactionOf(t.Handle)
+	return a.body, a.accepted() && a.member("receiptNumber") == t.Handle
 }

@@ -16,82 +16,45 @@ func sydney(t time.Time) time.Time {
 
 // sample is a verification whose settlement date is compared with its time.
 type sample struct {
-	at     time.Time // by the service's clock
-	number int
-	date   string
+	made *thing
+	at   time.Time // by the service's clock
+	date string
 }
 
-// planSamples makes the samples that the run can wait for, and compares them afterwards.
-func (s *session) planSamples() {
+// settlement makes verifications a minute before and after some hours of the next weekday, and compares
+// their dates.
+func (s *session) settlement() result {
 	ahead := s.ahead
 	now := sydney(time.Now().Add(ahead))
-	first := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	for now.After(first.Add(15*time.Hour+50*time.Minute)) || first.Weekday() == time.Saturday || first.Weekday() == time.Sunday {
-		first = first.AddDate(0, 0, 1)
+	date := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	for now.After(date.Add(15*time.Hour+50*time.Minute)) || date.Weekday() == time.Saturday || date.Weekday() == time.Sunday {
+		date = date.AddDate(0, 0, 1)
 	}
-	var times []time.Time
-	var last time.Time
-	for _, hour := range []int{16, 18, 20, 22, 24} {
-		at := time.Date(first.Year(), first.Month(), first.Day(), hour, 0, 0, 0, first.Location())
-		times = append(times, at.Add(-time.Minute), at.Add(time.Minute))
+	if s.lag < 0 || !s.can(time.Until(date.Add(25*time.Hour+s.lag))) {
+		return open(needsDays)
 	}
-	for _, at := range times {
-		if due := at.Add(-ahead); due.After(time.Now()) && !due.After(s.until) {
-			s.samples = append(s.samples, sample{})
-			i := len(s.samples) - 1
-			s.at(due, false, func() { s.take(&s.samples[i]) })
-			last = due
+	var samples []sample
+	for _, minute := range []int{16*60 - 1, 16*60 + 1, 18*60 - 1, 18*60 + 1, 20*60 - 1, 20*60 + 1, 22*60 - 1, 22*60 + 1, 24*60 - 1, 24*60 + 1} {
+		s.wait(time.Date(date.Year(), date.Month(), date.Day(), 0, minute, 0, 0, date.Location()).Add(-ahead))
+		t := s.transact(kindHarmless, s.verification())
+		samples = append(samples, sample{made: t, at: time.Now().Add(ahead)})
+	}
+	s.found()
+	for i := range samples {
+		tx, _ := s.read(samples[i].made)
+		if samples[i].date = tx.get("settlementDate").text(); samples[i].date == "" {
+			return open("some settlement dates cannot be read")
 		}
 	}
-	if len(s.samples) > 0 {
-		s.at(last.Add(s.lagOr(day)+65*time.Second), true, func() { s.one("CutOffHour") })
-	}
+	return cutOff(samples)
 }
 
-// take makes a sample.
-func (s *session) take(p *sample) {
-	_, a := judge(func() (a answer) {
-		p.number, a = s.make(kindHarmless, "/transactions", s.verification())
-		return a
-	})
-	if p.at = time.Now().Add(s.ahead); a.accepted() {
-		p.date = dateText(a.body)
-	}
-}
-
-// dateText is the settlement date of a transaction, or "".
-func dateText(tx value) string {
-	for _, layout := range []string{time.DateOnly, "02 Jan 2006"} {
-		if date, err := time.Parse(layout, tx.get("settlementDate").text); err == nil {
-			return date.Format(time.DateOnly)
-		}
-	}
-	return ""
-}
-
-// settlement compares the dates of all samples.
-func (s *session) settlement() result {
-	var known []sample
-	for _, p := range s.samples {
-		if receipt := s.Made[p.number].Handle; p.date == "" && receipt != "" {
-			p.date = dateText(s.transactionOf(receipt).body)
-		}
-		if p.date != "" {
-			known = append(known, p)
-		}
-	}
-	if hour := cutOff(known); len(known) == len(s.samples) || hour.value != "" {
-		return hour
-	}
-	return open("some settlement dates cannot be read")
-}
-
-// cutOff finds when the settlement date changes in the day of the close samples.
+// cutOff finds when the settlement date changes in the day of the samples.
 func cutOff(samples []sample) result {
 	for i := 1; i < len(samples); i++ {
 		from, to := sydney(samples[i-1].at), sydney(samples[i].at)
 		switch {
-		case from.Hour() < 15 || to.Sub(from) > 3*time.Hour || samples[i-1].date == samples[i].date:
+		case samples[i-1].date == samples[i].date:
 		case to.Sub(from) > 5*time.Minute:
 			return other(fmt.Sprintf("between %s and %s", from.Format("15:04"), to.Format("15:04")))
 		case to.Hour() == 0:
@@ -100,5 +63,5 @@ func cutOff(samples []sample) result {
 			return is(fmt.Sprint(to.Hour()))
 		}
 	}
-	return open("needs a whole weekday")
+	return open("the settlement date does not change from 16:00 to midnight: perhaps a holiday")
 }

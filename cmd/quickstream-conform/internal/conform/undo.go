@@ -5,17 +5,9 @@ import (
 	"net/url"
 	"strings"
 	"time"
-)
 
-// void voids a payment. If the answer does not say that it is done, a read does: a payment that can
-// still be voided was not.
-func (s *session) void(receipt string) bool {
-	a := s.send(http.MethodPost, "/transactions/"+url.PathEscape(receipt)+"/void", nil, s.freshKey())
-	if !a.accepted() {
-		return false
-	}
-	return a.body.get("voidable").text == "false" || s.transactionOf(receipt).body.get("voidable").text != "true"
-}
+	"github.com/quickstream-go/quickstream/internal/transport"
+)
 
 // endAgreement recalls or cancels an agreement. Without a usable answer it looks whether that was done.
 func (s *session) endAgreement(token, status string) bool {
@@ -23,10 +15,10 @@ func (s *session) endAgreement(token, status string) bool {
 	if status == "ACTIVE" || status == "SUSPENDED" {
 		body = object{"updateType": "STATUS_AMENDMENT", "statusAmendment": object{"statusCode": "CANCELLED", "reasonCode": "MD17"}}
 	}
-	if a := s.send(http.MethodPatch, "/payto-agreements/"+url.PathEscape(token), body, ""); a.accepted() && !a.broken {
+	if a := s.send(http.MethodPatch, "/payto-agreements/"+url.PathEscape(token), body, ""); a.accepted() {
 		return true
 	}
-	again := s.get("/payto-agreements/"+url.PathEscape(token), nil).body.get("status").text
+	again := s.get("/payto-agreements/"+url.PathEscape(token), nil).body.get("status").text()
 	return again == "CANCELLED" || again == "REJECTED"
 }
 
@@ -35,9 +27,12 @@ const latest = 15 * time.Minute
 
 // wouldBeFound reports whether look-ups would find by now what was made, with the lag that was seen
 // or, if that is not known, the longest one.
-func (s *session) wouldBeFound(n int) bool {
-	until := s.Made[n].Sent.Add(s.lagOr(day) + timeout)
-	if !s.Made[n].Refused && s.Made[n].Answered.IsZero() {
+func (s *session) wouldBeFound(t *thing) bool {
+	until := t.Sent.Add(s.lag + timeout)
+	if s.lag < 0 {
+		until = t.Sent.Add(day + timeout)
+	}
+	if !t.Refused && t.Answered.IsZero() {
 		until = until.Add(latest)
 	}
 	return time.Now().After(until)
@@ -62,20 +57,19 @@ func (s *session) clean() (left []string) {
 // undo ends all agreements, takes back all payments and disables the customers. It returns what is left.
 func (s *session) undo() (left []string) {
 	ended := s.endAgreements()
-	for _, n := range s.open(kindPayment) {
-		switch receipt, absent := s.find(n); {
+	for _, t := range s.open(kindPayment) {
+		switch receipt, absent := s.find(t); {
 		case receipt != "":
-			s.Made[n].Undone = s.reverse(s.Made[n], receipt)
-		case absent && s.wouldBeFound(n) && s.err == nil:
-			s.Made[n].Undone = true // nothing was made
+			t.Undone = s.reverse(t, receipt)
+		case absent && s.wouldBeFound(t) && s.err == nil:
+			t.Undone = true // nothing was made
 		}
 	}
 	if left = s.remaining(); len(left) > 0 || !ended {
 		return left
 	}
-	for _, n := range s.open(kindCustomer) { // one without an answer has no agreement
-		id := s.Made[n].Handle
-		s.Made[n].Undone = id == "" || s.send(http.MethodPut, "/customers/"+url.PathEscape(id), object{"enabled": false}, "").accepted()
+	for _, t := range s.open(kindCustomer) { // one without an answer has no agreement
+		t.Undone = t.Handle == "" || s.send(http.MethodPut, "/customers/"+url.PathEscape(t.Handle), object{"enabled": false}, "").accepted()
 	}
 	return nil
 }
@@ -84,35 +78,34 @@ func (s *session) undo() (left []string) {
 // their lists too. It reports whether none is left.
 func (s *session) endAgreements() bool {
 	ended, whole := map[string]bool{}, true // by our reference
-	for _, n := range s.open(kindCustomer) {
-		id := s.Made[n].Handle
+	for _, t := range s.open(kindCustomer) {
 		for _, status := range []string{"PENDING", "ACTIVE"} {
-			if id == "" {
+			if t.Handle == "" {
 				continue
 			}
-			whole = s.readAll("/customers/"+url.PathEscape(id)+"/payto-agreements", url.Values{"status": {status}}, func(item value) bool {
-				ended[strings.ToUpper(item.get("payeeReference").text)] = s.endAgreement(item.get("agreementToken").text, item.get("status").text)
+			whole = s.readAll("/customers/"+url.PathEscape(t.Handle)+"/payto-agreements", url.Values{"status": {status}}, func(item value) bool {
+				ended[strings.ToUpper(item.get("payeeReference").text())] = s.endAgreement(item.get("agreementToken").text(), item.get("status").text())
 				return false
 			}) && whole
 		}
 	}
-	for _, n := range s.open(kindAgreement) {
-		done, found := ended[s.reference(n)]
+	for _, t := range s.open(kindAgreement) {
+		done, found := ended[t.Reference]
 		// What is not found was not made, was ended before, or is hidden until later.
-		s.Made[n].Undone = done || whole && s.err == nil && !found && s.wouldBeFound(n)
+		t.Undone = done || whole && s.err == nil && !found && s.wouldBeFound(t)
 	}
 	return len(s.open(kindAgreement)) == 0
 }
 
 // reverse voids or refunds a payment. It returns whether nothing is left of it.
-func (s *session) reverse(made thing, receipt string) bool {
-	a := s.transactionOf(receipt)
-	switch tx := a.body; {
-	case tx.get("receiptNumber").empty() || tx.get("voidable").text == "true":
-		return s.void(receipt) // what reads do not show yet can be voided
-	case tx.get("refundable").text == "true":
-		_, a := s.make(kindHarmless, "/transactions", s.followUp(receipt, made.Amount))
-		return a.accepted()
+func (s *session) reverse(made *thing, receipt string) bool {
+	switch tx := s.transactionOf(receipt).body; {
+	case tx.get("receiptNumber").text() == "" || tx.get("voidable").text() == "true": // what reads do not show yet can be voided
+		a := s.send(http.MethodPost, "/transactions/"+url.PathEscape(receipt)+"/void", nil, transport.NewKey())
+		// If the answer does not say that it is done, a read does: what can still be voided was not.
+		return a.accepted() && (a.body.get("voidable").text() == "false" || s.transactionOf(receipt).body.get("voidable").text() != "true")
+	case tx.get("refundable").text() == "true":
+		return s.transact(kindHarmless, s.followUp(receipt, made.Amount)) != nil
 	default:
 		return !isPending(tx) && !isStrange(tx)
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -28,7 +29,7 @@ var (
 )
 
 // questions is the number of questions.
-const questions = 13
+const questions = 12
 
 // drawn returns random worlds: every assumption has any of its values.
 func drawn(n int) (list []string) {
@@ -55,21 +56,29 @@ func newBox(t *testing.T, world string) *sandbox.Sandbox {
 	return box
 }
 
-func config(box *sandbox.Sandbox) conform.Config {
-	keys := box.Keys()
+func config(t *testing.T, box *sandbox.Sandbox) conform.Config {
+	t.Helper()
 	return conform.Config{
-		Environment: quickstream.CustomURL(box.URL()), SecretKey: keys.Secret,
-		HTTPClient: box.HTTPClient(), Wait: 10 * 24 * time.Hour,
+		Environment: quickstream.CustomURL(box.URL()), SecretKey: box.Keys().Secret, Journal: filepath.Join(t.TempDir(), "journal"),
+		HTTPClient: box.HTTPClient(), Wait: 14 * 24 * time.Hour, Progress: func(int) {},
 	}
+}
+
+// clean undoes what earlier runs have left.
+func clean(t *testing.T, cfg conform.Config) (left []string, err error) {
+	t.Helper()
+	cfg.Clean = true
+	report, err := conform.Run(t.Context(), cfg)
+	return report.Left, err
 }
 
 const webhookSecret = "whsec-of-a-test-0123456789"
 
 // subscribed has the box notify a receiver of a run.
-func subscribed(t *testing.T, box *sandbox.Sandbox, cfg *conform.Config, by signature.Scheme) {
+func subscribed(t *testing.T, box *sandbox.Sandbox, cfg *conform.Config) {
 	t.Helper()
 	cfg.Webhooks, cfg.WebhookSecret = conform.NewReceiver(), webhookSecret
-	require.NoError(t, box.Subscribe(sandbox.Subscription{Handler: cfg.Webhooks, Secret: webhookSecret, Scheme: by}))
+	require.NoError(t, box.Subscribe(sandbox.Subscription{Handler: cfg.Webhooks, Secret: webhookSecret, Scheme: signature.AssumedHMAC{}}))
 }
 
 // handled is a connection to a handler.
@@ -91,8 +100,10 @@ func hidden(w worlds.World, name string) bool {
 		return is("PayToApprovedAfter", "0s") && is("TransactionAnswers", "receipt") || is("LookupLag", "24h") && !is("PayToApprovedAfter", "119h") || is("LookupLag", "5m") && is("PayToApprovedAfter", "0s", "1m")
 	case "SoftDeclineCodes":
 		return is("SoftDeclineCodes", "none") || is("RetrySchedule", "none") || is("LookupLag", "24h") // a retry that is not visible yet
-	case "SignatureHeader":
-		return is("Events", "never")
+	case "CutOffHour":
+		return is("SettlementDays", "business") && is("LookupLag", "24h") // the samples are made on the holiday
+	case "PageSize":
+		return is("PageSize", "20", "1000")
 	case "ReferenceSearch":
 		return is("Paging", "unstable")
 	default:
@@ -108,8 +119,8 @@ func TestHiddenWorlds(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				<-time.After(387*24*time.Hour + time.Duration(i%6)*13*time.Hour) // to January 2001, before a national holiday
 				box := newBox(t, world)
-				cfg := config(box)
-				subscribed(t, box, &cfg, signature.AssumedHMAC{})
+				cfg := config(t, box)
+				subscribed(t, box, &cfg)
 				report, err := conform.Run(t.Context(), cfg)
 				require.NoError(t, err)
 				w, err := worlds.Parse(world)
@@ -125,17 +136,9 @@ func TestHiddenWorlds(t *testing.T) {
 						t.Errorf("%s is %s: found %q %q %q", f.Name, w.Value(f.Name), f.Value, f.Other, f.Open)
 					}
 				}
-				assert.LessOrEqual(t, report.Requests, 300)
+				assert.LessOrEqual(t, len(box.Requests()), 300)
 				undone(t, box, report.Left)
-				if t.Failed() {
-					for _, r := range box.Requests() {
-						t.Log("REQ", r.Time.Format("02 15:04:05"), r.Method, r.Path, r.Query.Encode(), r.Status, string(r.Body))
-					}
-					for _, e := range box.Ledger() {
-						t.Log(e.Type, e.Receipt, e.OriginalReceipt, e.Outcome, e.Amount, e.Time)
-					}
-					t.Log(world)
-				}
+				explain(t, box, world)
 			})
 		})
 	}
@@ -143,12 +146,16 @@ func TestHiddenWorlds(t *testing.T) {
 	assert.Less(t, 6*open, answers)
 }
 
-func findings(r conform.Report) map[string]conform.Finding {
-	found := map[string]conform.Finding{}
-	for _, f := range r.Findings {
-		found[f.Name] = f
+// explain logs what happened in a world where a test has failed.
+func explain(t *testing.T, box *sandbox.Sandbox, world string) {
+	t.Helper()
+	if !t.Failed() {
+		return
 	}
-	return found
+	t.Log(world)
+	for _, r := range box.Requests() {
+		t.Log("REQ", r.Time.Format("02 15:04:05"), r.Method, r.Path, r.Query.Encode(), r.Status, r.Fault, string(r.Body))
+	}
 }
 
 // undone asks the ledger whether all was taken back.

@@ -15,7 +15,7 @@ const body = `{"id":"8e3c"}`
 // Each scheme is found from one notification, whatever else its header holds.
 func TestFind(t *testing.T) {
 	t.Parallel()
-	for s := range scheme.All() {
+	for _, s := range scheme.All() {
 		secret := "whsec-1"
 		switch {
 		case strings.Contains(s.String(), "hexDecoded"):
@@ -23,8 +23,8 @@ func TestFind(t *testing.T) {
 		case strings.Contains(s.String(), "base64Decoded"):
 			secret = "AP8Qq80="
 		}
-		value, ok := s.Sign(secret, "1707312770123", []byte(body))
-		require.True(t, ok, s)
+		value := s.Sign(secret, "1707312770123", []byte(body))
+		require.NotEmpty(t, value, s)
 		for _, sent := range []string{"t=1707312770123,v1=" + value, "v0=1, t=1707312770123, v1=" + value, "v1=other,t=1707312770123,v1=" + value} {
 			found, ok := scheme.Find(sent, []byte(body), secret)
 			require.True(t, ok, s)
@@ -37,10 +37,10 @@ func TestFind(t *testing.T) {
 func TestWithoutTime(t *testing.T) {
 	t.Parallel()
 	without := 0
-	for s := range scheme.All() {
-		first, _ := s.Sign("00ff10abcdef", "1707312770123", []byte(body))
-		second, ok := s.Sign("00ff10abcdef", "1707312770124", []byte(body))
-		require.True(t, ok)
+	for _, s := range scheme.All() {
+		first := s.Sign("00ff10abcdef", "1707312770123", []byte(body))
+		second := s.Sign("00ff10abcdef", "1707312770124", []byte(body))
+		require.NotEmpty(t, second)
 		assert.Equal(t, first == second, strings.HasSuffix(s.String(), scheme.WithoutTime), s)
 		if first == second {
 			without++
