@@ -29,9 +29,9 @@ func questions() []question {
 }
 
 // ask asks everything. Nothing follows from requests that were not sent.
-func (s *session) ask() sandbox.Facility {
+func (s *session) ask() Facility {
 	s.makeSpecimens()
-	f := sandbox.Facility{Format: sandbox.FacilityFormat, Host: s.base.Hostname(), Tool: version()}
+	f := Facility{Format: 1, Host: s.base.Hostname(), Tool: version()}
 	for _, q := range questions() {
 		r := q.ask(s)
 		if s.err != nil {

@@ -1,14 +1,10 @@
 package conform
 
-import (
-	"slices"
-
-	"github.com/quickstream-go/quickstream/sandbox"
-)
+import "slices"
 
 // result is the answer to one question: a value of the assumption, another form, or why it stays
 // open. The zero result is no answer yet.
-type result = sandbox.FacilityFinding
+type result = Finding
 
 func is(value string) result   { return result{Value: value} }
 func other(form string) result { return result{Other: form} }

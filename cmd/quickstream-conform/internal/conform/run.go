@@ -32,7 +32,7 @@ type Finding struct {
 
 // Report is what a run has found.
 type Report struct {
-	sandbox.Facility
+	Facility
 	// Left is what has not been undone yet, by the references that the run gave it. The next run undoes it.
 	Left []string
 }

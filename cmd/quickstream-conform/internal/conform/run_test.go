@@ -173,9 +173,9 @@ func TestSchemeOfNotifications(t *testing.T) {
 // The report says what differs, what holds and what is open.
 func TestReport(t *testing.T) {
 	t.Parallel()
-	report := conform.Report{Facility: sandbox.Facility{
+	report := conform.Report{Facility: conform.Facility{
 		SignatureScheme: "none fits",
-		Findings: []sandbox.FacilityFinding{
+		Findings: []conform.Finding{
 			{Name: "CutOffHour", Value: "20"}, {Name: "LookupLag", Value: "0s"}, {Name: "StatusForm", Other: "no word"}, {Name: "KeyMismatch", Open: "refused"},
 		},
 	}}

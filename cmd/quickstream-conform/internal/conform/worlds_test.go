@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	hiddenWorlds = flag.Int("hidden-worlds", 6, "number of random worlds")
+	hiddenWorlds = flag.Int("hidden-worlds", 24, "number of random worlds")
 	seed         = flag.Uint64("seed", 1, "of the worlds")
 	onlyWorld    = flag.String("world", "", "the one world to run, as a test printed it")
 )
