@@ -1,6 +1,7 @@
 package quickstream_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -147,4 +148,14 @@ func TestUnsaidRetries(t *testing.T) {
 		declined := &quickstream.DeclinedError{Transaction: &quickstream.Transaction{Status: "Declined", SummaryCode: "1", ResponseCode: code}}
 		assert.Equal(t, asks, strings.Contains(declined.Error(), "ask the bank whether"), declined.Error())
 	}
+}
+
+// The text of an unknown outcome says what was tried, how to find out, and what not to do, for every verb.
+func TestUnknownOutcomeText(t *testing.T) {
+	lost := &quickstream.UnknownOutcomeError{CallInfo: quickstream.CallInfo{Operation: quickstream.OperationPay, Method: "POST", Route: "/transactions"}}
+	text := "do not call again: quickstream: Transactions.Pay (POST /transactions): outcome unknown after "
+	assert.Equal(t, text+"an unknown number of attempts", lost.Error())
+	lost.Attempts, lost.FindOut = 2, "look again"
+	assert.Equal(t, text+"2 attempt(s); look again", fmt.Sprintf("%+v", lost))
+	assert.Equal(t, `"`+text+`2 attempt(s); look again"`, fmt.Sprintf("%q", lost))
 }

@@ -250,6 +250,9 @@ func preauthoriseTable() ruleTable[PreauthoriseParams] {
 					pass: from(FromSingleUseToken(canaryToken, AccountTypeApplePay)), fail: from(FromSingleUseToken(canaryToken, AccountTypeDirectDebit)),
 				},
 				{rule: "transaction.source.card", pass: from(FromAccount(canaryToken)), fail: from(FromAccount(canaryToken, AccountTypePayTo))},
+				{ // what is held is a card's, also if its kind is not given
+					rule: "transaction.eci.required", pass: from(FromAccount(canaryToken)), fail: all(from(FromAccount(canaryToken)), set(member[params, ECI]("ECI"), "")),
+				},
 			},
 			cardOrderCases[params](),
 			cardCases(func(p *params, c CardDetails) { p.Source = FromCard(c) }),

@@ -317,8 +317,17 @@ func TestFound(t *testing.T) {
 	made.ReceiptNumber, made.Answered = "r-1", true
 	tx, _ = found(made, members{"status": "Declined", "summaryCode": "1"})
 	assert.Equal(t, quickstream.OutcomeDeclined, tx.Outcome(), "the answer named it")
+	tx, _ = found(made, members{"paymentReferenceNumber": "CUT", "status": "Declined", "summaryCode": "1"})
+	assert.Equal(t, quickstream.OutcomeDeclined, tx.Outcome(), "only the facts have to agree")
 	_, open = found(made, members{"principalAmount": amountOf(6, "AUD")})
 	assert.False(t, open.Candidates[0].Matches)
+
+	cancel, err := client.Transactions.Plan(t.Context(), quickstream.CancelPreauthorisationParams{
+		OriginalReceiptNumber: "R-0", Type: quickstream.CancellationTypePartial, PrincipalAmount: decimal.RequireFromString("10.50"), Currency: "AUD",
+	})
+	require.NoError(t, err)
+	tx, _ = found(cancel, members{"transactionType": "PREAUTH_CANCELLATION", "metadata": members{"intentId": cancel.ID}, "principalAmount": amountOf(6, "AUD")})
+	assert.Equal(t, "R-1", tx.ReceiptNumber, "the answer may show what is held then")
 
 	void := quickstream.Intent{Version: quickstream.IntentVersion, Operation: quickstream.OperationVoid, Target: "R-1"}
 	voided := members{"status": "Voided", "summaryCode": "0"}

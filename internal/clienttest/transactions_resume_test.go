@@ -221,6 +221,8 @@ func TestSubmitChecksTheStoredRequest(t *testing.T) {
 		"ECI of a payment":   {preauth, func(r request) { r["eci"] = "5" }, "transaction.eci.paymentsOnly"},
 		"refund of nothing":  {refund, func(r request) { delete(r, "originalReceiptNumber") }, "transaction.originalReceiptNumber.required"},
 		"refund, odd month":  {refund, func(r request) { r["creditCard"] = request{"expiryDateMonth": "13", "expiryDateYear": "2035"} }, "refund.cardExpiry.valid"},
+		"refund, no month":   {refund, func(r request) { r["creditCard"] = request{"expiryDateMonth": "0a", "expiryDateYear": "2035"} }, "refund.cardExpiry.valid"},
+		"refund, no year":    {refund, func(r request) { r["creditCard"] = request{"expiryDateMonth": "05", "expiryDateYear": "203a"} }, "refund.cardExpiry.valid"},
 		"refund, long month": {refund, func(r request) { r["creditCard"] = request{"expiryDateMonth": "011", "expiryDateYear": "2035"} }, "refund.cardExpiry.valid"},
 		"refund, odd year":   {refund, func(r request) { r["creditCard"] = request{"expiryDateMonth": "12", "expiryDateYear": "0999"} }, "refund.cardExpiry.valid"},
 		"capture, no origin": {capture, func(r request) { r["storedCredentialData"] = request{"entryMode": ""} }, "capture.storedCredentialData.entryMode"},

@@ -276,6 +276,27 @@ func TestEndedByTheCaller(t *testing.T) {
 	assert.Equal(t, KindCancelled, result.Kind)
 }
 
+// TestAnswersThatCameInTime: what ends after the answer has come does not change it.
+func TestAnswersThatCameInTime(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	result := doBy(ctx, &http.Client{Transport: inner(func(*http.Request) (*http.Response, error) { return answer(200, "{}"), nil })}, nil, func(c *Call) {
+		c.Class, c.Method, c.Decode = Read, http.MethodGet, func(int, []byte) error { cancel(); return nil }
+	})
+	assert.Equal(t, Success, result.End)
+}
+
+// TestWhatErrorsShow: without a key nothing can repeat it, and names that repeat the body are concealed.
+func TestWhatErrorsShow(t *testing.T) {
+	result := do(t, func(*http.Request) (*http.Response, error) {
+		return answer(400, `{"traceCode":"T-77","developerMessage":"No.","errors":[{"fieldName":"customer-991","messages":["a"]},{"fieldName":"amount","messages":["b"]}]}`), nil
+	}, func(c *Call) {
+		c.Authorise = func(context.Context) (string, error) { return "", nil }
+		c.Body = []byte(`{"customerNumber":"customer-991"}`)
+	})
+	assert.Equal(t, "T-77", result.Problem.TraceCode)
+	assert.Equal(t, []string{"", "amount"}, []string{result.Problem.Fields[0].FieldName, result.Problem.Fields[1].FieldName})
+}
+
 type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }

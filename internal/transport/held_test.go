@@ -146,13 +146,17 @@ func TestTLSReadsByItself(t *testing.T) {
 
 // TestOtherSideEnded: no request is begun on a connection whose other side has ended.
 func TestOtherSideEnded(t *testing.T) {
-	near, far := net.Pipe()
-	conn, attempt := newHeldConn(near), new(gate)
-	hold(conn, attempt)
-	assert.NoError(t, far.Close())
-	_, err := conn.Read(make([]byte, 1))
-	assert.ErrorIs(t, err, io.EOF)
-	_, err = conn.Write([]byte("POST"))
-	assert.ErrorIs(t, err, errOver)
-	assert.True(t, attempt.shut(), "nothing was sent")
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		conn, attempt := newHeldConn(near), new(gate)
+		hold(conn, attempt)
+		assert.NoError(t, far.Close())
+		_, err := conn.Read(make([]byte, 1))
+		assert.ErrorIs(t, err, io.EOF)
+		begun := time.Now()
+		_, err = conn.Write([]byte("POST"))
+		assert.ErrorIs(t, err, errOver)
+		assert.Zero(t, time.Since(begun), "nobody will read again")
+		assert.True(t, attempt.shut(), "nothing was sent")
+	})
 }
