@@ -29,7 +29,7 @@ type Person struct {
 
 // Options are the merchant's choices.
 type Options struct {
-	// Authorize says who makes a request. It is asked on each one: a page that is shown reads itself anew every few
+	// Authorize says who makes a request. It is asked on each one: a page that is shown reloads every few
 	// seconds. The console has no login: an error or a person who may not read gets 403. Required.
 	Authorize func(*http.Request) (Person, error)
 	// Login is the address of the merchant's page where people log out; none is linked if it is empty.
@@ -229,7 +229,7 @@ type page struct {
 	Notice      string  // what came of a form
 	Technical   string  // the error in it
 	Done        bool    // it was done
-	Address     string  // where the page is read anew; empty if it does not change by itself
+	Address     string  // where the page is reloaded from; empty if it does not change by itself
 	Glance      *glance // nil for one who may not read
 	Content     any
 

@@ -12,7 +12,7 @@
 //	server.RegisterOnShutdown(office.Close)
 //
 // It works under any prefix that ends with a slash, in one process or many, and without JavaScript.
-// With it, a page that is shown reads itself anew every three seconds. A login that ends when nobody works with it does not
+// With it, a page that is shown reloads every three seconds. A login that ends when nobody works with it does not
 // end meanwhile.
 //
 // Only what the engine allows is offered. A form has the version of the payment that it shows, and the id of what it makes:

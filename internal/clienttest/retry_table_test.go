@@ -161,7 +161,7 @@ func tableRows() []row {
 	for _, code := range []int{400, 401, 403, 404, 405, 406, 411, 413, 414, 415, 422} {
 		rows = append(rows, row{when: refused, name: fmt.Sprintf("%d", code), fault: sandbox.Status(code, sandbox.ServiceError), cells: all(cell{answered, 1})})
 	}
-	// What something in between says refuses a read and no write.
+	// What a proxy says refuses a read and no write.
 	for _, code := range []int{400, 401, 403, 404, 405, 406, 409, 411, 413, 414, 415, 422, 429} {
 		for name, body := range map[string]sandbox.BodyKind{"HTML": sandbox.HTML, "empty": sandbox.Empty, "a gateway's JSON": sandbox.GatewayError, "errors without a field": sandbox.ErrorList} {
 			cells := forged

@@ -140,7 +140,7 @@ func (j *judge) voids(receipt string) bool {
 	return slices.ContainsFunc(j.writes, func(w Write) bool { return w.Kind == Void && w.Original == receipt })
 }
 
-// risk reports whether the merchant has taken a risk knowingly, and it went wrong: something in between
+// risk reports whether the merchant has taken a risk knowingly, and it went wrong: a proxy
 // that sends twice, or the client's own re-sending, where keys are ignored; and declines that nobody
 // calls soft, and that the service retries.
 func (j *judge) risk(w Write) bool {
