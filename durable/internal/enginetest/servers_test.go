@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -32,6 +33,7 @@ type server struct {
 	programs, data string
 	port           int
 	up             bool
+	ends           sync.Once // its stop at the end of the test
 }
 
 // newServer starts a server with the database "shop".
@@ -127,13 +129,13 @@ func (sv *server) start() {
 	sv.Helper()
 	sv.run("pg_ctl", "-D", sv.data, "-w", "-l", filepath.Join(sv.data, "log"), "start",
 		"-o", fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories=''", sv.port))
-	if !sv.up {
+	sv.ends.Do(func() { // a standby that is started again must still outlive the engine
 		sv.Cleanup(func() {
 			if sv.up {
 				sv.stop("immediate")
 			}
 		})
-	}
+	})
 	sv.up = true
 }
 
