@@ -359,7 +359,7 @@ func TestConsoleHeld(t *testing.T) {
 	assert.Equal(t, "approved", o.Settled("A").Name())
 }
 
-// The page of a refund says nothing of money that was taken, and nobody refunds it.
+// The page of a refund names no money that was taken, and offers no refund of it.
 func TestConsoleFollowUp(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)

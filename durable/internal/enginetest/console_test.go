@@ -32,7 +32,7 @@ type office struct {
 	clicks int // of all people
 }
 
-// errLogin is why nobody is let in without a cookie.
+// errLogin is the refusal of a request without a cookie.
 var errLogin = errors.New("nobody is logged in")
 
 func openOffice(t *testing.T, edits ...func(*console.Options)) *office {
