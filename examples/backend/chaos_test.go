@@ -13,7 +13,7 @@ import (
 
 // Whatever the network does, no order is charged twice, or believed to be unpaid.
 func TestChaos(t *testing.T) {
-	books, err := NewShop(t.Context(), nil, ":memory:", time.Now)
+	books, err := NewShop(t.Context(), nil, ":memory:")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestChaos(t *testing.T) {
 			}
 			var clicks sync.WaitGroup
 			for range 2 {
-				clicks.Go(func() { press(ctx, &shop, order, token) })
+				clicks.Go(func() { submit(ctx, &shop, order, token) })
 			}
 			clicks.Wait()
 		}

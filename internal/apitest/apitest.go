@@ -49,7 +49,7 @@ func Compare(t *testing.T) {
 		}
 	}
 	if t.Failed() {
-		t.Logf("What may change and when is in docs/compatibility.md. If this is meant, run %s with UPDATE_API=1 in the environment.", t.Name())
+		t.Logf("What may change and when is in README.md and CONTRIBUTING.md. If this is meant, run %s with UPDATE_API=1 in the environment.", t.Name())
 	}
 }
 
