@@ -48,7 +48,7 @@ func run(ctx context.Context) error {
 		fmt.Println("store", intent.Reference)
 		return nil
 	}
-	if err := refund(ctx, client, payment.ReceiptNumber, "RETURN-77", decimal.RequireFromString("5.00"), store); err != nil {
+	if _, err := refund(ctx, client, payment.ReceiptNumber, "RETURN-77", decimal.RequireFromString("5.00"), store); err != nil {
 		return err
 	}
 	refunded, err := refunded(ctx, client, payment.ReceiptNumber)
@@ -60,12 +60,11 @@ func run(ctx context.Context) error {
 // if there is one already, its error ends the call before anything is sent.
 func refund(ctx context.Context, client *quickstream.Client, receipt, reference string, amount decimal.Decimal,
 	store func(context.Context, quickstream.Intent) error,
-) error {
-	_, err := client.Transactions.Refund(ctx, quickstream.RefundParams{
+) (*quickstream.Transaction, error) {
+	return client.Transactions.Refund(ctx, quickstream.RefundParams{
 		OriginalReceiptNumber: receipt, PrincipalAmount: amount, Currency: quickstream.CurrencyAUD,
 		FollowUpDetails: quickstream.FollowUpDetails{PaymentReferenceNumber: reference},
 	}, quickstream.WithBeforeSend(store))
-	return err // the switch of the quick start says what it means
 }
 
 // refunded adds up what was refunded, in the portal too. A refund that has not ended counts.
