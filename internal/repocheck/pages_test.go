@@ -95,16 +95,3 @@ func TestModulesAreUpdated(t *testing.T) {
 		}
 	}
 }
-
-// TestPagesAreShort: what is written by hand stays readable in an afternoon.
-func TestPagesAreShort(t *testing.T) {
-	words := 0
-	for _, page := range repository(t) {
-		if path.Ext(page) == ".md" && page != "docs/api.md" && page != "docs/rules.md" {
-			words += len(strings.Fields(readFile(t, page)))
-		}
-	}
-	assert.LessOrEqual(t, words, 14_000, "words of all pages")
-	assert.LessOrEqual(t, len(strings.Fields(readFile(t, "README.md"))), 700, "words of README.md")
-	assert.LessOrEqual(t, strings.Count(readFile(t, "AGENTS.md"), "\n"), 80, "lines of AGENTS.md")
-}
