@@ -30,7 +30,7 @@ func (b *Business) identifier() string { return b.SupplierBusinessCode }
 //
 // GET /businesses. A wrong key matches [ErrUnauthorized]. From the vendor's public pages.
 func (s *BusinessesService) List(opts ...CallOption) List[Business] {
-	return list[Business](s.client, "Businesses.List", noQuery{}, nil, opts)
+	return list[Business](s.client, "Businesses.List", nil, nil, opts)
 }
 
 // Get returns a business.
@@ -67,7 +67,7 @@ func (c *CardSurcharge) identifier() string {
 // [ErrNotFound], try the other. Since 1 October 2026 Visa, Mastercard and eftpos may not be
 // surcharged in Australia (public reports; unconfirmed): check before you charge one.
 func (s *BusinessesService) CardSurcharges(supplierBusinessCode string, opts ...CallOption) List[CardSurcharge] {
-	return list[CardSurcharge](s.client, "Businesses.CardSurcharges", noQuery{}, nil, opts, supplierBusinessCode)
+	return list[CardSurcharge](s.client, "Businesses.CardSurcharges", nil, nil, opts, supplierBusinessCode)
 }
 
 // PublicCardSurcharges returns the same as CardSurcharges.
@@ -75,7 +75,7 @@ func (s *BusinessesService) CardSurcharges(supplierBusinessCode string, opts ...
 // GET /businesses/{supplierBusinessCode}/card-surcharges with the publishable key. Path and key are
 // from public client code; unconfirmed. An unknown business matches [ErrNotFound].
 func (s *BusinessesService) PublicCardSurcharges(supplierBusinessCode string, opts ...CallOption) List[CardSurcharge] {
-	return list[CardSurcharge](s.client, "Businesses.PublicCardSurcharges", noQuery{}, nil, opts, supplierBusinessCode)
+	return list[CardSurcharge](s.client, "Businesses.PublicCardSurcharges", nil, nil, opts, supplierBusinessCode)
 }
 
 type cardSurchargeQueryJSON struct {
@@ -110,7 +110,7 @@ func (a *AcceptedCard) identifier() string { return string(a.CardScheme) }
 // GET /businesses/{supplierBusinessCode}/accepted-cards with the publishable key. From public
 // client code; unconfirmed. An unknown business matches [ErrNotFound].
 func (s *BusinessesService) AcceptedCards(supplierBusinessCode string, opts ...CallOption) List[AcceptedCard] {
-	return list[AcceptedCard](s.client, "Businesses.AcceptedCards", noQuery{}, nil, opts, supplierBusinessCode)
+	return list[AcceptedCard](s.client, "Businesses.AcceptedCards", nil, nil, opts, supplierBusinessCode)
 }
 
 // CardScheme returns the scheme of the cards whose numbers begin with these six digits.

@@ -123,14 +123,3 @@ func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
 	}
 	return err
 }
-
-// Explain returns a transaction that was decoded without a client, such as that of a webhook or of your
-// database, with what the client knows of the facility: [WithStatus] and [WithServiceRetries].
-func (c *Client) Explain(transaction *Transaction) *Transaction {
-	if transaction == nil {
-		return nil
-	}
-	explained := *transaction
-	c.config.explain(&explained)
-	return &explained
-}

@@ -71,6 +71,8 @@ func (e Environment) base() (*url.URL, error) {
 		return nil, errors.New("the environment's host is not printable ASCII; write an international name as xn--")
 	case u.User != nil:
 		return nil, errors.New("the environment's URL carries credentials; pass keys in Keys instead")
+	case u.RawPath != "":
+		return nil, errors.New("the environment's URL has a slash or another character in its path that is escaped without need")
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, errors.New("the environment's URL has a query or a fragment")
 	case u.Scheme == "https":

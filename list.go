@@ -387,9 +387,9 @@ func (c *call) follow(cursor Cursor) (query string, err error) {
 	return target.RawQuery, nil
 }
 
-// list describes a list operation. Errors in the query, the options or the path are returned when
-// the list is read.
-func list[T, Q any, P model[T]](c *Client, name Operation, params Q, check func(*findings), opts []CallOption, ids ...string) List[T] {
+// list describes a list operation. Its query is a struct with url tags, url.Values or nil. Errors in the query,
+// the options or the path are returned when the list is read.
+func list[T any, P model[T]](c *Client, name Operation, params any, check func(*findings), opts []CallOption, ids ...string) List[T] {
 	begin := func() *call {
 		call := c.begin(name, opts, ids...)
 		if check != nil {

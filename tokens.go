@@ -86,41 +86,28 @@ type BrowserProfile struct {
 	TZ int `json:"browserTZ,string"`
 }
 
+// singleUseTokenJSON has the members of one account among its own.
 type singleUseTokenJSON struct {
-	SupplierBusinessCode string          `json:"supplierBusinessCode"`
-	AccountType          AccountType     `json:"accountType"`
-	CardholderName       string          `json:"cardholderName,omitempty"`
-	CardNumber           string          `json:"cardNumber,omitempty"`
-	ExpiryDateMonth      string          `json:"expiryDateMonth,omitempty"`
-	ExpiryDateYear       string          `json:"expiryDateYear,omitempty"`
-	CVN                  string          `json:"cvn,omitempty"`
-	AccountName          string          `json:"accountName,omitempty"`
-	BSB                  string          `json:"bsb,omitempty"`
-	AccountNumber        string          `json:"accountNumber,omitempty"`
-	NZAccountName        string          `json:"nzAccountName,omitempty"`
-	NZBankCode           string          `json:"nzBankCode,omitempty"`
-	NZBranchCode         string          `json:"nzBranchCode,omitempty"`
-	NZAccountNumber      string          `json:"nzAccountNumber,omitempty"`
-	NZAccountSuffix      string          `json:"nzAccountSuffix,omitempty"`
-	ThreeDS2             bool            `json:"threeDS2,omitempty"`
-	BrowserProfile       *BrowserProfile `json:"browserProfile,omitempty"`
+	SupplierBusinessCode string      `json:"supplierBusinessCode"`
+	AccountType          AccountType `json:"accountType"`
+	*cardJSON
+	*bankAccountJSON
+	*nzBankAccountJSON
+
+	ThreeDS2       bool            `json:"threeDS2,omitempty"`
+	BrowserProfile *BrowserProfile `json:"browserProfile,omitempty"`
 }
 
 func (d CardDetails) tokenAccount(body *singleUseTokenJSON) {
-	body.AccountType = AccountTypeCreditCard
-	body.CardholderName, body.CardNumber, body.CVN = d.CardholderName, d.CardNumber.text(), d.CVN.text()
-	body.ExpiryDateMonth, body.ExpiryDateYear = expiry(d.Expiry)
+	body.AccountType, body.cardJSON = AccountTypeCreditCard, d.wire()
 }
 
 func (d BankAccountDetails) tokenAccount(body *singleUseTokenJSON) {
-	body.AccountType = AccountTypeDirectDebit
-	body.AccountName, body.BSB, body.AccountNumber = d.AccountName, d.BSB, d.AccountNumber.text()
+	body.AccountType, body.bankAccountJSON = AccountTypeDirectDebit, d.wire()
 }
 
 func (d NZBankAccountDetails) tokenAccount(body *singleUseTokenJSON) {
-	body.AccountType = AccountTypeDirectDebitNZ
-	body.NZAccountName, body.NZBankCode, body.NZBranchCode = d.AccountName, d.BankCode, d.BranchCode
-	body.NZAccountNumber, body.NZAccountSuffix = d.AccountNumber.text(), d.AccountSuffix
+	body.AccountType, body.nzBankAccountJSON = AccountTypeDirectDebitNZ, d.wire()
 }
 
 func (p CreateSingleUseTokenParams) check(f *findings) {
@@ -202,8 +189,8 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingle
 // fits refuses a token of another account: of another of the kinds that are sent, or of a card with
 // other digits.
 func (b singleUseTokenJSON) fits(t *SingleUseToken) error {
-	card := cmp.Or(t.CreditCard, new(TokenCreditCard))
-	if !isOf(b.AccountType, b.CardNumber, t.AccountType, card.CardNumber, card.MaskedCardNumber4Digits) {
+	card, sent := cmp.Or(t.CreditCard, new(TokenCreditCard)), cmp.Or(b.cardJSON, new(cardJSON))
+	if !isOf(b.AccountType, sent.CardNumber, t.AccountType, card.CardNumber, card.MaskedCardNumber4Digits) {
 		return errNotAsked
 	}
 	return nil
@@ -250,16 +237,7 @@ func (t *SingleUseToken) identifier() string { return t.SingleUseTokenID }
 
 // TokenCreditCard is the masked card of a single-use token.
 type TokenCreditCard struct {
-	// CardNumber shows the first 6 and last 3 digits, MaskedCardNumber4Digits the last 4.
-	CardNumber              string     `json:"cardNumber,omitempty"`
-	MaskedCardNumber4Digits string     `json:"maskedCardNumber4Digits,omitempty"`
-	ExpiryDateMonth         string     `json:"expiryDateMonth,omitempty"` // 2 digits
-	ExpiryDateYear          string     `json:"expiryDateYear,omitempty"`  // 2 digits
-	CardScheme              CardScheme `json:"cardScheme,omitempty"`
-	CardType                string     `json:"cardType,omitempty"` // CREDIT or DEBIT, of Visa and Mastercard
-	CardholderName          string     `json:"cardholderName,omitempty"`
-	// SurchargePercentage is a percentage as text, such as "1.10".
-	SurchargePercentage string `json:"surchargePercentage,omitempty"`
+	MaskedCard
 	// ThreeDS2AuthRequired means that the card has to be authenticated before it is charged or
 	// stored.
 	ThreeDS2AuthRequired bool `json:"threeDS2AuthRequired,omitempty" wire:"decides"`
@@ -268,18 +246,30 @@ type TokenCreditCard struct {
 	ThreeDS2Status string         `json:"threeDS2Status,omitempty"`
 }
 
-// MaskedBankAccount is the masked Australian bank account of a token.
+// MaskedCard is what the service shows of a card.
+type MaskedCard struct {
+	CardNumber              string     `json:"cardNumber,omitempty"`      // first 6 and last 3 digits
+	ExpiryDateMonth         string     `json:"expiryDateMonth,omitempty"` // 2 digits
+	ExpiryDateYear          string     `json:"expiryDateYear,omitempty"`  // 2 digits
+	CardScheme              CardScheme `json:"cardScheme,omitempty"`
+	CardType                string     `json:"cardType,omitempty"` // CREDIT or DEBIT, of Visa and Mastercard
+	CardholderName          string     `json:"cardholderName,omitempty"`
+	MaskedCardNumber4Digits string     `json:"maskedCardNumber4Digits,omitempty"` // first 6 and last 4 digits
+	SurchargePercentage     string     `json:"surchargePercentage,omitempty"`     // such as "1.10"; unconfirmed in a transaction
+}
+
+// MaskedBankAccount is what the service shows of an Australian bank account.
 type MaskedBankAccount struct {
 	AccountName   string `json:"accountName,omitempty"`
 	BSB           string `json:"bsb,omitempty"`
 	AccountNumber string `json:"accountNumber,omitempty"`
 }
 
-// MaskedNZBankAccount is the New Zealand bank account of a token.
+// MaskedNZBankAccount is what the service shows of a New Zealand bank account.
 type MaskedNZBankAccount struct {
-	AccountName   string `json:"nzAccountName,omitempty"`
-	BankCode      string `json:"nzBankCode,omitempty"`
-	BranchCode    string `json:"nzBranchCode,omitempty"`
-	AccountNumber string `json:"nzAccountNumber,omitempty"`
-	AccountSuffix string `json:"nzAccountSuffix,omitempty"`
+	NZAccountName   string `json:"nzAccountName,omitempty"`
+	NZBankCode      string `json:"nzBankCode,omitempty"`
+	NZBranchCode    string `json:"nzBranchCode,omitempty"`
+	NZAccountNumber string `json:"nzAccountNumber,omitempty"`
+	NZAccountSuffix string `json:"nzAccountSuffix,omitempty"`
 }

@@ -201,7 +201,7 @@ func otherCalls() []clientCall {
 	return []clientCall{
 		{"PaymentFiles.Upload", "POST /payment-files", "", func(r *run) (any, error) {
 			return r.client.PaymentFiles.Upload(r.ctx, fill(r.values, func(p *quickstream.UploadPaymentFileParams) {
-				p.Content, p.Size, p.Progress = strings.NewReader("content"), int64(len("content")), func(int64) {}
+				p.Content, p.Size = strings.NewReader("content"), int64(len("content"))
 			}))
 		}},
 		{"Transactions.DownloadReport", "GET /transactions/csv", "", func(r *run) (any, error) {
