@@ -99,7 +99,7 @@ func (b accountRegisterJSON) fits(account *Account, customerID string) error {
 func (s *AccountsService) RegisterWithoutCustomer(ctx context.Context, singleUseTokenID string, opts ...CallOption) (*Account, error) {
 	call := s.client.begin("Accounts.RegisterWithoutCustomer", opts)
 	call.check(accountRegisterJSON{SingleUseTokenID: singleUseTokenID}.check)
-	call.body = struct {
+	call.body = struct { // without threeDS2, so that WithExtraField can add it
 		SingleUseTokenID string `json:"singleUseTokenId"`
 	}{singleUseTokenID}
 	return send[Account](ctx, call)

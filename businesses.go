@@ -78,10 +78,6 @@ func (s *BusinessesService) PublicCardSurcharges(supplierBusinessCode string, op
 	return list[CardSurcharge](s.client, "Businesses.PublicCardSurcharges", nil, nil, opts, supplierBusinessCode)
 }
 
-type cardSurchargeQueryJSON struct {
-	CardNumber string `json:"cardNumber"`
-}
-
 // QueryCardSurcharge returns what a business adds to payments by one card. The card number passes
 // through this server; a token made in the browser has the surcharge too.
 //
@@ -90,7 +86,9 @@ type cardSurchargeQueryJSON struct {
 // matches [ErrNotFound], an invalid number [ErrInvalid]. See CardSurcharges about what is allowed.
 func (s *BusinessesService) QueryCardSurcharge(ctx context.Context, supplierBusinessCode string, cardNumber Secret, opts ...CallOption) (*CardSurcharge, error) {
 	call := s.client.begin("Businesses.QueryCardSurcharge", opts, supplierBusinessCode)
-	call.body = cardSurchargeQueryJSON{cardNumber.text()}
+	call.body = struct {
+		CardNumber string `json:"cardNumber"`
+	}{cardNumber.text()}
 	return send[CardSurcharge](ctx, call)
 }
 

@@ -135,14 +135,15 @@ func (c *call) query(params any) {
 // answer undecodable, unless it is a [transport.Unsettled].
 func (c *call) do(ctx context.Context, decode func(status int, body []byte) error) error {
 	begun, concluded := time.Now(), false
-	ctx, err := c.client.observer.start(ctx, c.info())
+	observer := c.client.observer
+	ctx, err := observer.start(ctx, c.info())
 	if err != nil {
-		ctx = unstarted{ctx}
+		observer.End = nil // for it, the call has not begun
 	}
 	c.attempts = 0
 	defer func() {
 		if !concluded { // the caller's code has panicked, and that goes on
-			_ = c.client.observer.end(ctx, c.info(), c.panicked(begun))
+			_ = observer.end(ctx, c.info(), c.panicked(begun))
 		}
 	}()
 	body := c.prepare()
@@ -157,7 +158,7 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	}
 	err = c.conclude()
 	concluded = true
-	failed := c.client.observer.end(ctx, c.info(), endOf(err, c.result, begun))
+	failed := observer.end(ctx, c.info(), endOf(err, c.result, begun))
 	if failed != nil && c.result.End != transport.NotSent {
 		c.result.Lose(c.op.class, failed)
 		return c.conclude()

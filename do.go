@@ -35,23 +35,17 @@ type Request struct {
 	Publishable bool
 }
 
-// Do calls an operation without a method, with the keys, options, errors, logs and observers of
-// methods.
+// Do calls an operation without a method, with the keys, options, errors, logs and observers of methods.
+// A write with a method of its own and a Route that leaves the environment's address are a
+// [ValidationError], which [WithoutRule] does not switch off.
 //
-// A GET is repeated as usual. Any other method that may have arrived is never sent again, and a
-// lost answer is an [UnknownOutcomeError]: read what it changes before you repeat it.
+// A GET is repeated as usual. Any other method that may have arrived is never sent again, and a lost
+// answer is an [UnknownOutcomeError]: read what it changes before you repeat it.
 //
-// A [ValidationError] refuses a write with a method of its own, which makes it safe, and a Route
-// that leaves the environment's address. [WithoutRule] changes neither.
-//
-// The JSON of a success replaces the value that into points to; an error leaves it unchanged. It is
-// decoded like encoding/json, but an object with a member twice and text that is not UTF-8 are
-// errors. An answer without content (204) makes it zero. If into is nil the body is ignored.
-//
-// If into is an [io.Writer], such as a file for a report, the request must be a GET. The body of a
-// success is written to it as it arrives, in any form but HTML, which is a proxy's. No Accept header
-// is sent. Nothing is repeated after the first byte: discard what was written if there is an error.
-// An answer of 202 writes nothing and matches [ErrReportNotReady].
+// The JSON of a success replaces the value that into points to, unless into is nil. An object with a
+// member twice and text that is not UTF-8 are errors; an answer without content makes it zero. If into
+// is an [io.Writer], such as a file for a report, the body of a GET is written to it as it arrives. After
+// an error discard what was written. An answer of 202 matches [ErrReportNotReady].
 func (c *Client) Do(ctx context.Context, request Request, into any, opts ...CallOption) error {
 	call := c.beginRequest(request, into, opts)
 	if to, ok := into.(io.Writer); ok {

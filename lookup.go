@@ -30,7 +30,7 @@ const resumeName Operation = "Transactions.Resume"
 // another transaction.
 func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Transaction, error) {
 	ctx, opts, err := s.client.looksFor(ctx, intent, resumeName, opts)
-	if err = cmp.Or(err, intent.known(), intent.from(s.client)); err != nil {
+	if err = cmp.Or(err, intent.checkFor(s.client)); err != nil {
 		return nil, s.client.refusedLookUp(ctx, resumeName, intent, err)
 	}
 	l, err := intent.lookUp()
@@ -53,8 +53,8 @@ func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ..
 func (i Intent) Found(t *Transaction) (*Transaction, error) {
 	l, err := i.lookUp()
 	switch {
-	case cmp.Or(err, i.known()) != nil:
-		return nil, l.open(cmp.Or(err, i.known()))
+	case cmp.Or(err, i.checkVersion()) != nil:
+		return nil, l.open(cmp.Or(err, i.checkVersion()))
 	case i.Operation == OperationVoid && sameText(t.ReceiptNumber, i.Target):
 		return l.voided(t)
 	case i.Operation == OperationVoid:

@@ -210,7 +210,7 @@ func (s *PayToService) ResumeChange(ctx context.Context, intent Intent, opts ...
 	if json.Unmarshal(intent.Request, &wanted) != nil || intent.Operation.row().findOut != resumeChange {
 		err = cmp.Or(err, errIntentForeign)
 	}
-	if err = cmp.Or(err, intent.known(), intent.from(s.client)); err != nil {
+	if err = cmp.Or(err, intent.checkFor(s.client)); err != nil {
 		return nil, s.client.refusedLookUp(ctx, name, intent, err)
 	}
 	agreement, err := s.Get(ctx, intent.Target, opts...)

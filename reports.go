@@ -223,8 +223,10 @@ func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, par
 		if !errors.Is(err, ErrReportNotReady) {
 			return written, err
 		}
-		if ended := pause(ctx, every); ended != nil {
-			return written, fmt.Errorf("%w: %w", err, ended)
+		select {
+		case <-time.After(max(every, time.Second)):
+		case <-ctx.Done():
+			return written, fmt.Errorf("%w: %w", err, ctx.Err())
 		}
 	}
 }
@@ -300,16 +302,4 @@ func (d *download) conclude(c *call, err error) error {
 		return c.decodeError(errors.New("the report is empty: it lacks its header record"))
 	}
 	return err
-}
-
-// pause waits between two requests, at least a second.
-func pause(ctx context.Context, interval time.Duration) error {
-	timer := time.NewTimer(max(interval, time.Second))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// SingleUseTokenLifetime is how long a single-use token can be used.
+// SingleUseTokenLifetime is how long a single-use token can be used. The service does not send when it ends.
 const SingleUseTokenLifetime = 10 * time.Minute
 
 // SingleUseTokensService has the operations on single-use tokens.
@@ -20,7 +20,7 @@ type SingleUseTokensService struct{ client *Client }
 
 // TokenAccount is an account for a single-use token: [CardDetails], [BankAccountDetails],
 // [NZBankAccountDetails] or an [OtherAccount].
-type TokenAccount interface{ tokenAccount(*singleUseTokenJSON) }
+type TokenAccount interface{ tokenAccount() }
 
 // otherAccount holds its members in JSON.
 type otherAccount struct {
@@ -45,8 +45,6 @@ func OtherAccount(kind AccountType, members map[string]any) TokenAccount {
 	text, err := wire.Encode(plain)
 	return otherAccount{hide(string(text)), kind, err}
 }
-
-func (a otherAccount) tokenAccount(body *singleUseTokenJSON) { body.AccountType = a.kind }
 
 // extra returns the members as further ones of the request, which cannot replace what is there.
 func (a otherAccount) extra() (fields []extraField, err error) {
@@ -98,30 +96,29 @@ type singleUseTokenJSON struct {
 	BrowserProfile *BrowserProfile `json:"browserProfile,omitempty"`
 }
 
-func (d CardDetails) tokenAccount(body *singleUseTokenJSON) {
-	body.AccountType, body.cardJSON = AccountTypeCreditCard, d.wire()
-}
+func (CardDetails) tokenAccount()          {}
+func (BankAccountDetails) tokenAccount()   {}
+func (NZBankAccountDetails) tokenAccount() {}
+func (otherAccount) tokenAccount()         {}
 
-func (d BankAccountDetails) tokenAccount(body *singleUseTokenJSON) {
-	body.AccountType, body.bankAccountJSON = AccountTypeDirectDebit, d.wire()
-}
-
-func (d NZBankAccountDetails) tokenAccount(body *singleUseTokenJSON) {
-	body.AccountType, body.nzBankAccountJSON = AccountTypeDirectDebitNZ, d.wire()
-}
-
-func (p CreateSingleUseTokenParams) check(f *findings) {
+// checked checks the parameters and returns their body.
+func (p CreateSingleUseTokenParams) checked(f *findings) (body singleUseTokenJSON) {
+	body = singleUseTokenJSON{SupplierBusinessCode: p.SupplierBusinessCode, ThreeDS2: p.ThreeDS != nil, BrowserProfile: p.ThreeDS}
 	f.require(p.SupplierBusinessCode != "", "token.supplierBusinessCode.required", "supplierBusinessCode", "is required")
 	switch account := p.Account.(type) {
 	case CardDetails:
 		f.require(account.WalletProvider == "" && account.Cryptogram.IsZero(), "token.walletProvider.none", "walletProvider",
 			"is for payments only, and so is the cryptogram")
-		account.wire().check(f)
+		body.AccountType, body.cardJSON = AccountTypeCreditCard, account.wire()
+		body.cardJSON.check(f)
 	case BankAccountDetails:
+		body.AccountType, body.bankAccountJSON = AccountTypeDirectDebit, account.wire()
 		account.check(f)
 	case NZBankAccountDetails:
+		body.AccountType, body.nzBankAccountJSON = AccountTypeDirectDebitNZ, account.wire()
 		account.check(f)
 	case otherAccount:
+		body.AccountType = account.kind
 		f.require(account.kind != "" && !account.kind.hasDetails(), "token.account.required", "accountType", "must be a kind without a type of its own")
 	default: // a pointer is a TokenAccount too, and may be nil
 		f.require(false, "token.account.required", "accountType",
@@ -130,6 +127,7 @@ func (p CreateSingleUseTokenParams) check(f *findings) {
 	if p.ThreeDS != nil {
 		f.within("browserProfile", p.ThreeDS.check)
 	}
+	return body
 }
 
 func (d BankAccountDetails) check(f *findings) {
@@ -162,28 +160,15 @@ func (p *BrowserProfile) check(f *findings) {
 func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingleUseTokenParams, opts ...CallOption) (*SingleUseToken, error) {
 	call := s.client.begin("SingleUseTokens.Create", opts)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
-	call.check(params.check)
-	body := singleUseTokenJSON{SupplierBusinessCode: params.SupplierBusinessCode, ThreeDS2: params.ThreeDS != nil, BrowserProfile: params.ThreeDS}
-	switch account := params.Account.(type) {
-	case CardDetails, BankAccountDetails, NZBankAccountDetails, otherAccount:
-		account.tokenAccount(&body)
-	}
+	var body singleUseTokenJSON
+	call.check(func(f *findings) { body = params.checked(f) })
 	if other, is := params.Account.(otherAccount); is {
 		members, err := other.extra()
 		call.refuse(err)
 		call.config.extra = append(members, call.config.extra...)
 	}
 	call.body = body
-	// The service counts from making the token, which is later.
-	begun := time.Now()
-	token, err := sendChecked(ctx, call, body.fits)
-	if err != nil {
-		return nil, err
-	}
-	if token.ExpiresAt.IsZero() {
-		token.ExpiresAt = Timestamp{begun.Add(SingleUseTokenLifetime)}
-	}
-	return token, nil
+	return sendChecked(ctx, call, body.fits)
 }
 
 // fits refuses a token of another account: of another of the kinds that are sent, or of a card with
@@ -226,9 +211,6 @@ type SingleUseToken struct {
 	BankAccount      *MaskedBankAccount   `json:"bankAccount,omitempty"`
 	NZBankAccount    *MaskedNZBankAccount `json:"nzBankAccount,omitempty"`
 	Links            []Link               `json:"links,omitempty"`
-	// ExpiresAt is 10 minutes after the call began, by this machine's clock, so never too late. The
-	// service does not send it.
-	ExpiresAt Timestamp `json:"expiresAt,omitzero"`
 
 	envelope
 }
