@@ -240,7 +240,7 @@ func (x *exchange) answered(ctx context.Context, resp *http.Response, a *attempt
 			r.Problem.TraceCode = ""
 		}
 		for i, field := range r.Problem.Fields {
-			if shows(field.FieldName) || x.call.echoes(field.FieldName) {
+			if shows(field.FieldName) || x.call.repeats(field.FieldName) {
 				r.Problem.Fields[i].FieldName = ""
 			}
 		}

@@ -274,17 +274,3 @@ func scrubText(text string) string {
 	text = cut(text, longestText)
 	return Shown(userPart.ReplaceAllString(queryPart.ReplaceAllString(text, ""), "//"), longestText)
 }
-
-// plainWord is what a message may show: words of letters, which no secret is, and punctuation.
-var plainWord = regexp.MustCompile(`^["'(]*[A-Za-z'/-]{1,24}["')]*[.,:;!?]*$`)
-
-// PlainWords returns a message with "?" in place of every word with other characters than letters.
-func PlainWords(message string) string {
-	words := strings.Fields(message)
-	for i, word := range words {
-		if !plainWord.MatchString(word) {
-			words[i] = "?"
-		}
-	}
-	return strings.Join(words, " ")
-}

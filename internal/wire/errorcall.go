@@ -27,7 +27,7 @@ func IsAbout(data []byte, status int, method, path string) bool {
 	if code := statusCode.FindString(said.Status); code != "" && code != strconv.Itoa(status) {
 		return false
 	}
-	if named := strings.TrimSpace(said.Method); verb.MatchString(named) && !SameFold(named, method) {
+	if named := strings.TrimSpace(said.Method); verb.MatchString(named) && !strings.EqualFold(named, method) {
 		return false
 	}
 	address := said.URL
@@ -41,5 +41,5 @@ func IsAbout(data []byte, status int, method, path string) bool {
 		return true
 	}
 	address = strings.TrimRight(address, "/ ")
-	return len(address) >= len(path) && SameFold(address[len(address)-len(path):], path)
+	return len(address) >= len(path) && strings.EqualFold(address[len(address)-len(path):], path)
 }

@@ -7,9 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -140,39 +138,11 @@ func IsObject(data []byte) bool {
 	return len(data) > 0 && data[0] == '{'
 }
 
-// Same reports whether two texts are the same JSON: in any order of members, with any spacing and
-// escapes, and with equal numbers.
+// Same reports whether two texts are the same JSON, in any order of members and with any spacing, escapes
+// and form of numbers.
 func Same(a, b []byte) bool {
-	x, errA := anyOf(a)
-	y, errB := anyOf(b)
-	return errA == nil && errB == nil && same(x, y)
-}
-
-func anyOf(data []byte) (v any, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	return v, decoder.Decode(&v)
-}
-
-func same(a, b any) bool {
-	switch a := a.(type) {
-	case map[string]any:
-		b, is := b.(map[string]any)
-		return is && maps.EqualFunc(a, b, same)
-	case []any:
-		b, is := b.([]any)
-		return is && slices.EqualFunc(a, b, same)
-	case json.Number:
-		b, is := b.(json.Number)
-		return is && (a == b || sameNumber(a, b))
-	}
-	return a == b
-}
-
-func sameNumber(a, b json.Number) bool {
-	x, errA := ParseDecimal([]byte(a))
-	y, errB := ParseDecimal([]byte(b))
-	return errA == nil && errB == nil && x.Equal(y)
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // SetMember returns the object with value added at path, and creates missing objects. A member that is
