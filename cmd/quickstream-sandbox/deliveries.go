@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -32,7 +31,7 @@ func (c *control) subscribe(r *http.Request) (any, error) {
 // clock is not moved with the sandbox's.
 func (in subscription) add(box *sandbox.Sandbox) error {
 	return box.Subscribe(sandbox.Subscription{
-		ID: rand.Text(), URL: in.URL, Secret: in.Secret, Scheme: signature.AssumedHMAC{}, Clock: time.Now, EventTypes: in.EventTypes,
+		URL: in.URL, Secret: in.Secret, Scheme: signature.AssumedHMAC{}, Clock: time.Now, EventTypes: in.EventTypes,
 		BasicUser: in.BasicUser, BasicPassword: in.BasicPassword,
 	})
 }
