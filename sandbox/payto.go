@@ -311,14 +311,10 @@ const (
 func (b *Sandbox) Payer(agreementToken string, action PayerAction) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.agreements.byID[agreementToken]
-	switch {
-	case b.closed:
-		return errClosed
-	case a == nil:
-		return errors.New("sandbox: there is no such agreement")
+	if a := b.agreements.byID[agreementToken]; a != nil {
+		return b.act(a, action)
 	}
-	return b.act(a, action)
+	return errors.New("sandbox: there is no such agreement")
 }
 
 // act does what a payer does. The caller holds mu.
@@ -364,5 +360,3 @@ func (b *Sandbox) answerAmendment(a *agreement, accept bool) error {
 	}
 	return nil
 }
-
-var errClosed = errors.New("sandbox: closed")

@@ -32,9 +32,6 @@ const (
 func (b *Sandbox) Portal(id string, action PortalAction) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		return errClosed
-	}
 	switch action {
 	case CompleteTransaction, CancelTransaction:
 		return b.release(id, action == CompleteTransaction)
@@ -72,9 +69,6 @@ func (b *Sandbox) release(receipt string, complete bool) error {
 func (b *Sandbox) ReturnPayment(receiptNumber, code string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		return errClosed
-	}
 	tx := b.transactions.byID[receiptNumber]
 	if tx == nil || tx.source.bank == nil || tx.result != resultApproved {
 		return b.notSuch(receiptNumber, "an approved bank account payment")
@@ -90,9 +84,6 @@ func (b *Sandbox) ReturnPayment(receiptNumber, code string) error {
 func (b *Sandbox) RetryPayment(receiptNumber string) (newReceiptNumber string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		return "", errClosed
-	}
 	tx := b.transactions.byID[receiptNumber]
 	if tx == nil || !b.retriable(tx) {
 		return "", b.notSuch(receiptNumber, "a soft-declined payment without a successful retry")
@@ -147,8 +138,6 @@ func (b *Sandbox) CreateSchedule(s Schedule) (paymentScheduleID string, err erro
 	s.SupplierBusinessCode = cmp.Or(s.SupplierBusinessCode, DefaultBusiness)
 	account := b.accounts.byID[s.AccountToken]
 	switch {
-	case b.closed:
-		return "", errClosed
 	case b.customers.byID[s.CustomerID] == nil:
 		return "", fmt.Errorf("sandbox: no customer %q", s.CustomerID)
 	case s.AccountToken != "" && (account == nil || account.customer.id != s.CustomerID):

@@ -82,7 +82,13 @@ func New(opts ...Option) *Sandbox {
 	}
 	b.businesses = b.directory()
 	b.ids, b.dice = b.source("ids"), b.source("dice")
-	b.empty()
+	b.timers = make(map[*timer]struct{})
+	b.customers, b.tokens, b.accounts = newStore[customer](), newStore[token](), newStore[account]()
+	b.transactions, b.byReference = newStore[transaction](), make(map[string][]*transaction)
+	b.agreements, b.schedules = newStore[agreement](), newStore[schedule]()
+	b.files, b.batches, b.reports = newStore[paymentFile](), newStore[batch](), make(map[string]*report)
+	b.orderScripts, b.replays, b.pagesAsked = make(map[string][]Outcome), make(replayStore), make(map[string]int)
+	b.faults.counts = make(map[string]int)
 	b.keys = newKeyring(b.ids, b.served.keys)
 	b.webhooks.life, b.webhooks.end = context.WithCancel(context.Background())
 	b.routes = newRoutes(b.operations())
@@ -121,6 +127,8 @@ func (b *Sandbox) Close() {
 	b.serving.Wait()
 }
 
+var errClosed = errors.New("sandbox: closed")
+
 // URL returns the base address of the sandbox for [Sandbox.HTTPClient].
 func (b *Sandbox) URL() string { return "http://" + memnet.Host + basePath }
 
@@ -155,7 +163,7 @@ func (b *Sandbox) Listen(addr string) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
-		return "", errors.Join(errors.New("sandbox: closed"), l.Close())
+		return "", errors.Join(errClosed, l.Close())
 	}
 	b.serveOn(l)
 	return "http://" + l.Addr().String() + basePath, nil
@@ -257,38 +265,6 @@ func (s *settings) directory() []*business {
 		}
 	}
 	return list
-}
-
-// Reset makes the sandbox forget customers, accounts, tokens, transactions, agreements, files,
-// schedules, reports, idempotency keys, requests and deliveries, and ends faults, scripted
-// outcomes and held deliveries. API keys, the clock, the assumptions and the subscriptions stay.
-// Calls that hang do so until their callers give up. No identifier is used again.
-func (b *Sandbox) Reset() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for t := range b.timers {
-		t.stop()
-	}
-	for _, d := range b.webhooks.deliveries {
-		d.ended = true
-	}
-	b.webhooks.deliveries, b.webhooks.faults = nil, nil
-	b.webhooks.holding = false
-	b.empty()
-}
-
-// empty makes the stores new. The caller holds mu.
-func (b *Sandbox) empty() {
-	b.timers = make(map[*timer]struct{})
-	b.customers, b.tokens, b.accounts = newStore[customer](), newStore[token](), newStore[account]()
-	b.transactions, b.byReference = newStore[transaction](), make(map[string][]*transaction)
-	b.agreements, b.schedules = newStore[agreement](), newStore[schedule]()
-	b.files, b.batches, b.reports = newStore[paymentFile](), newStore[batch](), make(map[string]*report)
-	b.script, b.orderScripts = nil, make(map[string][]Outcome)
-	b.replays = make(replayStore)
-	b.requests = recorder{count: b.requests.count}
-	b.faults = faultList{counts: make(map[string]int)}
-	b.listsRead, b.pagesAsked = 0, make(map[string]int)
 }
 
 // store keeps the objects of a resource.
