@@ -123,8 +123,8 @@ func (b *Sandbox) findCustomers(c *call) answer {
 	found := b.customers.where(func(cust *customer) bool {
 		return (number == "" || cust.number == number) && contains(cust.name, name) && contains(cust.optional["emailAddress"], email)
 	})
-	slices.SortFunc(found, func(x, y *customer) int { return strings.Compare(x.id, y.id) })
-	return list(c, found, func(cust *customer) string { return cust.id }, (*call).customerBody)
+	slices.Reverse(found)
+	return list(c, found, (*call).customerBody)
 }
 
 // account is a payer's account that is kept for later payments.
@@ -241,5 +241,5 @@ func (b *Sandbox) receiptSource(f *fields) *source {
 func (b *Sandbox) accountsOfCustomer(c *call, cust *customer) answer {
 	found := b.accountsOf(cust.id)
 	slices.Reverse(found)
-	return list(c, found, func(a *account) string { return a.token }, b.accountBody)
+	return list(c, found, b.accountBody)
 }

@@ -99,7 +99,7 @@ func (b *Sandbox) listAgreements(c *call, cust *customer) answer {
 			found = append(found, a)
 		}
 	}
-	return list(c, found, func(a *agreement) string { return a.token }, b.agreementBody)
+	return list(c, found, b.agreementBody)
 }
 
 // AgreementEntry is an agreement in its real state, whatever answers were given.

@@ -66,7 +66,7 @@ func (c *call) businessBody(shop *business) object {
 }
 
 func (b *Sandbox) listBusinesses(c *call) answer {
-	return list(c, b.businesses, func(shop *business) string { return shop.code }, (*call).businessBody)
+	return list(c, b.businesses, (*call).businessBody)
 }
 
 func (b *Sandbox) namedBusiness(c *call) *business {

@@ -146,11 +146,11 @@ const filesListedFor = 365 * 24 * time.Hour
 func (b *Sandbox) listFiles(c *call) answer {
 	found := b.files.where(func(f *paymentFile) bool { return c.now.Sub(f.uploaded) <= filesListedFor })
 	slices.Reverse(found)
-	return list(c, found, func(f *paymentFile) string { return f.id }, (*call).fileBody)
+	return list(c, found, (*call).fileBody)
 }
 
 func (b *Sandbox) batchesOfFile(c *call, f *paymentFile) answer {
-	return list(c, f.batches, func(t *batch) string { return t.id }, (*call).batchBody)
+	return list(c, f.batches, (*call).batchBody)
 }
 
 // fileReport answers with a report of the payments of a file that is complete; nil is none.

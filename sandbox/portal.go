@@ -213,5 +213,5 @@ func (b *Sandbox) schedulesOfCustomer(c *call, cust *customer) answer {
 		active := map[bool]int{true: 1}
 		return cmp.Or(active[y.status == scheduleActive]-active[x.status == scheduleActive], cmp.Compare(x.code, y.code))
 	})
-	return list(c, found, func(sc *schedule) string { return sc.id }, (*call).scheduleBody)
+	return list(c, found, (*call).scheduleBody)
 }

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
 	"maps"
 	"net/http"
 	"net/url"
@@ -187,28 +186,45 @@ func (b *Sandbox) getRoot(c *call) answer {
 	})
 }
 
-// list answers with one page of items, given newest first. A cursor names the first item of
-// its page, so that new items do not shift old pages. With Paging=shifting or
-// unstable the cursor is a position.
-func list[T any](c *call, items []T, id func(T) string, body func(*call, T) object) answer {
-	items = unstable(c, items)
-	from := 0
-	if cursor := c.query.Get(pageParameter); cursor != "" {
-		var ok bool
-		from, ok = c.openCursor(cursor, len(items), func(first string) int {
-			return slices.IndexFunc(items, func(item T) bool { return id(item) == first })
-		})
-		if !ok {
+// list answers with one page of items, given newest first. A page is named by the number of items
+// from its first to the oldest, so that new items do not shift old pages.
+func list[T any](c *call, items []T, body func(*call, T) object) answer {
+	paging, size, from, added := c.box.assume.Paging, max(c.box.assume.PageSize, 1), 0, 0
+	if page := c.query.Get(pageParameter); page != "" {
+		left, err := strconv.Atoi(page)
+		if err != nil || left < 0 {
 			c.refuse(pageParameter, "", "is not a page of this list")
 			return c.invalid()
 		}
+		if paging == "shifting" {
+			added = 1 // at the front, after the first page
+		}
+		from = max(len(items)-left-added, 0)
+	} else if paging == "unstable" && size < len(items) {
+		if c.box.listsRead++; c.box.listsRead%2 == 1 {
+			items = slices.Clone(items)
+			items[size-1], items[size] = items[size], items[size-1]
+		}
 	}
-	size := max(c.box.assume.PageSize, 1)
-	if from > 0 && from <= size && c.pageIsGone() { // the second page
-		return c.notFound("page")
+	if address := c.url.RequestURI(); paging == "gone" && from > 0 && from <= size { // the second page
+		if c.box.pagesAsked[address]++; c.box.pagesAsked[address]%2 == 1 {
+			return c.notFound("page")
+		}
 	}
 	to := min(from+size, len(items))
-	return listOf(c, items[from:to], body, pageLinks(c, items, id, from, to, size)...)
+	var links []object
+	link := func(rel string, first int) {
+		q := cloneQuery(c.query)
+		q.Set(pageParameter, strconv.Itoa(len(items)-first-added))
+		links = append(links, get(rel, c.origin+c.url.EscapedPath()+"?"+q.Encode()))
+	}
+	if to < len(items) {
+		link("next", to)
+	}
+	if from > 0 {
+		link("prev", max(from-size, 0))
+	}
+	return listOf(c, items[from:to], body, links...)
 }
 
 // listOf answers with a list.
@@ -220,79 +236,11 @@ func listOf[T any](c *call, items []T, body func(*call, T) object, links ...obje
 	return reply(http.StatusOK, object{"links": c.links(links...), "data": data})
 }
 
-func pageLinks[T any](c *call, items []T, id func(T) string, from, to, size int) (links []object) {
-	added := 0 // items added at the front after the first page
-	if c.box.assume.Paging == "shifting" && c.query.Get(pageParameter) != "" {
-		added = 1
-	}
-	if to < len(items) {
-		links = append(links, get("next", c.pageLink(id(items[to]), to+added)))
-	}
-	if first := max(from-size, 0); from > 0 && first < len(items) {
-		links = append(links, get("prev", c.pageLink(id(items[first]), first+added)))
-	}
-	return links
-}
-
-// unstable changes, every other time that a list is read, the places of the last item of its first
-// page and the first of its second.
-func unstable[T any](c *call, items []T) []T {
-	if c.box.assume.Paging != "unstable" {
-		return items
-	}
-	end := max(c.box.assume.PageSize, 1)
-	if c.query.Get(pageParameter) != "" {
-		return items
-	}
-	if c.box.listsRead++; c.box.listsRead%2 == 1 && end < len(items) {
-		items = slices.Clone(items)
-		items[end-1], items[end] = items[end], items[end-1]
-	}
-	return items
-}
-
-// pageIsGone is true every other time that a page is read, with Paging=gone.
-func (c *call) pageIsGone() bool {
-	if c.box.assume.Paging != "gone" {
-		return false
-	}
-	c.box.pagesAsked[c.url.RequestURI()]++
-	return c.box.pagesAsked[c.url.RequestURI()]%2 == 1
-}
-
 // pageParameter is the sandbox's own. The service's name is not public.
 const pageParameter = "page"
 
 // paged returns the parameters of a list with pages.
 func paged(filters ...parameter) []parameter { return append(filters, parameter{name: pageParameter}) }
-
-// pageLink returns the address of the page that begins with an item, at a position.
-func (c *call) pageLink(first string, place int) string {
-	q := cloneQuery(c.query)
-	q.Set(pageParameter, base64.RawURLEncoding.EncodeToString([]byte(c.op.id+"\x00"+strconv.Itoa(place)+"\x00"+first)))
-	return c.origin + c.url.EscapedPath() + "?" + q.Encode()
-}
-
-// openCursor returns the position at which a page begins. find returns the position of an
-// item by its identifier.
-func (c *call) openCursor(cursor string, length int, find func(first string) int) (from int, ok bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(cursor)
-	parts := strings.Split(string(raw), "\x00")
-	if err != nil || len(parts) != 3 || parts[0] != c.op.id {
-		return 0, false
-	}
-	place, err := strconv.Atoi(parts[1])
-	switch {
-	case err != nil || place < 0:
-		return 0, false
-	case c.box.assume.Paging == "shifting":
-		return min(max(place-1, 0), length), true // an item was added at the front
-	case c.box.assume.Paging == "unstable":
-		return min(place, length), true
-	}
-	from = find(parts[2])
-	return max(from, 0), from >= 0
-}
 
 const keyInFlightStatus = http.StatusConflict
 

@@ -22,7 +22,7 @@ import (
 const (
 	basePath = "/rest/v1"
 
-	maxRequestBody = 64 << 20
+	maxRequestBody = 16 << 20
 )
 
 // Sandbox is one simulated facility of the service. All methods are safe for concurrent use.

@@ -34,10 +34,8 @@ func (b *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	body, err := b.readBody(w, r)
-	if err != nil {
-		// The caller stopped in the middle of the request, so that the service never saw
-		// it.
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBody))
+	if err != nil { // the caller stopped in the middle: the service never saw it
 		panic(http.ErrAbortHandler)
 	}
 	x := b.admit(w, r, body)
@@ -49,23 +47,6 @@ func (b *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.send(x.commit())
-}
-
-// readBody reads the whole body. Of a request without a key of this sandbox, which is refused
-// in any case, it keeps only as much as is recorded.
-func (b *Sandbox) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	b.mu.Lock()
-	kind, _ := b.keyOf(r.Header)
-	b.mu.Unlock()
-	whole := http.MaxBytesReader(w, r.Body, maxRequestBody)
-	if kind == KeySecret || kind == KeyPublishable {
-		return io.ReadAll(whole)
-	}
-	body, err := io.ReadAll(io.LimitReader(whole, maxMaskedBody))
-	if err == nil {
-		_, err = io.Copy(io.Discard, whole)
-	}
-	return body, err
 }
 
 // enter counts a request that is to be served, unless the sandbox is closed.

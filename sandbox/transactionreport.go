@@ -142,7 +142,7 @@ func (b *Sandbox) reportLayout(version string) []reportColumn {
 		first = append(first, reportColumn{"Added Later", func(*transaction) string { return `a "new" column` }})
 	}
 	return append(first, []reportColumn{
-		{"Receipt Number", receiptOf},
+		{"Receipt Number", func(tx *transaction) string { return tx.receipt }},
 		{"Transaction Type", func(tx *transaction) string { return tx.kind }},
 		{"Original Receipt Number", func(tx *transaction) string { return tx.originalReceipt }},
 		{"Status", b.status},

@@ -85,9 +85,6 @@ func (b *Sandbox) visibleOf(all []*transaction, now time.Time, want func(*transa
 	return found
 }
 
-// receiptOf names a transaction on the pages of a list.
-func receiptOf(tx *transaction) string { return tx.receipt }
-
 func (b *Sandbox) visibleTransaction(c *call) *transaction {
 	if tx := b.transactions.byID[c.params["receiptNumber"]]; tx != nil && b.visible(tx.created, c.now) {
 		return tx
@@ -279,7 +276,7 @@ func (tx *transaction) soldBy(q url.Values) bool {
 }
 
 func (b *Sandbox) pagesOf(c *call, found []*transaction) answer {
-	return list(c, found, receiptOf, b.transactionBody)
+	return list(c, found, b.transactionBody)
 }
 
 func (b *Sandbox) pagesOrNotFound(c *call, what string, found []*transaction) answer {
