@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -35,10 +35,8 @@ const (
 type paymentFile struct {
 	id, name, format string
 	status           string
-	uploaded         time.Time
 	content          []byte // until it is processed
 	batches          []*batch
-	faults           []string
 }
 
 // fileBody has only the two members that are public.
@@ -65,7 +63,7 @@ func (b *Sandbox) uploadFile(c *call) answer {
 		return c.invalid()
 	}
 	f.id = newID(b.ids, b.files.byID, 8)
-	f.status, f.uploaded = fileQueued, c.now
+	f.status = fileQueued
 	b.files.add(f.id, f)
 	b.after(fileQueuedFor, func() {
 		f.status = fileProcessing
@@ -76,45 +74,41 @@ func (b *Sandbox) uploadFile(c *call) answer {
 
 // readUpload reads the two parts of the form.
 func (c *call) readUpload(boundary string) (*paymentFile, error) {
-	form, err := multipart.NewReader(bytes.NewReader(c.body), boundary).ReadForm(maxRequestBody)
-	if err != nil {
-		return nil, err
-	}
-	f := &paymentFile{format: strings.Join(form.Value["format"], " and ")} // two are none of those below
-	for name := range form.Value {
-		if name != "format" {
-			c.refuse(name, "", "is not a part of this form")
+	f, form := &paymentFile{}, multipart.NewReader(bytes.NewReader(c.body), boundary)
+	for {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
 		}
-	}
-	for name, files := range form.File {
-		if name != "file" || len(files) > 1 {
-			c.refuse(name, "", "is not the one file of this form")
-			continue
-		}
-		content, err := files[0].Open()
 		if err != nil {
 			return nil, err
 		}
-		f.name = files[0].Filename
-		if f.content, err = io.ReadAll(content); err != nil {
+		content, err := io.ReadAll(part)
+		if err != nil {
 			return nil, err
+		}
+		switch name := part.FormName(); name {
+		case "file":
+			f.name, f.content = part.FileName(), content
+		case "format":
+			f.format += string(content) // two are none of those below
+		default:
+			c.refuse(name, "", "is not a part of this form")
 		}
 	}
 	if f.name == "" {
 		c.refuse("file", "", "must be a file with a name")
 	}
-	if message := oneOf("CSV2", "CSV", "CSV_TOKENS", "FLAT_FILE", "FLAT_FILE_TOKENS", "MTS", "MTS_TOKENS")(f.format); message != "" {
-		c.refuse("format", f.format, message)
-	}
+	c.judge("format", f.format, []check{oneOf("CSV2", "CSV", "CSV_TOKENS", "FLAT_FILE", "FLAT_FILE_TOKENS", "MTS", "MTS_TOKENS")})
 	return f, nil
 }
 
 // process makes the payments of a file, or none if the file is faulty. The caller holds mu.
 func (b *Sandbox) process(f *paymentFile) {
-	payments, faults := b.readLines(f)
+	payments, ok := b.readLines(f)
 	f.content = nil
-	if len(faults) > 0 {
-		f.status, f.faults = fileFaulty, faults
+	if !ok {
+		f.status = fileFaulty
 		return
 	}
 	f.status = fileComplete
@@ -129,22 +123,9 @@ func (b *Sandbox) process(f *paymentFile) {
 	}
 }
 
-// FileFaults returns what is wrong with a payment file in status ERROR, by line. The service
-// shows it in its portal.
-func (b *Sandbox) FileFaults(paymentFileID string) []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if f := b.files.byID[paymentFileID]; f != nil {
-		return slices.Clone(f.faults)
-	}
-	return nil
-}
-
-const filesListedFor = 365 * 24 * time.Hour
-
-// listFiles lists the files of the last 365 days, newest first.
+// listFiles lists the files, newest first.
 func (b *Sandbox) listFiles(c *call) answer {
-	found := b.files.where(func(f *paymentFile) bool { return c.now.Sub(f.uploaded) <= filesListedFor })
+	found := slices.Clone(b.files.ordered)
 	slices.Reverse(found)
 	return list(c, found, (*call).fileBody)
 }
@@ -276,42 +257,36 @@ var lineMembers = map[string][]string{
 //nolint:gochecknoglobals // an immutable table
 var commonMembers = []string{"supplierBusinessCode", "currency", "principalAmount", "customerReferenceNumber", "paymentReferenceNumber"}
 
-// readLines reads the payments of a file. The faults do not contain values.
-func (b *Sandbox) readLines(f *paymentFile) (payments []*transaction, faults []string) {
+// readLines reads the payments of a file; ok is false if the file is faulty.
+func (b *Sandbox) readLines(f *paymentFile) (payments []*transaction, ok bool) {
 	reader := csv.NewReader(bytes.NewReader(f.content))
 	reader.FieldsPerRecord = -1
 	records, err := reader.ReadAll()
-	if err != nil || len(records) < 2 {
-		return nil, []string{"the file is not made of lines of fields with a header and a trailer"}
-	}
-	fault := func(line int, what string) { faults = append(faults, fmt.Sprintf("line %d: %s", line, what)) }
 	last := len(records) - 1
-	if h := records[0]; len(h) != 4 || h[0] != "H" || h[1] != communityCode || dateForm(h[2]) != "" || h[3] != "2" {
-		fault(1, "is not the header H,"+communityCode+",<date>,2")
+	if err != nil || last < 1 {
+		return nil, false
 	}
 	var total cents
-	for i, record := range records[1:last] {
-		tx, message := b.readLine(record)
-		if message != "" {
-			fault(i+2, message)
-			continue
+	for _, record := range records[1:last] {
+		tx := b.readLine(record)
+		if tx == nil {
+			return nil, false
 		}
 		total += tx.principal
 		payments = append(payments, tx)
 	}
-	if want := []string{"T", strconv.Itoa(last - 1), total.String()}; len(faults) == 0 && !slices.Equal(records[last], want) {
-		fault(last+1, "is not the trailer with the number of payments and their total")
-	}
-	return payments, faults
+	h := records[0]
+	ok = len(h) == 4 && h[0] == "H" && h[1] == communityCode && dateForm(h[2]) == "" && h[3] == "2"
+	return payments, ok && slices.Equal(records[last], []string{"T", strconv.Itoa(last - 1), total.String()})
 }
 
-// readLine reads one payment by the rules of a request with the same members.
-func (b *Sandbox) readLine(record []string) (tx *transaction, message string) {
+// readLine reads one payment by the rules of a request with the same members; nil if it breaks one.
+func (b *Sandbox) readLine(record []string) *transaction {
 	kind := record[0]
 	own, known := lineMembers[kind]
 	names := slices.Concat(commonMembers, own)
 	if !known || len(record) != len(names)+1 {
-		return nil, "is not a payment with the members of its kind"
+		return nil
 	}
 	members := make(map[string]string, len(names))
 	for i, name := range names {
@@ -320,7 +295,7 @@ func (b *Sandbox) readLine(record []string) (tx *transaction, message string) {
 	c := b.background()
 	doc, _ := json.Marshal(members) // texts
 	f, _ := c.open("", doc)
-	tx = b.newTransaction(f, typePayment)
+	tx := b.newTransaction(f, typePayment)
 	tx.shop, tx.via = b.business(f.need("supplierBusinessCode", b.knownBusiness)), fileSource
 	tx.principal, _ = parseCents(f.need("principalAmount", moneyText))
 	src := &source{}
@@ -333,9 +308,9 @@ func (b *Sandbox) readLine(record []string) (tx *transaction, message string) {
 		src = b.accountSource(f)
 	}
 	if !c.valid() {
-		return nil, c.findings[0].name + " " + c.findings[0].messages[0]
+		return nil
 	}
 	tx.source, tx.account = src.instrument, src.account
 	tx.addSurcharge()
-	return tx, ""
+	return tx
 }
