@@ -194,7 +194,7 @@ func (b *Sandbox) createAccount(c *call, cust *customer) answer {
 	if cust.id == "" {
 		allowed = allowed[:1]
 	}
-	src := b.accountDetails(f, allowed...)
+	src := b.readSource(f, "", allowed...)
 	b.checkThreeDS(f, src, nil)
 	if !c.valid() {
 		return c.invalid()
@@ -204,22 +204,6 @@ func (b *Sandbox) createAccount(c *call, cust *customer) answer {
 		src.token.used = true
 	}
 	return reply(http.StatusCreated, b.accountBody(c, a))
-}
-
-const sourceReceipt = "receiptNumber"
-
-// accountDetails reads the one account that is to be kept; nil if there is none.
-func (b *Sandbox) accountDetails(f *fields, allowed ...string) *source {
-	switch name := f.onlyOne(allowed...); name {
-	case "":
-		return nil
-	case sourceToken:
-		return b.tokenSource(f)
-	case sourceReceipt:
-		return b.receiptSource(f)
-	default:
-		return b.detailsSource(f, name, false)
-	}
 }
 
 // receiptSource finds the account of a transaction, approved or not.

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -98,8 +97,8 @@ func (b *Sandbox) readCard(f *fields, cvnRequired bool) *card {
 	before := len(f.c.findings)
 	out := &card{
 		holder: f.text("cardholderName"),
-		number: f.need("cardNumber", digitsOnly, publicTestCard),
-		month:  f.need("expiryDateMonth", monthNumber),
+		number: f.need("cardNumber", form("[0-9]+"), publicTestCard),
+		month:  f.need("expiryDateMonth", form(monthOfYear)),
 		year:   f.need("expiryDateYear", digits(4, 4)),
 	}
 	readCVN := f.text
@@ -163,7 +162,7 @@ type readText func(name string, checks ...check) string
 func readBankAccount(read readText) *bankAccount {
 	return &bankAccount{
 		name:   read("accountName"),
-		bsb:    strings.Replace(read("bsb", bsbForm), "-", "", 1),
+		bsb:    strings.Replace(read("bsb", form(bsbForm)), "-", "", 1),
 		number: read("accountNumber"),
 	}
 }
@@ -188,11 +187,6 @@ func maskedAccount(bsb, number string) string { return maskedBSB(bsb) + " " + ma
 func (a *nzBankAccount) masked() string {
 	return strings.Repeat("x", max(len(a.number)-3, 0)) + lastThree(a.number)
 }
-
-var bsbPattern = regexp.MustCompile(`^[0-9]{3}-?[0-9]{3}$`)
-
-// bsbForm accepts a BSB with its hyphen or without.
-func bsbForm(s string) string { return matching(bsbPattern, "must be a BSB of six digits")(s) }
 
 // TestCard is one of the vendor's public test cards.
 type TestCard struct {
@@ -232,6 +226,7 @@ const (
 	sourceToken    = "singleUseTokenId"
 	sourceCustomer = "customerId"
 	sourceAccount  = "accountToken"
+	sourceReceipt  = "receiptNumber" // of a transaction, to keep its account
 	sourceCard     = "creditCard"
 	sourceBank     = "bankAccount"
 	sourceNZBank   = "nzBankAccount"
@@ -246,7 +241,7 @@ var allSources = []string{sourceToken, sourceCustomer, sourceAccount, sourceCard
 func (b *Sandbox) readSource(f *fields, eci string, allowed ...string) *source {
 	for _, name := range allSources {
 		if !slices.Contains(allowed, name) {
-			f.forbid("is not a source for this transactionType", name)
+			f.forbid("is no source for this request", name)
 		}
 	}
 	switch name := f.onlyOne(allowed...); name {
@@ -258,6 +253,8 @@ func (b *Sandbox) readSource(f *fields, eci string, allowed ...string) *source {
 		return b.customerSource(f)
 	case sourceAccount:
 		return b.accountSource(f)
+	case sourceReceipt:
+		return b.receiptSource(f)
 	case sourcePayTo:
 		return b.payToSource(f)
 	default:

@@ -97,7 +97,7 @@ func TestErrorBody(t *testing.T) {
 
 func TestBodiesThatCannotBeRead(t *testing.T) {
 	bubble(t, func(c *caller) {
-		for _, body := range []string{``, `[]`, `"x"`, `{"customerNumber":`, `{"customerNumber":"1"} {}`, `{"customerNumber":"1","customerNumber":"2"}`, `{"a":}`} {
+		for _, body := range []string{``, `[]`, `"x"`, `{"customerNumber":`, `{"customerNumber":"1"} {}`, `{"a":}`} {
 			c.must(400, c.post("/customers", body))
 		}
 		c.must(415, c.post("/customers", object{}, "Content-Type", "text/plain"))

@@ -16,10 +16,9 @@ import (
 )
 
 const (
-	noCSRFHeaderStatus = http.StatusForbidden
-	fileQueuedFor      = time.Minute
-	fileProcessedFor   = 2 * time.Minute
-	fileClearedAfter   = 72 * time.Hour // of files with bank accounts
+	fileQueuedFor    = time.Minute
+	fileProcessedFor = 2 * time.Minute
+	fileClearedAfter = 72 * time.Hour // of files with bank accounts
 )
 
 // The states of a payment file.
@@ -46,7 +45,7 @@ func (c *call) fileBody(f *paymentFile) object {
 
 func (b *Sandbox) uploadFile(c *call) answer {
 	if c.header.Get("Prevent-CSRF") != "true" {
-		return c.problem(noCSRFHeaderStatus, "The header Prevent-CSRF: true is required.")
+		return c.problem(http.StatusForbidden, "The header Prevent-CSRF: true is required.")
 	}
 	kind, params, err := mime.ParseMediaType(c.header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
@@ -54,7 +53,7 @@ func (b *Sandbox) uploadFile(c *call) answer {
 	}
 	f, err := c.readUpload(params["boundary"])
 	if err != nil {
-		return c.problem(malformedBodyStatus, "The body is not a well-formed form.")
+		return c.problem(http.StatusBadRequest, "The body is not a well-formed form.")
 	}
 	if f.name != "" && b.files.first(func(known *paymentFile) bool { return known.name == f.name }) != nil {
 		c.refuse("file", f.name, "a file with this name has been uploaded before")

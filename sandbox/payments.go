@@ -64,7 +64,7 @@ func (b *Sandbox) pay(c *call, f *fields, kind string) answer {
 	tx := b.newTransaction(f, kind)
 	tx.shop = b.business(f.need("supplierBusinessCode", b.knownBusiness))
 	if kind != typeVerification {
-		tx.principal = f.needAmount("principalAmount")
+		tx.principal = f.principal(0)
 	}
 	ecis, sources := []string{eciInternet, "PHONE", "MAIL", "RECURRING", "INSTALMENT"}, []string{sourceToken, sourceCustomer, sourceAccount, sourceCard}
 	if kind == typePayment {
@@ -145,7 +145,7 @@ func storedCredential(f *fields, required bool) (mode string) {
 // mpgsData accepts an object whose members are not public.
 func (f *fields) mpgsData() {
 	if inner := f.object("mpgsData"); inner != nil {
-		inner.ignore(inner.order...)
+		inner.ignore(inner.names()...)
 	}
 }
 
@@ -213,13 +213,9 @@ func (b *Sandbox) changePreauth(c *call, f *fields) answer {
 	change := f.need("authorisationType", oneOf(topUp, extension, reauthorisation))
 	tx, original := b.originalPreauth(f, typePreauth)
 	tx.authorisationType = change
-	if change == extension {
-		amount, given := f.amount("principalAmount")
-		if !given || amount != 0 {
-			f.refuse("principalAmount", amount.String(), "must be 0.00 for an extension")
-		}
-	} else {
-		tx.principal = f.needAmount("principalAmount")
+	tx.principal = f.principal(0)
+	if change == extension && tx.principal != 0 {
+		f.refuse("principalAmount", tx.principal.String(), "must be 0.00 for an extension")
 	}
 	if original != nil {
 		if message := b.changeRefused(change, original, c.now); message != "" {
@@ -256,7 +252,7 @@ func (b *Sandbox) changeRefused(change string, original *transaction, now time.T
 
 func (b *Sandbox) capture(c *call, f *fields) answer {
 	tx, preauth := b.followUp(f, typeCapture, typePreauth)
-	tx.principal = f.needPositive("principalAmount")
+	tx.principal = f.principal(1)
 	storedCredential(f, true)
 	original := preauth
 	if preauth != nil {
@@ -301,7 +297,7 @@ func (b *Sandbox) captured(f *fields, tx, preauth *transaction) (original *trans
 func (b *Sandbox) cancelPreauth(c *call, f *fields) answer {
 	tx, original := b.originalPreauth(f, typeCancellation)
 	tx.cancellationType = f.need("cancellationType", oneOf(cancelFull, cancelPartial))
-	tx.principal = f.needAmount("principalAmount")
+	tx.principal = f.principal(0)
 	if original != nil {
 		h := b.holdOf(original)
 		full := tx.cancellationType == cancelFull
@@ -418,7 +414,7 @@ func (b *Sandbox) reversible(tx *transaction, now time.Time) (voidable, refundab
 
 func (b *Sandbox) refund(c *call, f *fields) answer {
 	tx, original := b.followUp(f, typeRefund, typePayment, typeCapture)
-	tx.principal = f.needPositive("principalAmount")
+	tx.principal = f.principal(1)
 	if original != nil {
 		b.checkRefund(f, tx, original)
 	}
@@ -453,7 +449,7 @@ func (f *fields) refreshExpiry(tx *transaction) {
 		return
 	}
 	before := len(f.c.findings)
-	month := inner.need("expiryDateMonth", monthNumber)
+	month := inner.need("expiryDateMonth", form(monthOfYear))
 	year := inner.need("expiryDateYear", digits(4, 4))
 	switch {
 	case len(f.c.findings) > before:
@@ -472,7 +468,7 @@ func (f *fields) refreshExpiry(tx *transaction) {
 // voidTransaction voids a transaction before it is settled.
 func (b *Sandbox) voidTransaction(c *call, tx *transaction) answer {
 	if len(c.body) > 0 {
-		return c.problem(malformedBodyStatus, "A void has no body.")
+		return c.problem(http.StatusBadRequest, "A void has no body.")
 	}
 	if voidable, _ := b.reversible(tx, c.now); !voidable {
 		return c.problem(http.StatusUnprocessableEntity, "The transaction is not voidable.")

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -268,27 +267,10 @@ var fates = map[string]fate{
 }
 
 func fateOf(bsb, payIDType, payID string) fate {
-	if payIDType == payIDEmail && strings.EqualFold(payID, ConfirmingPayID) {
+	if payIDType == "EMAL" && strings.EqualFold(payID, ConfirmingPayID) {
 		return fate{atOnce: true, silent: true}
 	}
 	return fates[bsb]
-}
-
-const payIDEmail = "EMAL"
-
-// payIDForms are the forms of PayIDs by type.
-//
-//nolint:gochecknoglobals // an immutable table
-var payIDForms = map[string]*regexp.Regexp{
-	payIDEmail: regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[^@\s]+$`), "TELI": regexp.MustCompile(`^(\+[0-9]{1,3}-?|0)[0-9]{6,15}$`),
-	"AUBN": regexp.MustCompile(`^([0-9]{9}|[0-9]{11})$`), "ORGN": regexp.MustCompile(`(?s)^.{0,256}$`),
-}
-
-// payIDExists reports whether a PayID has the form of its type and is not known to be
-// unregistered.
-func payIDExists(kind, id string) bool {
-	form, known := payIDForms[kind]
-	return !known || form.MatchString(id) && !strings.EqualFold(id, invalidPayID) && !strings.HasPrefix(id, "test_error")
 }
 
 // PayerAction is what a payer does to a PayTo agreement in their banking app.

@@ -242,8 +242,6 @@ const pageParameter = "page"
 // paged returns the parameters of a list with pages.
 func paged(filters ...parameter) []parameter { return append(filters, parameter{name: pageParameter}) }
 
-const keyInFlightStatus = http.StatusConflict
-
 // replayStore keeps the answers to POSTs by their Idempotency-Key.
 type replayStore map[replayID]*replayEntry
 
@@ -278,7 +276,7 @@ func (s replayStore) claim(c *call) (a answer, settled, replayed bool) {
 		s[id] = &replayEntry{body: sha256.Sum256(c.body)}
 		return answer{}, false, false
 	case !first.done:
-		return c.problem(keyInFlightStatus, "A request with this Idempotency-Key is being processed."), true, false
+		return c.problem(http.StatusConflict, "A request with this Idempotency-Key is being processed."), true, false
 	case first.body != sha256.Sum256(c.body) && c.box.assume.KeyMismatch != "replay":
 		status := http.StatusUnprocessableEntity
 		if c.box.assume.KeyMismatch == "409" {

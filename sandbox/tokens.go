@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -151,8 +149,6 @@ func (b *Sandbox) newHandle() string {
 	return randomText(b.ids, 36)
 }
 
-var languageTag = regexp.MustCompile(`^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$`)
-
 // threeDS2 reads the request for authentication. If it is asked for, the whole profile is
 // required.
 func (f *fields) threeDS2() object {
@@ -174,23 +170,16 @@ func (f *fields) threeDS2() object {
 	}
 	profile := object{
 		"browserJavaEnabled":  java,
-		"browserLanguage":     read("browserLanguage", atMost(8), matching(languageTag, "must be a language tag")),
+		"browserLanguage":     read("browserLanguage", atMost(8), form(`[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*`)),
 		"browserScreenHeight": read("browserScreenHeight", digits(1, 6)),
 		"browserScreenWidth":  read("browserScreenWidth", digits(1, 6)),
 		"browserColorDepth":   read("browserColorDepth", oneOf("1", "4", "8", "15", "16", "24", "32", "48")),
-		"browserTZ":           read("browserTZ", atMost(5), minutes),
+		"browserTZ":           read("browserTZ", atMost(5), form(`[+-]?[0-9]+`)),
 	}
 	if !wanted {
 		return nil
 	}
 	return profile
-}
-
-func minutes(s string) string {
-	if _, err := strconv.Atoi(s); err != nil {
-		return "must be a number of minutes"
-	}
-	return ""
 }
 
 func (b *Sandbox) tokenBody(c *call, tok *token) object {
@@ -420,11 +409,11 @@ func (b *Sandbox) readThreeDS(f *fields) threeDSRequest {
 	requiredFor("02", "03")("recurringFrequency", digits(1, 4))
 	requiredFor("03")("purchaseInstalData", digits(1, 3))
 	addressed := false
-	for _, form := range slices.Sorted(maps.Keys(threeDSOptional)) {
-		pattern := regexp.MustCompile(`(?s)^(?:` + form + `)$`)
-		for _, name := range threeDSOptional[form] {
+	for _, pattern := range slices.Sorted(maps.Keys(threeDSOptional)) {
+		check := form(pattern)
+		for _, name := range threeDSOptional[pattern] {
 			addressed = addressed || strings.HasPrefix(name, "billAddr") && f.has(name)
-			f.text(name, matching(pattern, "must have the form "+form))
+			f.text(name, check)
 		}
 	}
 	if r.category == forPayment && !addressed {

@@ -207,7 +207,7 @@ const sourceREST = "RESTAPI"
 // transactionLists are the lists of transactions. A customer's is on the vendor's pages; its path is
 // unconfirmed.
 func (b *Sandbox) transactionLists() []operation {
-	bank := []parameter{need("bsb", bsbForm), need("accountNumber", digits(6, 9))}
+	bank := []parameter{need("bsb", form(bsbForm)), need("accountNumber", digits(6, 9))}
 	nz := []parameter{need("bankCode", digits(2, 2)), need("branchCode", digits(4, 4)), need("accountNumber", digits(7, 8))}
 	shop := may("supplierBusinessCode", b.knownBusiness)
 	return []operation{
