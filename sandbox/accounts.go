@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"slices"
@@ -174,16 +175,8 @@ func (b *Sandbox) accountBody(c *call, a *account) object {
 	if a.source.nz != nil {
 		currency = "NZD"
 	}
-	a.source.describe(body, b.shopOf(a.customer), currency)
+	a.source.describe(body, b.business(cmp.Or(a.customer.optional["supplierBusinessCode"], DefaultBusiness)), currency)
 	return body
-}
-
-// shopOf returns a customer's business.
-func (b *Sandbox) shopOf(cust *customer) *business {
-	if code := cust.optional["supplierBusinessCode"]; code != "" {
-		return b.business(code)
-	}
-	return b.businesses[0]
 }
 
 // createAccount keeps an account of a customer, or of nobody: as a public client does it, from a token.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -187,7 +186,8 @@ func (b *Sandbox) attempt(d *delivery, fault DeliveryFault) {
 	d.Attempts = append(d.Attempts, result)
 	d.once.Do(func() { close(d.tried) })
 	d.done = d.done || result.Status == http.StatusOK
-	b.logAttempt(d, result)
+	b.served.logger.Info("delivery", "event", d.EventType, "id", d.ID, "attempt", len(d.Attempts), "status", result.Status,
+		"failed", result.Error, "signature", result.SignatureError)
 	if d.done || d.planned || d.retries >= len(b.assume.RedeliverAfter) || b.closed {
 		return
 	}
@@ -254,11 +254,7 @@ func (b *Sandbox) postTo(to *subscription, header string, body []byte) (status i
 	if to.BasicUser != "" || to.BasicPassword != "" {
 		r.SetBasicAuth(to.BasicUser, to.BasicPassword)
 	}
-	client := &http.Client{
-		Transport:     to.transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	resp, err := client.Do(r)
+	resp, err := to.transport.RoundTrip(r) // which follows no redirects
 	if err == nil {
 		defer resp.Body.Close()
 		if _, err = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)); err == nil {
@@ -267,9 +263,6 @@ func (b *Sandbox) postTo(to *subscription, header string, body []byte) (status i
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		return 0, cause
-	}
-	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
-		err = wrapped.Err // without the address, which may be secret
 	}
 	return 0, err
 }

@@ -2,12 +2,11 @@ package sandbox
 
 import (
 	"context"
-	crand "crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -71,7 +70,11 @@ type Sandbox struct {
 // New starts a sandbox. Call [Sandbox.Close] to stop it.
 func New(opts ...Option) *Sandbox {
 	b := &Sandbox{
-		settings: settings{assume: DefaultAssumptions()},
+		settings: settings{
+			assume: DefaultAssumptions(), served: served{logger: slog.New(slog.DiscardHandler)},
+			seed:       rand.Uint64(), //nolint:gosec // it guards nothing
+			businesses: []*business{{code: DefaultBusiness, name: "Sandbox Trading Company"}},
+		},
 		listener: memnet.NewListener(), closing: make(chan struct{}),
 	}
 	for _, opt := range opts {
@@ -80,8 +83,8 @@ func New(opts ...Option) *Sandbox {
 	if b.clock == nil {
 		b.clock = NewRunningClock(time.Now())
 	}
-	b.businesses = b.directory()
-	b.ids, b.dice = b.source("ids"), b.source("dice")
+	// Two sources, so that draws for faults do not change the identifiers of a seeded run.
+	b.ids, b.dice = rand.New(rand.NewPCG(b.seed, 1)), rand.New(rand.NewPCG(b.seed, 2)) //nolint:gosec // repeatable on purpose
 	b.timers = make(map[*timer]struct{})
 	b.customers, b.tokens, b.accounts = newStore[customer](), newStore[token](), newStore[account]()
 	b.transactions, b.byReference = newStore[transaction](), make(map[string][]*transaction)
@@ -208,8 +211,7 @@ type Option func(*settings)
 type settings struct {
 	assume     Assumptions
 	clock      *Clock
-	seed       [8]byte
-	seeded     bool
+	seed       uint64
 	businesses []*business
 	shops      []string
 	served     served
@@ -223,16 +225,14 @@ func WithClock(c *Clock) Option {
 // WithSeed makes keys, identifiers and the draws of [Fault.Probability] the same in every
 // run. Concurrent calls draw in the order in which they arrive.
 func WithSeed(n uint64) Option {
-	return func(s *settings) {
-		binary.LittleEndian.PutUint64(s.seed[:], n)
-		s.seeded = true
-	}
+	return func(s *settings) { s.seed = n }
 }
 
 // WithBusiness adds a business with its surcharges on card payments. The code
 // [DefaultBusiness] replaces the business that every sandbox has.
 func WithBusiness(code, name string, surcharges ...Surcharge) Option {
 	return func(s *settings) {
+		s.businesses = slices.DeleteFunc(s.businesses, func(known *business) bool { return known.code == code })
 		s.businesses = append(s.businesses, &business{code: code, name: name, surcharges: surcharges})
 	}
 }
@@ -240,31 +240,6 @@ func WithBusiness(code, name string, surcharges ...Surcharge) Option {
 // WithAssumptions changes the sandbox's assumptions.
 func WithAssumptions(change func(*Assumptions)) Option {
 	return func(s *settings) { change(&s.assume) }
-}
-
-// source returns a separate generator for each purpose, so that draws for faults do not
-// change the identifiers of a seeded run.
-func (s *settings) source(purpose string) *rand.Rand {
-	var seed [32]byte
-	if s.seeded {
-		copy(seed[:], s.seed[:])
-		copy(seed[8:], purpose)
-	} else {
-		_, _ = crand.Read(seed[:]) // never fails
-	}
-	return rand.New(rand.NewChaCha8(seed)) //nolint:gosec // repeatable on purpose; nothing here guards anything
-}
-
-func (s *settings) directory() []*business {
-	list := []*business{{code: DefaultBusiness, name: "Sandbox Trading Company"}}
-	for _, added := range s.businesses {
-		if i := slices.IndexFunc(list, func(known *business) bool { return known.code == added.code }); i >= 0 {
-			list[i] = added
-		} else {
-			list = append(list, added)
-		}
-	}
-	return list
 }
 
 // store keeps the objects of a resource.

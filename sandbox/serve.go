@@ -286,7 +286,7 @@ type served struct {
 	origin       string   // of links in webhooks; empty: the in-memory address
 	webhookHosts []string // in lower case
 	answers      bool
-	logger       *slog.Logger // nil: no log
+	logger       *slog.Logger
 }
 
 // WithKeys sets the API keys. A key that is empty is made up, as without the option. Never use
@@ -337,36 +337,7 @@ func (s *Subscription) check(header string, body []byte) string {
 func (x *exchange) log() {
 	x.box.mu.Lock()
 	e := *x.entry
-	var refused []string
-	for _, f := range x.findings {
-		refused = append(refused, f.name+" "+strings.Join(f.messages, ", "))
-	}
 	x.box.mu.Unlock()
-	text := longDigits.ReplaceAllString(strings.Join(refused, "; "), "...")
-	status := "no answer"
-	if e.Status != 0 {
-		status = strconv.Itoa(e.Status)
-	}
-	x.box.logLine("request", "call", cmp.Or(e.Operation, e.Method+" (no such path)"), "status", status, "key", e.Key,
-		"committed", e.Committed, "replayed", e.Replayed, "fault", e.Fault, "refused", text[:min(len(text), 500)])
-}
-
-// logAttempt writes a line about an attempt to deliver.
-func (b *Sandbox) logAttempt(d *delivery, made Attempt) {
-	b.logLine("delivery", "event", d.EventType, "id", d.ID, "attempt", len(d.Attempts), "status", made.Status, "failed", made.Error,
-		"signature", made.SignatureError)
-}
-
-// logLine writes a line with the values, given as pairs, that say something.
-func (b *Sandbox) logLine(message string, pairs ...any) {
-	if b.served.logger == nil {
-		return
-	}
-	var said []any
-	for pair := range slices.Chunk(pairs, 2) {
-		if v := pair[1]; v != "" && v != 0 && v != false {
-			said = append(said, pair...)
-		}
-	}
-	b.served.logger.Info(message, said...)
+	x.box.served.logger.Info("request", "call", cmp.Or(e.Operation, e.Method+" (no such path)"), "status", e.Status, "key", e.Key,
+		"committed", e.Committed, "replayed", e.Replayed, "fault", e.Fault)
 }

@@ -108,8 +108,8 @@ curl -s -d '{"kind":"Status","status":503,"nth":1}' $SANDBOX/faults`)
 	for _, line := range []string{
 		`msg=refused status=403 host=sandbox why="This port is reached by a loopback name, or by one that -host names."`,
 		`msg=request call="POST /transactions" status=201 key=secret committed=true`, `msg=control call="POST /trigger/{eventType}" status=200`,
-		`msg=delivery event=payto.agreement.declined id=`, `attempt=1 status=404`, `status=503 key=secret fault=Status`, `refused="`, `supplierBusinessCode is required; `,
-		`call="POST (no such path)" status=404`, `status=401 key=unknown`, `... is not a member of this request`,
+		`msg=delivery event=payto.agreement.declined id=`, `attempt=1 status=404`, `status=503 key=secret committed=false replayed=false fault=Status`,
+		`call="POST (no such path)" status=404`, `status=401 key=unknown`,
 	} {
 		assert.Contains(t, logged, line)
 	}
