@@ -15,6 +15,7 @@ type customer struct {
 	disabled         bool
 	optional         map[string]string // by member
 	address          map[string]string // by member; nil without one
+	defaultAccount   *account          // of payments that name only the customer
 }
 
 //nolint:gochecknoglobals // immutable tables
@@ -130,46 +131,19 @@ func (b *Sandbox) findCustomers(c *call) answer {
 
 // account is a payer's account that is kept for later payments.
 type account struct {
-	token     string
-	customer  *customer
-	source    instrument
-	isDefault bool
+	token    string
+	customer *customer
+	source   instrument
 }
 
-// registerAccount keeps an account for a customer. The first account is the default, and a
-// new default replaces the old one. The caller holds mu.
-func (b *Sandbox) registerAccount(cust *customer, source instrument) *account {
-	a := &account{token: b.newHandle(), customer: cust, source: source}
-	a.isDefault = cust.id != "" && b.defaultAccount(cust.id) == nil
-	if a.isDefault {
-		b.makeDefault(a)
-	}
-	b.accounts.add(a.token, a)
-	return a
-}
-
-func (b *Sandbox) makeDefault(a *account) {
-	for _, other := range b.accountsOf(a.customer.id) {
-		other.isDefault = false
-	}
-	a.isDefault = true
-}
-
-func (b *Sandbox) accountsOf(customerID string) []*account {
-	return b.accounts.where(func(a *account) bool { return a.customer.id == customerID })
-}
-
-// defaultAccount returns the default account of a customer, or nil.
-func (b *Sandbox) defaultAccount(customerID string) *account {
-	return b.accounts.first(func(a *account) bool { return a.customer.id == customerID && a.isDefault })
-}
+func (a *account) isDefault() bool { return a.customer.defaultAccount == a }
 
 // accountBody is flat, as public client code reads it: it has the members of the kind of
 // account and the common ones.
 func (b *Sandbox) accountBody(c *call, a *account) object {
 	body := object{
 		"links": c.links(get("self", c.href("accounts", a.token))), "accountType": a.source.accountType(),
-		"accountToken": a.token, "customerId": optional(a.customer.id), "defaultAccount": a.isDefault,
+		"accountToken": a.token, "customerId": optional(a.customer.id), "defaultAccount": a.isDefault(),
 	}
 	currency := "AUD"
 	if a.source.nz != nil {
@@ -192,7 +166,11 @@ func (b *Sandbox) createAccount(c *call, cust *customer) answer {
 	if !c.valid() {
 		return c.invalid()
 	}
-	a := b.registerAccount(cust, src.instrument)
+	a := &account{token: b.newHandle(), customer: cust, source: src.instrument}
+	b.accounts.add(a.token, a)
+	if cust.id != "" && cust.defaultAccount == nil {
+		cust.defaultAccount = a
+	}
 	if src.token != nil {
 		src.token.used = true
 	}
@@ -216,7 +194,7 @@ func (b *Sandbox) receiptSource(f *fields) *source {
 
 // accountsOfCustomer lists the accounts, newest first.
 func (b *Sandbox) accountsOfCustomer(c *call, cust *customer) answer {
-	found := b.accountsOf(cust.id)
+	found := b.accounts.where(func(a *account) bool { return a.customer == cust })
 	slices.Reverse(found)
 	return list(c, found, b.accountBody)
 }

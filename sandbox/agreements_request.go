@@ -241,11 +241,6 @@ func (b *Sandbox) amendAgreement(c *call, a *agreement) answer {
 	if update.member != "" {
 		inner = f.needObject(update.member)
 	}
-	for _, other := range updates {
-		if other.member != update.member && other.member != "" {
-			f.forbid("does not belong to updateType "+kind, other.member)
-		}
-	}
 	if inner == nil {
 		return c.invalid()
 	}

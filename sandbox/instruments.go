@@ -239,11 +239,6 @@ var allSources = []string{sourceToken, sourceCustomer, sourceAccount, sourceCard
 // readSource reads the one source of a request, of those that its type allows. It returns nil
 // if there is none that can be used.
 func (b *Sandbox) readSource(f *fields, eci string, allowed ...string) *source {
-	for _, name := range allSources {
-		if !slices.Contains(allowed, name) {
-			f.forbid("is no source for this request", name)
-		}
-	}
 	switch name := f.onlyOne(allowed...); name {
 	case "":
 		return nil
@@ -324,11 +319,10 @@ func (b *Sandbox) customerSource(f *fields) *source {
 		f.refuse(sourceCustomer, id, "is not a customer")
 	case cust.disabled:
 		f.refuse(sourceCustomer, id, "is disabled")
-	default:
-		if a := b.defaultAccount(id); a != nil {
-			return &source{instrument: a.source, account: a}
-		}
+	case cust.defaultAccount == nil:
 		f.refuse(sourceCustomer, id, "has no default account")
+	default:
+		return &source{instrument: cust.defaultAccount.source, account: cust.defaultAccount}
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func (b *Sandbox) checkPayer(f *fields, tx *transaction, src *source, eci string
 	}
 
 	tx.ip = f.text("ipAddress", publicIP)
-	if !f.has("ipAddress") && needsIPAddress(f, eci) {
+	if !f.has("ipAddress") && src != nil && src.needsIPAddress(eci) {
 		f.refuse("ipAddress", "", "is required with a single-use token, and for account details with eci INTERNET")
 	}
 
@@ -118,14 +118,11 @@ func (b *Sandbox) checkPayer(f *fields, tx *transaction, src *source, eci string
 
 // needsIPAddress reads the contract's rule. For tokens used by mail, by phone or by the
 // merchant the rule contradicts itself.
-func needsIPAddress(f *fields, eci string) bool {
-	details := f.has(sourceCard) || f.has(sourceBank) || f.has(sourceNZBank)
-	return eci == eciInternet && details || f.has(sourceToken) && !byMerchant(eci)
-}
-
-// byMerchant reports whether the payer did not act over the Internet.
-func byMerchant(eci string) bool {
-	return eci == "PHONE" || eci == "MAIL" || eci == "RECURRING" || eci == "INSTALMENT"
+func (s *source) needsIPAddress(eci string) bool {
+	if s.token != nil {
+		return eci != "PHONE" && eci != "MAIL" && eci != "RECURRING" && eci != "INSTALMENT"
+	}
+	return eci == eciInternet && s.account == nil && s.payTo == nil
 }
 
 // storedCredential checks storedCredentialData, and returns its entry mode.
@@ -347,9 +344,6 @@ const (
 // one. original is nil if there is none of the allowed types.
 func (b *Sandbox) followUp(f *fields, kind string, follows ...string) (tx, original *transaction) {
 	tx = b.newTransaction(f, kind)
-	if kind != typeRefund {
-		f.forbid("does not belong to transactionType "+kind, "eci", "ipAddress")
-	}
 	tx.originalReceipt = f.need("originalReceiptNumber")
 	code := f.text("supplierBusinessCode", b.knownBusiness)
 	original = b.transactions.byID[tx.originalReceipt]

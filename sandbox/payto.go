@@ -316,7 +316,15 @@ func (b *Sandbox) act(a *agreement, action PayerAction) error {
 	case CancelAgreement:
 		return a.when(func() { move(agreementCancelled) }, agreementActive, agreementSuspended)
 	case AcceptAmendment, RefuseAmendment:
-		return b.answerAmendment(a, action == AcceptAmendment)
+		if a.amendment == nil {
+			return errors.New("sandbox: no amendment is pending")
+		}
+		if action == AcceptAmendment {
+			b.acceptAmendment(a)
+		} else {
+			b.dropAmendment(a)
+		}
+		return nil
 	default:
 		return fmt.Errorf("sandbox: no payer action %q", action)
 	}
@@ -328,17 +336,5 @@ func (a *agreement) when(act func(), statuses ...agreementStatus) error {
 		return fmt.Errorf("sandbox: the agreement is %s and not %s", a.status, statusNames(statuses))
 	}
 	act()
-	return nil
-}
-
-func (b *Sandbox) answerAmendment(a *agreement, accept bool) error {
-	switch {
-	case a.amendment == nil:
-		return errors.New("sandbox: no amendment is pending")
-	case accept:
-		b.acceptAmendment(a)
-	default:
-		b.dropAmendment(a)
-	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (b *Sandbox) Portal(id string, action PortalAction) error {
 		if a == nil {
 			return errors.New("sandbox: no such account")
 		}
-		b.makeDefault(a)
+		a.customer.defaultAccount = a
 		return nil
 	default:
 		return fmt.Errorf("sandbox: no portal action %q", action)
@@ -51,7 +51,7 @@ func (b *Sandbox) Portal(id string, action PortalAction) error {
 func (b *Sandbox) release(receipt string, complete bool) error {
 	tx := b.transactions.byID[receipt]
 	if tx == nil || tx.result != resultSuspended {
-		return b.notSuch(receipt, "suspended")
+		return errors.New("sandbox: no suspended transaction has this receipt number")
 	}
 	if !complete {
 		b.settle(tx, Declined(portalCancelCode))
@@ -71,7 +71,7 @@ func (b *Sandbox) ReturnPayment(receiptNumber, code string) error {
 	defer b.mu.Unlock()
 	tx := b.transactions.byID[receiptNumber]
 	if tx == nil || tx.source.bank == nil || tx.result != resultApproved {
-		return b.notSuch(receiptNumber, "an approved bank account payment")
+		return errors.New("sandbox: no approved payment from a bank account has this receipt number")
 	}
 	b.settle(tx, Declined(code))
 	return nil
@@ -86,16 +86,9 @@ func (b *Sandbox) RetryPayment(receiptNumber string) (newReceiptNumber string, e
 	defer b.mu.Unlock()
 	tx := b.transactions.byID[receiptNumber]
 	if tx == nil || !b.retriable(tx) {
-		return "", b.notSuch(receiptNumber, "a soft-declined payment without a successful retry")
+		return "", errors.New("sandbox: no soft-declined payment without a successful retry has this receipt number")
 	}
 	return b.retry(tx, b.decide(tx, b.clock.Now())).receipt, nil
-}
-
-func (b *Sandbox) notSuch(receipt, what string) error {
-	if b.transactions.byID[receipt] == nil {
-		return fmt.Errorf("sandbox: no transaction %q", receipt)
-	}
-	return fmt.Errorf("sandbox: transaction %s is not %s", receipt, what)
 }
 
 const scheduleSource = "RECURRING" // unconfirmed, as fileSource
@@ -168,7 +161,7 @@ func (b *Sandbox) run(sc *schedule) {
 
 func (b *Sandbox) payDue(sc *schedule) {
 	cust := b.customers.byID[sc.CustomerID]
-	account := b.defaultAccount(sc.CustomerID)
+	account := cust.defaultAccount
 	if sc.AccountToken != "" {
 		account = b.accounts.byID[sc.AccountToken]
 	}

@@ -82,15 +82,6 @@ func (f *fields) ignore(names ...string) {
 	}
 }
 
-// forbid refuses members that the contract forbids in this variant of the request.
-func (f *fields) forbid(why string, names ...string) {
-	for _, name := range names {
-		if f.has(name) {
-			f.refuse(name, "", why)
-		}
-	}
-}
-
 // check returns what is wrong with a text, or "".
 type check func(string) string
 
@@ -298,6 +289,7 @@ func publicIP(s string) string {
 // The forms of texts.
 const (
 	bsbForm     = `[0-9]{3}-?[0-9]{3}`
+	joined      = `[^,]+(,[^,]+)*`
 	monthOfYear = `0[1-9]|1[0-2]`
 
 	monthLayout = "2006-01"

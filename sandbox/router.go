@@ -30,7 +30,7 @@ type operation struct {
 func (b *Sandbox) operations() []operation {
 	report := []parameter{
 		may("version", oneOf("1", "2")), need("settlementDate", dateForm), may("transactionStatus", oneOf("Approved", "Declined")),
-		may("supplierBusinessCode", b.knownBusiness), may("source", elements), may("excludePreAuths", oneOf("true", "false")), may("columns", elements),
+		may("supplierBusinessCode", b.knownBusiness), may("source", form(joined)), may("excludePreAuths", oneOf("true", "false")), may("columns", form(joined)),
 	}
 	return append(b.transactionLists(), []operation{
 		{id: "GET /", key: eitherKey, handle: b.getRoot},

@@ -66,7 +66,6 @@ type exchange struct {
 	r       *http.Request
 	fault   *FaultKind
 	entry   *Request
-	claimed bool // the idempotency key is reserved for this exchange
 	settled bool
 	result  answer
 	raised  []*delivery // by the operation
@@ -121,7 +120,7 @@ func (c *call) unrouted(allowed []string) answer {
 // claim checks the API key and reserves the idempotency key, as the service does when a
 // request arrives. It may settle the exchange. The caller holds mu.
 func (x *exchange) claim() {
-	if x.settled || x.claimed {
+	if x.settled {
 		return
 	}
 	if refusal, ok := x.box.authenticate(x.call); !ok {
@@ -131,9 +130,7 @@ func (x *exchange) claim() {
 	if a, settled, replayed := x.box.replays.claim(x.call); settled {
 		x.entry.Replayed = replayed
 		x.settle(a)
-		return
 	}
-	x.claimed = true
 }
 
 // run carries out the operation and stores its answer. The caller holds mu.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
-	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -29,7 +28,7 @@ type report struct {
 const plainText = "text/plain"
 
 func (b *Sandbox) transactionReport(c *call) answer {
-	if !acceptsOnlyText(c.header) {
+	if accept := c.header.Get("Accept"); accept != "" && accept != plainText {
 		return c.problem(http.StatusNotAcceptable, "Accept must be text/plain or absent.")
 	}
 	columns := b.reportLayout(cmp.Or(c.query.Get("version"), "2"))
@@ -56,25 +55,6 @@ func (b *Sandbox) transactionReport(c *call) answer {
 	return answer{status: http.StatusOK, raw: r.content}.
 		with("Content-Type", plainText+";charset=UTF-8").
 		with("Content-Disposition", `attachment; filename="transactions-`+c.query.Get("settlementDate")+`.csv"`)
-}
-
-// acceptsOnlyText reports a request that accepts text/plain only, or has no Accept header.
-func acceptsOnlyText(h http.Header) bool {
-	for _, line := range h.Values("Accept") {
-		for one := range strings.SplitSeq(line, ",") {
-			if kind, _, err := mime.ParseMediaType(one); err != nil || kind != plainText {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func elements(s string) string {
-	if slices.Contains(strings.Split(s, ","), "") {
-		return "must be values joined by commas"
-	}
-	return ""
 }
 
 // inReport reports whether a transaction belongs to the report that a query asks for.
@@ -149,7 +129,7 @@ func (b *Sandbox) reportLayout(version string) []reportColumn {
 		{"Summary Code", b.summaryCode},
 		{"Response Code", func(tx *transaction) string { return tx.code }},
 		{"Response Description", describe},
-		{"Settlement Date", b.reportDate},
+		{"Settlement Date", func(tx *transaction) string { return dateIn(tx.settlement, reportDateLayout) }},
 		{"Transaction Time", func(tx *transaction) string { return calendar.Sydney(tx.created).Format(reportTimeLayout) }},
 		{"Currency", func(tx *transaction) string { return tx.currency }},
 		{"Principal Amount", func(tx *transaction) string { return paid(tx, tx.principal) }},
@@ -187,8 +167,4 @@ func pickColumns(layout []reportColumn, headings []string) (picked []reportColum
 		}
 	}
 	return picked, ""
-}
-
-func (b *Sandbox) reportDate(tx *transaction) string {
-	return dateIn(tx.settlement, reportDateLayout)
 }

@@ -161,7 +161,7 @@ func (b *Sandbox) transactionBody(c *call, tx *transaction) object {
 func (b *Sandbox) addAccounts(c *call, tx *transaction, body object) {
 	payer := object{"links": c.links(), "accountType": tx.source.accountType(), "accountToken": nil, "customerId": nil, "defaultAccount": false}
 	if a := tx.account; a != nil {
-		payer["accountToken"], payer["customerId"], payer["defaultAccount"] = a.token, optional(a.customer.id), a.isDefault
+		payer["accountToken"], payer["customerId"], payer["defaultAccount"] = a.token, optional(a.customer.id), a.isDefault()
 	}
 	tx.source.describe(payer, tx.shop, tx.currency)
 	switch {
