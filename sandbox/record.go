@@ -76,9 +76,10 @@ func (rec *recorder) answered(e *Request, raw []byte) {
 	}
 }
 
-// record is what is kept of a call with a kind of key.
-func (c *call) record(kind string) *Request {
+// record is what is kept of a call.
+func (c *call) record() *Request {
 	query, _ := maskedQuery(c.query)
+	kind, _ := c.box.keyOf(c.header)
 	e := &Request{
 		Method: c.method, Path: c.url.EscapedPath(), Query: query,
 		Header: c.header.Clone(), Body: recorded(c.body), Key: kind,

@@ -104,28 +104,21 @@ func (rs routes) known(id string) bool {
 	return slices.ContainsFunc(rs, func(op *operation) bool { return op.id == id })
 }
 
-// find returns the operation for a method and an escaped path. If there is none, allowed
-// lists the methods of the path. A literal segment wins over a parameter.
-func (rs routes) find(method, escapedPath string) (op *operation, params map[string]string, allowed []string) {
+// find returns the operation for a method and an escaped path, or nil. A literal segment wins over a
+// parameter.
+func (rs routes) find(method, escapedPath string) (op *operation, params map[string]string) {
 	rest, ok := strings.CutPrefix(escapedPath, basePath)
 	if !ok || (rest != "" && rest[0] != '/') {
-		return nil, nil, nil
+		return nil, nil
 	}
 	given := splitPath(rest)
 	for _, candidate := range rs {
 		got, ok := candidate.match(given)
-		if !ok {
-			continue
-		}
-		if candidate.method != method {
-			allowed = append(allowed, candidate.method)
-			continue
-		}
-		if op == nil || len(got) < len(params) {
+		if ok && candidate.method == method && (op == nil || len(got) < len(params)) {
 			op, params = candidate, got
 		}
 	}
-	return op, params, allowed
+	return op, params
 }
 
 // match compares segment by segment. It unescapes parameters only after the path was split,

@@ -74,47 +74,36 @@ type exchange struct {
 	ended bool // the connection
 }
 
-// newCall reads a request. If no operation has its path and method, allowed lists the methods of
-// the path.
-func (b *Sandbox) newCall(r *http.Request, body []byte) (c *call, allowed []string) {
+// newCall reads a request. Its operation is nil if none has its path and method.
+func (b *Sandbox) newCall(r *http.Request, body []byte) *call {
 	scheme := "http"
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	c = &call{
+	c := &call{
 		box: b, method: r.Method, url: r.URL, origin: scheme + "://" + r.Host,
 		header: r.Header.Clone(), query: r.URL.Query(), body: body,
 		idempotencyKey: r.Header.Get("Idempotency-Key"), now: b.clock.Now(),
 	}
-	c.op, c.params, allowed = b.routes.find(r.Method, r.URL.EscapedPath())
-	return c, allowed
+	c.op, c.params = b.routes.find(r.Method, r.URL.EscapedPath())
+	return c
 }
 
 // admit records the request and picks the fault that it meets.
 func (b *Sandbox) admit(w http.ResponseWriter, r *http.Request, body []byte) *exchange {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c, allowed := b.newCall(r, body)
-	kind, _ := b.keyOf(c.header)
-	x := &exchange{call: c, w: w, r: r, entry: c.record(kind)}
+	c := b.newCall(r, body)
+	x := &exchange{call: c, w: w, r: r, entry: c.record()}
 	b.requests.add(x.entry)
 	if c.op == nil {
-		x.settle(c.unrouted(allowed))
+		x.settle(c.problem(http.StatusNotFound, "There is nothing at this path for "+c.method+"."))
 		return x
 	}
 	if x.fault = b.faults.next(false, b.dice, *x.entry); x.fault != nil {
 		x.entry.Fault = x.fault.name
 	}
 	return x
-}
-
-func (c *call) unrouted(allowed []string) answer {
-	if len(allowed) == 0 {
-		return c.problem(http.StatusNotFound, "There is nothing at this path.")
-	}
-	slices.Sort(allowed)
-	return c.problem(http.StatusMethodNotAllowed, "This path does not take "+c.method+".").
-		with("Allow", strings.Join(slices.Compact(allowed), ", "))
 }
 
 // claim checks the API key and reserves the idempotency key, as the service does when a
@@ -133,11 +122,12 @@ func (x *exchange) claim() {
 	}
 }
 
-// run carries out the operation and stores its answer. The caller holds mu.
-func (x *exchange) run() {
+// carryOut runs the operation, stores its answer, and keeps the events that it raises. The caller holds mu.
+func (x *exchange) carryOut() {
 	if x.settled {
 		return
 	}
+	x.box.webhooks.raised = &x.raised
 	x.now = x.box.clock.Now()
 	if refusal, ok := x.checkQuery(); ok {
 		x.settle(x.op.handle(x.call))
@@ -146,6 +136,7 @@ func (x *exchange) run() {
 	}
 	x.entry.Committed = x.result.succeeded()
 	x.box.replays.store(x.call, x.result)
+	x.box.webhooks.raised = nil
 }
 
 func (x *exchange) settle(a answer) {
@@ -155,12 +146,10 @@ func (x *exchange) settle(a answer) {
 
 // commit carries out the operation, once, and returns its answer. Its events may have to arrive first.
 func (x *exchange) commit() answer {
-	func() {
-		x.box.mu.Lock()
-		defer x.box.mu.Unlock()
-		x.claim()
-		x.carryOut()
-	}()
+	x.box.mu.Lock()
+	x.claim()
+	x.carryOut()
+	x.box.mu.Unlock()
 	return x.afterEvents()
 }
 
@@ -177,13 +166,6 @@ func (x *exchange) commitLater(d time.Duration) (carriedOut <-chan struct{}) {
 		x.reverseIfLost()
 	})
 	return done
-}
-
-// carryOut runs the operation, and keeps the events that it raises. The caller holds mu.
-func (x *exchange) carryOut() {
-	x.box.webhooks.raised = &x.raised
-	x.run()
-	x.box.webhooks.raised = nil
 }
 
 // afterEvents returns the answer of an operation that was carried out.

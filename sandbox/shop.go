@@ -52,7 +52,7 @@ func (b *Sandbox) ForShop(r *http.Request) bool {
 
 // callOfShop reports whether the script may make a call from an origin.
 func (b *Sandbox) callOfShop(origin, method, escapedPath string) bool {
-	op, _, _ := b.routes.find(method, escapedPath)
+	op, _ := b.routes.find(method, escapedPath)
 	return op != nil && op.id == "POST /single-use-tokens" && slices.Contains(b.shops, origin)
 }
 
