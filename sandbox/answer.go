@@ -190,7 +190,7 @@ func (c *call) problem(status int, developerMessage string, errs ...fieldError) 
 	return reply(status, object{
 		"links": c.links(), "errors": list, "status": strconv.Itoa(status),
 		"requestMethod": c.method, "requestUrl": c.origin + safeURL(c.url),
-		"customerMessage": "Please check your details and try again.", "developerMessage": developerMessage, "traceCode": randomText(c.box.ids, 16),
+		"customerMessage": "Please check your details and try again.", "developerMessage": developerMessage, "traceCode": randomText(c.box.ids, textAlphabet, 16),
 	})
 }
 

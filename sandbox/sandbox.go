@@ -92,7 +92,9 @@ func New(opts ...Option) *Sandbox {
 	b.files, b.batches, b.reports = newStore[paymentFile](), newStore[batch](), make(map[string]*report)
 	b.orderScripts, b.replays, b.pagesAsked = make(map[string][]Outcome), make(replayStore), make(map[string]int)
 	b.faults.counts = make(map[string]int)
-	b.keys = newKeyring(b.ids, b.served.keys)
+	b.keys = keyring{make(map[string]*issuedKey), make(map[string]string)}
+	b.issueKey(KeySecret, b.served.keys.Secret)
+	b.issueKey(KeyPublishable, b.served.keys.Publishable)
 	b.webhooks.life, b.webhooks.end = context.WithCancel(context.Background())
 	b.routes = newRoutes(b.operations())
 	b.shopFront = b.newShopFront()

@@ -133,9 +133,9 @@ func (b *Sandbox) createToken(c *call) answer {
 // newHandle returns an identifier, of the length that the service reserves if it may grow.
 func (b *Sandbox) newHandle() string {
 	if b.addsMembers() {
-		return randomText(b.ids, 255)
+		return randomText(b.ids, textAlphabet, 255)
 	}
-	return randomText(b.ids, 36)
+	return randomText(b.ids, textAlphabet, 36)
 }
 
 // threeDS2 reads the request for authentication. If it is asked for, the whole profile is
