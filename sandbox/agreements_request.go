@@ -23,9 +23,7 @@ const (
 )
 
 // pointInTimeLimits are the largest values of pointInTime by frequency. The smallest is 1.
-//
-//nolint:gochecknoglobals // an immutable table
-var pointInTimeLimits = map[string]int64{
+var pointInTimeLimits = map[string]int64{ //nolint:gochecknoglobals // an immutable table
 	frequencyAdhoc: 0, "DAIL": 24, "WEEK": 7, "FRTN": 14, "MNTH": 31, "QURT": 3, "MIAN": 6, "YEAR": 12,
 }
 
@@ -275,9 +273,7 @@ func statusNames(states []agreementStatus) string {
 }
 
 // reasonCodes are the codes with the statuses that they may lead to.
-//
-//nolint:gochecknoglobals // an immutable table
-var reasonCodes = map[string][]agreementStatus{
+var reasonCodes = map[string][]agreementStatus{ //nolint:gochecknoglobals // an immutable table
 	"AC04": {agreementCancelled, agreementSuspended},
 	"MD17": {agreementActive, agreementCancelled, agreementSuspended},
 	"MD20": {agreementCancelled, agreementSuspended},

@@ -128,9 +128,7 @@ type assumptionRow struct {
 }
 
 // assumptionTable lists all assumptions.
-//
-//nolint:gochecknoglobals // an immutable table
-var assumptionTable = []assumptionRow{
+var assumptionTable = []assumptionRow{ //nolint:gochecknoglobals // an immutable table
 	{"Look-ups", "LookupLag", func(a *Assumptions) any { return &a.LookupLag }, []string{"0s", "2s", "10s", "5m", "24h"}, "2s", "nothing", "takes \"not found\" for \"not yet\", and looks again"},
 	{"Look-ups", "ReferenceSearch", func(a *Assumptions) any { return &a.ReferenceSearch }, []string{"anyCase", "exact", "prefix"}, "prefix", "\"case insensitive\"; nothing about parts", "compares what it finds with what it asked for"},
 	{"Look-ups", "FollowUpReferences", func(a *Assumptions) any { return &a.FollowUpReferences }, []string{"own", "original", "none"}, "own", "nothing", "finds them in the lists of the original"},

@@ -77,8 +77,7 @@ func (b *Sandbox) namedBusiness(c *call) *business {
 // from debit.
 type acceptedKind struct{ scheme, cardType string }
 
-//nolint:gochecknoglobals // an immutable table
-var acceptedKinds = []acceptedKind{
+var acceptedKinds = []acceptedKind{ //nolint:gochecknoglobals // an immutable table
 	{schemeVisa, cardCredit},
 	{schemeVisa, cardDebit},
 	{schemeMastercard, cardCredit},

@@ -26,9 +26,7 @@ const (
 
 // testCards are the vendor's public test card numbers with their card types. The last two
 // digits decide the outcome.
-//
-//nolint:gochecknoglobals // an immutable table
-var testCards = map[string]string{
+var testCards = map[string]string{ //nolint:gochecknoglobals // an immutable table
 	"4242424242424242": cardCredit, "4111111111111111": cardCredit, "4444333322221111": cardCredit,
 	"4041370000456459": cardDebit, "4017950000000009": cardPrepaid, "4564000000000182": cardCredit,
 	"4111111117444490": cardCredit, "4111111116444491": cardCredit, "4111111115444492": cardCredit,
@@ -51,9 +49,7 @@ var testCards = map[string]string{
 
 // declineCodes are the response codes of test cards by their last two digits. All other cards
 // are approved.
-//
-//nolint:gochecknoglobals // an immutable table
-var declineCodes = map[string]string{
+var declineCodes = map[string]string{ //nolint:gochecknoglobals // an immutable table
 	"90": "01", "91": "04", "92": "05", "93": "91", "94": "54",
 	"95": "42", "96": "51", "97": "62", "98": "43", "99": "01",
 }

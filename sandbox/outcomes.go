@@ -238,9 +238,7 @@ func (b *Sandbox) scheduleRetry(tx *transaction, later *laterOutcome) {
 }
 
 // inAnswers are the status and the summaryCode of each result. Only both together give the outcome.
-//
-//nolint:gochecknoglobals // an immutable table
-var inAnswers = map[result]struct{ status, summaryCode string }{
+var inAnswers = map[result]struct{ status, summaryCode string }{ //nolint:gochecknoglobals // an immutable table
 	resultApproved:  {"Approved", "0"},
 	resultDeclined:  {"Declined", "1"},
 	resultErred:     {"Declined", "2"}, // the status alone reports as failed what may yet succeed
@@ -268,9 +266,7 @@ func describe(tx *transaction) string {
 }
 
 // descriptions are the texts of the public code tables for the codes of the test numbers.
-//
-//nolint:gochecknoglobals // an immutable table
-var descriptions = map[string]string{
+var descriptions = map[string]string{ //nolint:gochecknoglobals // an immutable table
 	"08": "Honour with identification", "10": "Approved for partial amount", "17": "Customer cancellation", "34": "Suspected fraud",
 	"01": "Refer to card issuer", "04": "Pick up card", "05": "Do not honour", "42": "No universal account", "43": "Stolen card",
 	"51": "Not sufficient funds", "54": "Expired card", "62": "Restricted card", "91": "Issuer or switch is inoperative",

@@ -245,9 +245,7 @@ const fileSource = "FILE" // unconfirmed: RESTAPI is the only public source code
 //
 // The common members are business code, currency, amount with two decimals,
 // customer reference number and payment reference number.
-//
-//nolint:gochecknoglobals // an immutable table
-var lineMembers = map[string][]string{
+var lineMembers = map[string][]string{ //nolint:gochecknoglobals // an immutable table
 	"C": {"cardNumber", "expiryDateMonth", "expiryDateYear", "cardholderName"},
 	"B": {"bsb", "accountNumber", "accountName"},
 	"A": {sourceAccount},

@@ -258,9 +258,7 @@ type fate struct {
 // fates are those of the vendor's public table of payer BSBs. The account number does not matter.
 // In the table every other BSB approves: that is [Assumptions.AutoConfirm]. "Expires" is
 // taken as an early end, because the table has another payer who does not answer in time.
-//
-//nolint:gochecknoglobals // an immutable table
-var fates = map[string]fate{
+var fates = map[string]fate{ //nolint:gochecknoglobals // an immutable table
 	"032001": {answer: DeclineAgreement}, "032002": {silent: true}, "032003": {created: time.Second, notEligible: true},
 	"032004": {created: time.Minute, answer: ConfirmAgreement}, "032005": {answer: ExpireAgreement},
 	"032006": {created: 30 * time.Minute}, "032007": {answer: ConfirmAgreement, onePayment: true},

@@ -220,9 +220,7 @@ const (
 )
 
 // threeDSResults are the first results other than Y.
-//
-//nolint:gochecknoglobals // an immutable table
-var threeDSResults = map[string]TransStatus{
+var threeDSResults = map[string]TransStatus{ //nolint:gochecknoglobals // an immutable table
 	CardAttempted: ThreeDSAttempted, CardChallenge: ThreeDSChallenge, "4017950000000009": ThreeDSNotAuthenticated,
 	"4041370000456459": ThreeDSRejected, "4564000000000182": ThreeDSUnavailable,
 }
@@ -348,9 +346,7 @@ const (
 )
 
 // threeDSOptional are the optional members of an authentication, by the form of their values.
-//
-//nolint:gochecknoglobals // an immutable table
-var threeDSOptional = map[string][]string{
+var threeDSOptional = map[string][]string{ //nolint:gochecknoglobals // an immutable table
 	`.{0,254}`:     {"deliveryEmailAddress", "email"},
 	`.{0,64}`:      {"acctID"},
 	`.{0,50}`:      {"billAddrLine1", "billAddrLine2", "billAddrLine3", "billAddrCity", "shipAddrLine1", "shipAddrLine2", "shipAddrLine3", "shipAddrCity"},

@@ -30,8 +30,7 @@ const (
 	eventPaymentUnknown   = "payto.payment.added_later"
 )
 
-//nolint:gochecknoglobals // an immutable table
-var knownEvents = []string{
+var knownEvents = []string{ //nolint:gochecknoglobals // an immutable table
 	eventAgreementConfirmed, eventAgreementDeclined, eventAgreementExpired, eventAgreementRecalled, eventPaymentApproved,
 }
 
