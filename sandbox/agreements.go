@@ -128,7 +128,7 @@ func (b *Sandbox) Agreements() []AgreementEntry {
 			Status: string(a.status), Created: a.created, PendingAmendment: a.amendment != nil,
 		}
 		for _, tx := range a.payments {
-			e.Payments = append(e.Payments, tx.receipt)
+			e.Payments = append(e.Payments, tx.Receipt)
 		}
 		out = append(out, e)
 	}

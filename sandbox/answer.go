@@ -329,14 +329,14 @@ func (b *Sandbox) shownStatus(tx *transaction) string {
 
 // shownMetadata is the metadata of a transaction in answers: see Metadata.
 func (b *Sandbox) shownMetadata(tx *transaction) map[string]string {
-	original := b.transactions.byID[tx.originalReceipt]
+	original := b.transactions.byID[tx.OriginalReceipt]
 	switch {
 	case b.assume.Metadata == "dropped":
 		return nil
 	case b.assume.Metadata == "inherited" && original != nil:
 		return b.shownMetadata(original)
 	default:
-		return tx.metadata
+		return tx.Metadata
 	}
 }
 
@@ -344,7 +344,7 @@ func (b *Sandbox) shownMetadata(tx *transaction) map[string]string {
 func (b *Sandbox) written(c *call, status int, tx *transaction) answer {
 	c.made = tx
 	if b.assume.TransactionAnswers == "receipt" {
-		return reply(status, object{"receiptNumber": tx.receipt})
+		return reply(status, object{"receiptNumber": tx.Receipt})
 	}
 	return reply(status, b.transactionBody(c, tx))
 }

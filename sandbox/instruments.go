@@ -229,9 +229,6 @@ const (
 	sourcePayTo    = "payToData"
 )
 
-//nolint:gochecknoglobals // an immutable table
-var allSources = []string{sourceToken, sourceCustomer, sourceAccount, sourceCard, sourceBank, sourceNZBank, sourcePayTo}
-
 // readSource reads the one source of a request, of those that its type allows. It returns nil
 // if there is none that can be used.
 func (b *Sandbox) readSource(f *fields, eci string, allowed ...string) *source {

@@ -98,7 +98,7 @@ func (b *Sandbox) NextTransactionFor(customerReferenceNumber string, outcomes ..
 
 // decide returns the outcome of a new transaction. The caller holds mu.
 func (b *Sandbox) decide(tx *transaction, now time.Time) Outcome {
-	order := strings.ToLower(tx.customerReference)
+	order := strings.ToLower(tx.CustomerReferenceNumber)
 	if script := b.orderScripts[order]; len(script) > 0 {
 		b.orderScripts[order] = script[1:]
 		return script[0]
@@ -156,7 +156,7 @@ func (b *Sandbox) settle(tx *transaction, o Outcome) {
 			}
 		})
 	}
-	if tx.source.payTo != nil && tx.kind == typePayment {
+	if tx.source.payTo != nil && tx.Type == typePayment {
 		b.payToSettled(tx)
 	}
 }
@@ -187,7 +187,7 @@ func (b *Sandbox) bankOutcome(a *bankAccount) Outcome {
 }
 
 func cardDeclined(tx *transaction) bool {
-	return tx.kind == typePayment && tx.source.card != nil && tx.result == resultDeclined
+	return tx.Type == typePayment && tx.source.card != nil && tx.result == resultDeclined
 }
 
 // softDeclined reports a decline that may succeed later.
@@ -202,10 +202,10 @@ func (b *Sandbox) retriable(tx *transaction) bool {
 // retry makes the service's own next attempt at a payment. The caller holds mu.
 func (b *Sandbox) retry(first *transaction, o Outcome) *transaction {
 	again := *first
-	again.receipt, again.steps, again.followUps, again.attempts, again.returned = "", 0, nil, nil, time.Time{}
-	again.retries, again.originalReceipt, again.idempotencyKey = first, first.receipt, ""
+	again.Receipt, again.steps, again.followUps, again.attempts, again.returned = "", 0, nil, nil, time.Time{}
+	again.retries, again.OriginalReceipt, again.IdempotencyKey = first, first.Receipt, ""
 	again.result, again.answered = "", false
-	again.created = b.clock.Now()
+	again.Time = b.clock.Now()
 	first.attempts = append(first.attempts, &again)
 	first.followUps = append(first.followUps, &again)
 	b.commit(&again, o)
@@ -308,18 +308,12 @@ func (b *Sandbox) Ledger() Ledger {
 	defer b.mu.Unlock()
 	out := make(Ledger, 0, len(b.transactions.ordered))
 	for _, tx := range b.transactions.ordered {
-		token := ""
+		e := tx.Entry
+		e.Outcome, e.Amount, e.Surcharge, e.Metadata = string(tx.result), int64(tx.principal), int64(tx.surcharge), maps.Clone(tx.Metadata)
 		if a := tx.source.payTo; a != nil {
-			token = a.token
+			e.AgreementToken = a.token
 		}
-		out = append(out, Entry{
-			Receipt: tx.receipt, OriginalReceipt: tx.originalReceipt, Type: tx.kind, Outcome: string(tx.result),
-			AuthorisationType: tx.authorisationType, CancellationType: tx.cancellationType,
-			Amount: int64(tx.principal), Surcharge: int64(tx.surcharge), Currency: tx.currency,
-			CustomerReferenceNumber: tx.customerReference, PaymentReferenceNumber: tx.paymentReference,
-			AgreementToken: token, EndToEndID: tx.endToEndID,
-			Metadata: maps.Clone(tx.metadata), IdempotencyKey: tx.idempotencyKey, Time: tx.created,
-		})
+		out = append(out, e)
 	}
 	return out
 }

@@ -175,12 +175,12 @@ func (c *call) batchBody(t *batch) object {
 
 // payLine makes one payment of a file and adds it to its batch. The caller holds mu.
 func (b *Sandbox) payLine(f *paymentFile, tx *transaction) {
-	b.commit(tx, b.accountOutcome(tx.source, tx.created))
+	b.commit(tx, b.accountOutcome(tx.source, tx.Time))
 	at := slices.IndexFunc(f.batches, func(t *batch) bool {
-		return t.kind == tx.source.accountType() && t.shop == tx.shop && t.currency == tx.currency
+		return t.kind == tx.source.accountType() && t.shop == tx.shop && t.currency == tx.Currency
 	})
 	if at < 0 {
-		t := &batch{id: newID(b.ids, b.batches.byID, 9), file: f, kind: tx.source.accountType(), shop: tx.shop, currency: tx.currency}
+		t := &batch{id: newID(b.ids, b.batches.byID, 9), file: f, kind: tx.source.accountType(), shop: tx.shop, currency: tx.Currency}
 		b.batches.add(t.id, t)
 		f.batches = append(f.batches, t)
 		at = len(f.batches) - 1
@@ -193,7 +193,7 @@ func (b *Sandbox) payLine(f *paymentFile, tx *transaction) {
 func (b *Sandbox) transactionsOfBatch(c *call, t *batch) answer {
 	code := c.query.Get("status")
 	found := slices.DeleteFunc(slices.Clone(t.payments), func(tx *transaction) bool {
-		return !b.visible(tx.created, c.now) || code != "" && b.summaryCode(tx) != code
+		return !b.visible(tx.Time, c.now) || code != "" && b.summaryCode(tx) != code
 	})
 	return b.pagesOf(c, found)
 }
@@ -223,14 +223,14 @@ func responseReport(payments []*transaction) []byte {
 	}}
 	for _, tx := range payments {
 		records = append(records, []string{
-			tx.shop.code, tx.kind, tx.currency, tx.total().String(), tx.customerReference, tx.paymentReference,
-			tx.receipt, dateIn(tx.settlement, "02-01-2006"),
+			tx.shop.code, tx.Type, tx.Currency, tx.total().String(), tx.CustomerReferenceNumber, tx.PaymentReferenceNumber,
+			tx.Receipt, dateIn(tx.settlement, "02-01-2006"),
 		})
 	}
 	return asCSV(records)
 }
 
-func merchantID(tx *transaction) string { return "SANDBOX" + tx.currency }
+func merchantID(tx *transaction) string { return "SANDBOX" + tx.Currency }
 
 const fileSource = "FILE" // unconfirmed: RESTAPI is the only public source code
 
@@ -250,9 +250,6 @@ var lineMembers = map[string][]string{ //nolint:gochecknoglobals // an immutable
 	"B": {"bsb", "accountNumber", "accountName"},
 	"A": {sourceAccount},
 }
-
-//nolint:gochecknoglobals // an immutable table
-var commonMembers = []string{"supplierBusinessCode", "currency", "principalAmount", "customerReferenceNumber", "paymentReferenceNumber"}
 
 // readLines reads the payments of a file; ok is false if the file is faulty.
 func (b *Sandbox) readLines(f *paymentFile) (payments []*transaction, ok bool) {
@@ -281,7 +278,7 @@ func (b *Sandbox) readLines(f *paymentFile) (payments []*transaction, ok bool) {
 func (b *Sandbox) readLine(record []string) *transaction {
 	kind := record[0]
 	own, known := lineMembers[kind]
-	names := slices.Concat(commonMembers, own)
+	names := append([]string{"supplierBusinessCode", "currency", "principalAmount", "customerReferenceNumber", "paymentReferenceNumber"}, own...)
 	if !known || len(record) != len(names)+1 {
 		return nil
 	}

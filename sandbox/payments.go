@@ -44,17 +44,16 @@ func (b *Sandbox) newTransaction(f *fields, kind string) *transaction {
 		currency = f.text
 	}
 	tx := &transaction{
-		kind:              kind,
-		created:           f.c.now,
-		idempotencyKey:    f.c.idempotencyKey,
-		currency:          currency("currency", oneOf("AUD", "NZD")),
-		customerReference: f.text("customerReferenceNumber", atMost(100), ascii),
-		paymentReference:  f.text("paymentReferenceNumber", atMost(100), ascii),
-		comment:           f.text("comment"),
-		metadata:          f.texts("metadata"),
+		Entry: Entry{
+			Type: kind, Time: f.c.now, IdempotencyKey: f.c.idempotencyKey, Currency: currency("currency", oneOf("AUD", "NZD")),
+			CustomerReferenceNumber: f.text("customerReferenceNumber", atMost(100), ascii),
+			PaymentReferenceNumber:  f.text("paymentReferenceNumber", atMost(100), ascii),
+			Metadata:                f.texts("metadata"),
+		},
+		comment: f.text("comment"),
 	}
-	if tx.currency == "" && kind == typeVerification {
-		tx.currency = "AUD"
+	if tx.Currency == "" && kind == typeVerification {
+		tx.Currency = "AUD"
 	}
 	return tx
 }
@@ -68,7 +67,7 @@ func (b *Sandbox) pay(c *call, f *fields, kind string) answer {
 	}
 	ecis, sources := []string{eciInternet, "PHONE", "MAIL", "RECURRING", "INSTALMENT"}, []string{sourceToken, sourceCustomer, sourceAccount, sourceCard}
 	if kind == typePayment {
-		ecis, sources = append(ecis, "5", "6", "7"), allSources
+		ecis, sources = append(ecis, "5", "6", "7"), append(sources, sourceBank, sourceNZBank, sourcePayTo)
 		tx.debtRepayment, _ = f.flag("debtRepayment")
 		f.mpgsData()
 	}
@@ -104,7 +103,7 @@ func (b *Sandbox) checkPayer(f *fields, tx *transaction, src *source, eci string
 	}
 	mode := storedCredential(f, isCard)
 	merchants := eci == "RECURRING" || eci == "INSTALMENT" || mode == "STORED_CREDENTIAL"
-	if f.text("cryptogram") == "" && isCard && f.has(sourceCard) && src.card.walletProvider != "" && !merchants && tx.kind == typePayment {
+	if f.text("cryptogram") == "" && isCard && f.has(sourceCard) && src.card.walletProvider != "" && !merchants && tx.Type == typePayment {
 		f.refuse("cryptogram", "", "is required with walletProvider if the customer pays")
 	}
 
@@ -172,23 +171,23 @@ func (h hold) open(now time.Time) bool {
 
 // holdOf returns the hold of an original pre-authorisation.
 func (b *Sandbox) holdOf(original *transaction) hold {
-	h := hold{amount: original.principal, current: original, expires: original.created.Add(preauthLifetime)}
+	h := hold{amount: original.principal, current: original, expires: original.Time.Add(preauthLifetime)}
 	for _, tx := range original.followUps {
 		approved := tx.result == resultApproved
 		switch {
-		case tx.kind == typeCapture && (tx.counts() || tx.result == resultVoided):
+		case tx.Type == typeCapture && (tx.counts() || tx.result == resultVoided):
 			h.captured = true // once only, whatever becomes of the capture
 			h.amount = max(h.amount-tx.principal, 0)
-		case tx.kind == typeCancellation && tx.cancellationType == cancelFull && tx.counts():
+		case tx.Type == typeCancellation && tx.CancellationType == cancelFull && tx.counts():
 			h.amount = 0
-		case tx.kind == typeCancellation && tx.counts():
+		case tx.Type == typeCancellation && tx.counts():
 			h.amount -= tx.principal
-		case tx.authorisationType == topUp && approved:
+		case tx.AuthorisationType == topUp && approved:
 			h.amount += tx.principal
-		case tx.authorisationType == extension && approved:
-			h.expires = tx.created.Add(preauthLifetime)
-		case tx.authorisationType == reauthorisation && approved:
-			h.current, h.amount, h.expires = tx, tx.principal, tx.created.Add(preauthLifetime)
+		case tx.AuthorisationType == extension && approved:
+			h.expires = tx.Time.Add(preauthLifetime)
+		case tx.AuthorisationType == reauthorisation && approved:
+			h.current, h.amount, h.expires = tx, tx.principal, tx.Time.Add(preauthLifetime)
 		}
 	}
 	return h
@@ -198,8 +197,8 @@ func (b *Sandbox) holdOf(original *transaction) hold {
 // changed.
 func (b *Sandbox) originalPreauth(f *fields, kind string) (tx, original *transaction) {
 	tx, original = b.followUp(f, kind, typePreauth)
-	if original != nil && original.authorisationType != "" {
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "must be the original pre-authorisation")
+	if original != nil && original.AuthorisationType != "" {
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "must be the original pre-authorisation")
 		return tx, nil
 	}
 	return tx, original
@@ -209,14 +208,14 @@ func (b *Sandbox) originalPreauth(f *fields, kind string) (tx, original *transac
 func (b *Sandbox) changePreauth(c *call, f *fields) answer {
 	change := f.need("authorisationType", oneOf(topUp, extension, reauthorisation))
 	tx, original := b.originalPreauth(f, typePreauth)
-	tx.authorisationType = change
+	tx.AuthorisationType = change
 	tx.principal = f.principal(0)
 	if change == extension && tx.principal != 0 {
 		f.refuse("principalAmount", tx.principal.String(), "must be 0.00 for an extension")
 	}
 	if original != nil {
 		if message := b.changeRefused(change, original, c.now); message != "" {
-			f.refuse("originalReceiptNumber", tx.originalReceipt, message)
+			f.refuse("originalReceiptNumber", tx.OriginalReceipt, message)
 		}
 		tx.addSurcharge()
 	}
@@ -266,25 +265,25 @@ func (b *Sandbox) capture(c *call, f *fields) answer {
 // re-authorisation.
 func (b *Sandbox) captured(f *fields, tx, preauth *transaction) (original *transaction) {
 	original = preauth
-	switch preauth.authorisationType {
+	switch preauth.AuthorisationType {
 	case "":
 	case reauthorisation:
-		original = b.transactions.byID[preauth.originalReceipt]
+		original = b.transactions.byID[preauth.OriginalReceipt]
 	default:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "must be an initial pre-authorisation or a re-authorisation")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "must be an initial pre-authorisation or a re-authorisation")
 		return original
 	}
 	h := b.holdOf(original)
 	most := 2 * h.amount // a cancelled part does not count
 	switch {
 	case h.captured:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "has been captured")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has been captured")
 	case h.amount <= 0:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "has been cancelled")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has been cancelled")
 	case h.current != preauth:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "has been re-authorised")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has been re-authorised")
 	case !h.open(f.c.now):
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "has expired")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has expired")
 	case tx.principal > most:
 		f.refuse("principalAmount", tx.principal.String(), "is above double the pre-authorised amount")
 	}
@@ -293,16 +292,16 @@ func (b *Sandbox) captured(f *fields, tx, preauth *transaction) (original *trans
 
 func (b *Sandbox) cancelPreauth(c *call, f *fields) answer {
 	tx, original := b.originalPreauth(f, typeCancellation)
-	tx.cancellationType = f.need("cancellationType", oneOf(cancelFull, cancelPartial))
+	tx.CancellationType = f.need("cancellationType", oneOf(cancelFull, cancelPartial))
 	tx.principal = f.principal(0)
 	if original != nil {
 		h := b.holdOf(original)
-		full := tx.cancellationType == cancelFull
+		full := tx.CancellationType == cancelFull
 		switch {
 		case h.amount <= 0:
-			f.refuse("originalReceiptNumber", tx.originalReceipt, "has nothing left to cancel")
+			f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has nothing left to cancel")
 		case !c.now.Before(h.expires):
-			f.refuse("originalReceiptNumber", tx.originalReceipt, "has expired")
+			f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has expired")
 		case full && h.captured:
 			f.refuse("cancellationType", cancelFull, "is not possible after a capture")
 		case full && tx.principal != original.principal && tx.principal != h.current.principal:
@@ -326,10 +325,10 @@ func (tx *transaction) addSurcharge() {
 
 // authorisationCode returns the issuer's code of an approved pre-authorisation.
 func (tx *transaction) authorisationCode() *string {
-	if tx.kind != typePreauth || tx.result != resultApproved {
+	if tx.Type != typePreauth || tx.result != resultApproved {
 		return nil
 	}
-	return optional(tx.receipt[len(tx.receipt)-6:])
+	return optional(tx.Receipt[len(tx.Receipt)-6:])
 }
 
 const (
@@ -344,24 +343,24 @@ const (
 // one. original is nil if there is none of the allowed types.
 func (b *Sandbox) followUp(f *fields, kind string, follows ...string) (tx, original *transaction) {
 	tx = b.newTransaction(f, kind)
-	tx.originalReceipt = f.need("originalReceiptNumber")
+	tx.OriginalReceipt = f.need("originalReceiptNumber")
 	code := f.text("supplierBusinessCode", b.knownBusiness)
-	original = b.transactions.byID[tx.originalReceipt]
+	original = b.transactions.byID[tx.OriginalReceipt]
 	switch {
-	case tx.originalReceipt == "":
+	case tx.OriginalReceipt == "":
 		return tx, nil
 	case original == nil:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "is not a transaction")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "is not a transaction")
 		return tx, nil
-	case !slices.Contains(follows, original.kind):
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "is a "+original.kind+", which "+kind+" cannot follow")
+	case !slices.Contains(follows, original.Type):
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "is a "+original.Type+", which "+kind+" cannot follow")
 		return tx, nil
 	case original.result != resultApproved:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "is not an approved transaction")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "is not an approved transaction")
 		return tx, nil
 	}
-	if tx.currency != "" && tx.currency != original.currency {
-		f.refuse("currency", tx.currency, "must be that of the original transaction")
+	if tx.Currency != "" && tx.Currency != original.Currency {
+		f.refuse("currency", tx.Currency, "must be that of the original transaction")
 	}
 	if code != "" && code != original.shop.code {
 		f.refuse("supplierBusinessCode", code, "must be that of the original transaction")
@@ -385,7 +384,7 @@ func (tx *transaction) counts() bool {
 func (tx *transaction) refunded() cents {
 	var sum cents
 	for _, r := range tx.followUps {
-		if r.kind == typeRefund && r.counts() {
+		if r.Type == typeRefund && r.counts() {
 			sum += r.principal
 		}
 	}
@@ -400,8 +399,8 @@ func (b *Sandbox) reversible(tx *transaction, now time.Time) (voidable, refundab
 	}
 	refunded := tx.refunded()
 	voidable = tx.source.card != nil && refunded == 0 && b.settlementDate(now) == tx.settlement &&
-		(tx.kind == typePayment || tx.kind == typeCapture)
-	refundable = (tx.kind == typePayment || tx.kind == typeCapture) &&
+		(tx.Type == typePayment || tx.Type == typeCapture)
+	refundable = (tx.Type == typePayment || tx.Type == typeCapture) &&
 		refunded < tx.principal && (!voidable || b.assume.RefundBeforeCutOff)
 	return voidable, refundable
 }
@@ -424,11 +423,11 @@ func (b *Sandbox) checkRefund(f *fields, tx, original *transaction) {
 	voidable, refundable := b.reversible(original, f.c.now)
 	switch {
 	case before >= limit:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "has been refunded already")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has been refunded already")
 	case !refundable && voidable:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "can be voided and is not refundable before it is settled")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "can be voided and is not refundable before it is settled")
 	case !refundable:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "is not refundable")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "is not refundable")
 	case original.source.payTo != nil && tx.principal != original.principal:
 		f.refuse("principalAmount", tx.principal.String(), "must be the whole amount of a PayTo payment")
 	case tx.principal > limit-before:

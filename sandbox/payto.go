@@ -150,7 +150,7 @@ func (b *Sandbox) checkTerms(f *fields, amount cents, a *agreement, final bool) 
 func (a *agreement) attemptsLeft(now time.Time) int {
 	left := 5
 	for _, tx := range a.payments {
-		if tx.result == resultDeclined && tx.code == "AM04" && now.Sub(tx.created) < 24*time.Hour {
+		if tx.result == resultDeclined && tx.code == "AM04" && now.Sub(tx.Time) < 24*time.Hour {
 			left--
 		}
 	}
@@ -170,7 +170,7 @@ func (a *agreement) paymentsMade() int {
 
 // payByAgreement makes a PayTo payment. A payment with a new agreement waits for the payer.
 func (b *Sandbox) payByAgreement(c *call, tx *transaction, details *payToDetails, o Outcome) answer {
-	tx.endToEndID, tx.remittance = details.endToEndID, details.remittance
+	tx.EndToEndID, tx.remittance = details.endToEndID, details.remittance
 	a := tx.source.payTo
 	a.payments = append(a.payments, tx)
 	if details.opens {
@@ -186,7 +186,7 @@ func (b *Sandbox) payByAgreement(c *call, tx *transaction, details *payToDetails
 // openForPayment opens the agreement of a payment. The payment gets the outcome after the
 // payer has confirmed.
 func (b *Sandbox) openForPayment(a *agreement, tx *transaction, o Outcome) {
-	one, today := int64(1), calendar.Sydney(tx.created).Format(time.DateOnly)
+	one, today := int64(1), calendar.Sydney(tx.Time).Format(time.DateOnly)
 	amount := tx.principal
 	a.purpose.start, a.purpose.end = today, calendar.Sydney(a.respondBy).Format(time.DateOnly)
 	a.terms = agreementTerms{frequency: frequencyAdhoc, kind: kindFixed, permitted: &one, each: &amount}
@@ -225,10 +225,10 @@ func (b *Sandbox) payToSettled(tx *transaction) {
 func (b *Sandbox) addPayTo(tx *transaction, body object) {
 	a := tx.source.payTo
 	body["payToData"] = object{
-		"agreementToken": a.token, "endToEndId": b.echoed(tx.endToEndID), "priority": "NORM",
+		"agreementToken": a.token, "endToEndId": b.echoed(tx.EndToEndID), "priority": "NORM",
 		"remittanceInformation1": optional(tx.remittance), "remittanceInformation2": nil,
 	}
-	body["payToPayeeAccount"] = object{"displayName": maskedAccount(merchantBSB, merchantAccount), "currency": tx.currency}
+	body["payToPayeeAccount"] = object{"displayName": maskedAccount(merchantBSB, merchantAccount), "currency": tx.Currency}
 	body["payToPayerAccount"] = object{
 		"accountType": typePayTo, "customerId": a.customer.id, "payerType": a.payer.kind, "payerId": a.payer.id,
 		"payerName": a.payer.name, "ultimatePayerName": a.payer.ultimateName,

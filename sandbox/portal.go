@@ -88,7 +88,7 @@ func (b *Sandbox) RetryPayment(receiptNumber string) (newReceiptNumber string, e
 	if tx == nil || !b.retriable(tx) {
 		return "", errors.New("sandbox: no soft-declined payment without a successful retry has this receipt number")
 	}
-	return b.retry(tx, b.decide(tx, b.clock.Now())).receipt, nil
+	return b.retry(tx, b.decide(tx, b.clock.Now())).Receipt, nil
 }
 
 const scheduleSource = "RECURRING" // unconfirmed, as fileSource
@@ -169,11 +169,11 @@ func (b *Sandbox) payDue(sc *schedule) {
 		return
 	}
 	tx := &transaction{
-		kind: typePayment, via: scheduleSource, created: b.clock.Now(), shop: sc.shop, account: account, source: account.source,
-		principal: cents(sc.Amount), currency: "AUD", customerReference: cust.number, paymentReference: sc.code,
+		Entry: Entry{Type: typePayment, Time: b.clock.Now(), Currency: "AUD", CustomerReferenceNumber: cust.number, PaymentReferenceNumber: sc.code},
+		via:   scheduleSource, shop: sc.shop, account: account, source: account.source, principal: cents(sc.Amount),
 	}
 	tx.addSurcharge()
-	b.commit(tx, b.accountOutcome(tx.source, tx.created))
+	b.commit(tx, b.accountOutcome(tx.source, tx.Time))
 	sc.payments = append(sc.payments, tx)
 }
 

@@ -325,9 +325,9 @@ func (b *Sandbox) checkThreeDS(f *fields, src *source, tx *transaction) {
 	switch r := tok.threeDS.request; {
 	case tx == nil && r.category != forStoring:
 		f.refuse(sourceToken, "", "was authenticated for a payment and not to store the card")
-	case tx != nil && tx.kind != typeVerification && r.category != forPayment:
+	case tx != nil && tx.Type != typeVerification && r.category != forPayment:
 		f.refuse(sourceToken, "", "was authenticated to store the card and not for a payment")
-	case tx != nil && tx.kind != typeVerification && r.amount > 0 && (r.amount != tx.principal || r.currency != tx.currency):
+	case tx != nil && tx.Type != typeVerification && r.amount > 0 && (r.amount != tx.principal || r.currency != tx.Currency):
 		f.refuse("principalAmount", tx.principal.String(), "is not the amount that was authenticated")
 	}
 }

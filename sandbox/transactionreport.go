@@ -64,7 +64,7 @@ func (b *Sandbox) inReport(q url.Values, tx *transaction) bool {
 	return tx.settlement == q.Get("settlementDate") && tx.soldBy(q) &&
 		(status == "" || status == strings.TrimSuffix(b.status(tx), "*")) &&
 		(codes == "" || slices.Contains(sources, b.sourceOf(tx)) || tx.via == "" && slices.Contains(sources, sourceREST)) &&
-		(q.Get("excludePreAuths") != "true" || tx.kind != typePreauth && tx.kind != typeCancellation)
+		(q.Get("excludePreAuths") != "true" || tx.Type != typePreauth && tx.Type != typeCancellation)
 }
 
 // writeReport writes the transactions that reads find, oldest first.
@@ -77,7 +77,7 @@ func (b *Sandbox) writeReport(c *call, columns []reportColumn) []byte {
 	}
 	records := [][]string{row(func(col reportColumn) string { return col.heading })}
 	for _, tx := range b.transactions.ordered {
-		if b.visible(tx.created, c.now) && b.inReport(c.query, tx) {
+		if b.visible(tx.Time, c.now) && b.inReport(c.query, tx) {
 			records = append(records, row(func(col reportColumn) string { return col.value(tx) }))
 		}
 	}
@@ -122,21 +122,21 @@ func (b *Sandbox) reportLayout(version string) []reportColumn {
 		first = append(first, reportColumn{"Added Later", func(*transaction) string { return `a "new" column` }})
 	}
 	return append(first, []reportColumn{
-		{"Receipt Number", func(tx *transaction) string { return tx.receipt }},
-		{"Transaction Type", func(tx *transaction) string { return tx.kind }},
-		{"Original Receipt Number", func(tx *transaction) string { return tx.originalReceipt }},
+		{"Receipt Number", func(tx *transaction) string { return tx.Receipt }},
+		{"Transaction Type", func(tx *transaction) string { return tx.Type }},
+		{"Original Receipt Number", func(tx *transaction) string { return tx.OriginalReceipt }},
 		{"Status", b.status},
 		{"Summary Code", b.summaryCode},
 		{"Response Code", func(tx *transaction) string { return tx.code }},
 		{"Response Description", describe},
 		{"Settlement Date", func(tx *transaction) string { return dateIn(tx.settlement, reportDateLayout) }},
-		{"Transaction Time", func(tx *transaction) string { return calendar.Sydney(tx.created).Format(reportTimeLayout) }},
-		{"Currency", func(tx *transaction) string { return tx.currency }},
+		{"Transaction Time", func(tx *transaction) string { return calendar.Sydney(tx.Time).Format(reportTimeLayout) }},
+		{"Currency", func(tx *transaction) string { return tx.Currency }},
 		{"Principal Amount", func(tx *transaction) string { return paid(tx, tx.principal) }},
 		{"Surcharge Amount", func(tx *transaction) string { return paid(tx, tx.surcharge) }},
 		{"Total Amount", func(tx *transaction) string { return paid(tx, tx.total()) }},
-		{"Customer Reference Number", func(tx *transaction) string { return tx.customerReference }},
-		{"Payment Reference Number", func(tx *transaction) string { return tx.paymentReference }},
+		{"Customer Reference Number", func(tx *transaction) string { return tx.CustomerReferenceNumber }},
+		{"Payment Reference Number", func(tx *transaction) string { return tx.PaymentReferenceNumber }},
 		{"Comment", func(tx *transaction) string { return tx.comment }},
 		{"Account Type", func(tx *transaction) string { return tx.source.accountType() }},
 	}...)
@@ -161,7 +161,7 @@ func pickColumns(layout []reportColumn, headings []string) (picked []reportColum
 		case at >= 0:
 			picked = append(picked, layout[at])
 		case isMetadata && key != "":
-			picked = append(picked, reportColumn{heading, func(tx *transaction) string { return tx.metadata[key] }})
+			picked = append(picked, reportColumn{heading, func(tx *transaction) string { return tx.Metadata[key] }})
 		default:
 			return nil, heading
 		}

@@ -13,34 +13,23 @@ const recentLimit = 20 // as stated in the contract
 
 // transaction is the facility's record of a transaction.
 type transaction struct {
-	receipt           string
-	kind              string // transactionType
-	shop              *business
-	source            instrument
-	account           *account // if a kept account was used
-	principal         cents
-	surcharge         cents
-	currency          string
-	customerReference string
-	paymentReference  string
-	endToEndID        string
-	remittance        string
-	comment           string
-	metadata          map[string]string
-	ip                string
-	debtRepayment     bool
-	originalReceipt   string
-	idempotencyKey    string
-	created           time.Time
-	settlement        string
-	authorisationType string
-	cancellationType  string
-	via               string         // source code, if it was not made by this API
-	followUps         []*transaction // transactions against this one, oldest first
-	retries           *transaction   // the payment that this retries
-	attempts          []*transaction // retries of this payment, oldest first
-	returned          time.Time      // when the customer's bank returned it
-	answered          bool           // the answer to its request has arrived
+	Entry         // without its amounts, its outcome and its agreement
+	shop          *business
+	source        instrument
+	account       *account // if a kept account was used
+	principal     cents
+	surcharge     cents
+	remittance    string
+	comment       string
+	ip            string
+	debtRepayment bool
+	settlement    string
+	via           string         // source code, if it was not made by this API
+	followUps     []*transaction // transactions against this one, oldest first
+	retries       *transaction   // the payment that this retries
+	attempts      []*transaction // retries of this payment, oldest first
+	returned      time.Time      // when the customer's bank returned it
+	answered      bool           // the answer to its request has arrived
 
 	result result
 	code   string
@@ -51,10 +40,10 @@ func (tx *transaction) total() cents { return tx.principal + tx.surcharge }
 
 // commit records a transaction. The caller holds mu.
 func (b *Sandbox) commit(tx *transaction, o Outcome) {
-	tx.receipt = newID(b.ids, b.transactions.byID, 10)
-	tx.settlement = b.settlementDate(tx.created)
-	b.transactions.add(tx.receipt, tx)
-	references := []string{tx.receipt, tx.customerReference, tx.paymentReference, tx.endToEndID}
+	tx.Receipt = newID(b.ids, b.transactions.byID, 10)
+	tx.settlement = b.settlementDate(tx.Time)
+	b.transactions.add(tx.Receipt, tx)
+	references := []string{tx.Receipt, tx.CustomerReferenceNumber, tx.PaymentReferenceNumber, tx.EndToEndID}
 	for i, reference := range references {
 		references[i] = strings.ToLower(reference)
 	}
@@ -78,7 +67,7 @@ func (b *Sandbox) visibleTransactions(now time.Time, want func(*transaction) boo
 func (b *Sandbox) visibleOf(all []*transaction, now time.Time, want func(*transaction) bool) []*transaction {
 	var found []*transaction
 	for _, tx := range slices.Backward(all) {
-		if b.visible(tx.created, now) && want(tx) {
+		if b.visible(tx.Time, now) && want(tx) {
 			found = append(found, tx)
 		}
 	}
@@ -86,7 +75,7 @@ func (b *Sandbox) visibleOf(all []*transaction, now time.Time, want func(*transa
 }
 
 func (b *Sandbox) visibleTransaction(c *call) *transaction {
-	if tx := b.transactions.byID[c.params["receiptNumber"]]; tx != nil && b.visible(tx.created, c.now) {
+	if tx := b.transactions.byID[c.params["receiptNumber"]]; tx != nil && b.visible(tx.Time, c.now) {
 		return tx
 	}
 	return nil
@@ -121,23 +110,23 @@ const (
 // names.
 func (b *Sandbox) transactionBody(c *call, tx *transaction) object {
 	voidable, refundable := b.reversible(tx, c.now)
-	customerReference, paymentReference := tx.customerReference, tx.paymentReference
+	customerReference, paymentReference := tx.CustomerReferenceNumber, tx.PaymentReferenceNumber
 	if c.isRead() {
 		customerReference, paymentReference = b.shownReferences(tx)
 	}
 	body := object{
-		"links": c.links(), "receiptNumber": tx.receipt, "transactionType": tx.kind, "originalReceiptNumber": optional(tx.originalReceipt),
-		"authorisationType": optional(tx.authorisationType), "cancellationType": optional(tx.cancellationType),
+		"links": c.links(), "receiptNumber": tx.Receipt, "transactionType": tx.Type, "originalReceiptNumber": optional(tx.OriginalReceipt),
+		"authorisationType": optional(tx.AuthorisationType), "cancellationType": optional(tx.CancellationType),
 		"responseCode": tx.code, "responseDescription": describe(tx), "summaryCode": b.summaryCode(tx),
 		"merchantAdviceCode": nil, "fraudGuardResult": nil,
 		"authorisationCode": tx.authorisationCode(), "authorisationTraceId": nil, "networkTransactionId": nil,
 		"customerReferenceNumber": b.echoed(customerReference), "paymentReferenceNumber": b.echoed(paymentReference),
 		"comment": optional(tx.comment), "source": b.sourceOf(tx),
-		"settlementDate": tx.settlement, "transactionTime": b.timestamp(tx.created),
+		"settlementDate": tx.settlement, "transactionTime": b.timestamp(tx.Time),
 		"refundable": refundable, "voidable": voidable,
-		"principalAmount": amountOf(tx.currency, tx.principal),
-		"surchargeAmount": amountOf(tx.currency, tx.surcharge),
-		"totalAmount":     amountOf(tx.currency, tx.total()),
+		"principalAmount": amountOf(tx.Currency, tx.principal),
+		"surchargeAmount": amountOf(tx.Currency, tx.surcharge),
+		"totalAmount":     amountOf(tx.Currency, tx.total()),
 		"ipAddress":       optional(tx.ip), "debtRepayment": tx.debtRepayment,
 		"supplierBusinessCode": tx.shop.code, "metadata": b.shownMetadata(tx),
 		"merchantAccount": nil, "directEntryAccount": nil, "nzDirectEntryAccount": nil,
@@ -163,32 +152,32 @@ func (b *Sandbox) addAccounts(c *call, tx *transaction, body object) {
 	if a := tx.account; a != nil {
 		payer["accountToken"], payer["customerId"], payer["defaultAccount"] = a.token, optional(a.customer.id), a.isDefault()
 	}
-	tx.source.describe(payer, tx.shop, tx.currency)
+	tx.source.describe(payer, tx.shop, tx.Currency)
 	switch {
 	case tx.source.payTo != nil:
 		b.addPayTo(tx, body)
 	case tx.source.card != nil:
 		body["creditCard"] = payer
 		if scheme := tx.source.card.scheme; tx.result == resultApproved && (scheme == schemeVisa || scheme == schemeMastercard) {
-			body["networkTransactionId"] = "00000" + tx.receipt
+			body["networkTransactionId"] = "00000" + tx.Receipt
 		}
 		body["merchantAccount"] = object{
 			"merchantId": merchantID(tx), "merchantName": tx.shop.name,
 			"displayName":   tx.shop.name + " " + merchantBSB + " " + merchantAccount + " (" + merchantID(tx) + ")",
 			"settlementBsb": merchantBSB, "settlementAccountNumber": merchantAccount,
 			"settlementSurchargeBsb": nil, "settlementSurchargeAccountNumber": nil,
-			"acquiringInstitution": "WBC", "currency": tx.currency,
+			"acquiringInstitution": "WBC", "currency": tx.Currency,
 		}
 	case tx.source.bank != nil:
 		body["bankAccount"] = payer
 		body["directEntryAccount"] = object{
-			"displayName": tx.shop.name, "currency": tx.currency, "directEntryUserId": "000001", "directEntryUserName": tx.shop.name,
+			"displayName": tx.shop.name, "currency": tx.Currency, "directEntryUserId": "000001", "directEntryUserName": tx.shop.name,
 			"accountName": tx.shop.name, "settlementBsb": merchantBSB, "settlementAccountNumber": merchantAccount, "remitterName": tx.shop.name,
 		}
 	default:
 		body["nzBankAccount"] = payer
 		body["nzDirectEntryAccount"] = object{
-			"displayName": tx.shop.name, "currency": tx.currency, "debitUserId": "000001", "nzAccountName": tx.shop.name,
+			"displayName": tx.shop.name, "currency": tx.Currency, "debitUserId": "000001", "nzAccountName": tx.shop.name,
 			"nzBankCode": "03", "nzBranchCode": "0000", "nzAccountNumber": "0000001", "nzAccountSuffix": "00",
 		}
 	}
@@ -245,7 +234,7 @@ func (b *Sandbox) transactionLists() []operation {
 		{
 			id: "GET /transactions/suspended", query: paged(need("supplierBusinessCode", b.knownBusiness), need("month", monthForm, b.recentMonth)), unknown: "business or month",
 			handle: b.listWhere("", func(q url.Values, tx *transaction) bool {
-				return tx.result == resultSuspended && tx.soldBy(q) && monthOf(tx.created) == q.Get("month")
+				return tx.result == resultSuspended && tx.soldBy(q) && monthOf(tx.Time) == q.Get("month")
 			}),
 		},
 		{
@@ -256,7 +245,7 @@ func (b *Sandbox) transactionLists() []operation {
 		},
 		{id: "GET /transactions/open-preauths", query: []parameter{need("month", monthForm), shop}, handle: b.openPreauths},
 		{id: "GET /customers/{customerId}/transactions", query: paged(), handle: found("customer", named(&b.customers, "customerId"), b.transactionsOfCustomer)},
-		{id: "GET /transactions/{receiptNumber}/refunds", query: paged(), handle: b.followUpsOf(func(tx *transaction) bool { return tx.kind == typeRefund })},
+		{id: "GET /transactions/{receiptNumber}/refunds", query: paged(), handle: b.followUpsOf(func(tx *transaction) bool { return tx.Type == typeRefund })},
 		{id: "GET /transactions/{receiptNumber}/retries", query: paged(), handle: b.followUpsOf(func(tx *transaction) bool { return tx.retries != nil })},
 	}
 }
@@ -306,18 +295,18 @@ func (b *Sandbox) recentMonth(month string) string {
 // openPreauths is not paginated.
 func (b *Sandbox) openPreauths(c *call) answer {
 	return listOf(c, b.visibleTransactions(c.now, func(tx *transaction) bool {
-		return monthOf(tx.created) == c.query.Get("month") && tx.soldBy(c.query) && b.openPreauth(tx, c.now)
+		return monthOf(tx.Time) == c.query.Get("month") && tx.soldBy(c.query) && b.openPreauth(tx, c.now)
 	}), b.transactionBody)
 }
 
 // openPreauth reports a pre-authorisation or a re-authorisation that can be captured.
 func (b *Sandbox) openPreauth(tx *transaction, now time.Time) bool {
-	if tx.kind != typePreauth || tx.result != resultApproved {
+	if tx.Type != typePreauth || tx.result != resultApproved {
 		return false
 	}
 	original := tx
-	if tx.authorisationType != "" {
-		original = b.transactions.byID[tx.originalReceipt]
+	if tx.AuthorisationType != "" {
+		original = b.transactions.byID[tx.OriginalReceipt]
 	}
 	h := b.holdOf(original)
 	return h.current == tx && h.open(now)
@@ -332,10 +321,10 @@ func (b *Sandbox) followUpsOf(want func(*transaction) bool) func(*call) answer {
 
 // shownReferences returns the references of a transaction in reads: see FollowUpReferences.
 func (b *Sandbox) shownReferences(tx *transaction) (customer, payment string) {
-	original := b.transactions.byID[tx.originalReceipt]
+	original := b.transactions.byID[tx.OriginalReceipt]
 	switch form := b.assume.FollowUpReferences; {
-	case form == "own" || original == nil || tx.kind == typePayment:
-		return tx.customerReference, tx.paymentReference
+	case form == "own" || original == nil || tx.Type == typePayment:
+		return tx.CustomerReferenceNumber, tx.PaymentReferenceNumber
 	case form == "original":
 		return b.shownReferences(original)
 	default:
@@ -354,7 +343,7 @@ func (b *Sandbox) transactionsByReference(c *call) answer {
 
 func (b *Sandbox) answersTo(tx *transaction, ref string) bool {
 	customer, payment := b.shownReferences(tx)
-	return slices.ContainsFunc([]string{tx.receipt, customer, payment, tx.endToEndID}, func(own string) bool {
+	return slices.ContainsFunc([]string{tx.Receipt, customer, payment, tx.EndToEndID}, func(own string) bool {
 		switch b.assume.ReferenceSearch {
 		case "exact":
 			return own == ref
