@@ -192,7 +192,6 @@ func (b *Sandbox) receiptSource(f *fields) *source {
 	return nil
 }
 
-// accountsOfCustomer lists the accounts, newest first.
 func (b *Sandbox) accountsOfCustomer(c *call, cust *customer) answer {
 	found := b.accounts.where(func(a *account) bool { return a.customer == cust })
 	slices.Reverse(found)

@@ -64,7 +64,6 @@ func (a *agreement) amendable() bool {
 	return a.status == agreementActive || a.status == agreementSuspended
 }
 
-// unanswered reports whether the payer can still answer.
 func (a *agreement) unanswered() bool {
 	return a.status == agreementPending || a.status == agreementCreated
 }
@@ -263,7 +262,6 @@ type amendment struct {
 	terms     *agreementTerms
 }
 
-// propose asks the payer to accept an amendment.
 func (b *Sandbox) propose(a *agreement, m *amendment) {
 	a.amendment = m
 	b.after(m.respondBy.Sub(b.clock.Now()), func() {

@@ -50,7 +50,6 @@ func (b *Sandbox) readAgreement(f *fields) *agreement {
 	return a
 }
 
-// respondBy reads the time until which the payer can answer.
 func (f *fields) respondBy() time.Time {
 	minutes := int64(mostRespondByMinutes)
 	if n := f.integer("respondByTimeMinutes", mostRespondByMinutes); n != nil {
@@ -117,7 +116,6 @@ func (b *Sandbox) readTerms(f *fields) agreementTerms {
 	return t
 }
 
-// check applies the rules between terms.
 func (t *agreementTerms) check(f *fields) {
 	if t.frequency == frequencyAdhoc && !f.has("numberOfPaymentsPermitted") {
 		f.refuse("numberOfPaymentsPermitted", "", "is required for ADHO")
@@ -185,7 +183,6 @@ func maskedPayID(id string) string {
 	return "xxxxxx" + shown
 }
 
-// needObject opens a required object.
 func (f *fields) needObject(name string) *fields {
 	if !f.has(name) {
 		f.refuse(name, "", "is required")
@@ -194,7 +191,6 @@ func (f *fields) needObject(name string) *fields {
 	return f.object(name)
 }
 
-// integer reads an optional whole number from 0.
 func (f *fields) integer(name string, most int64) *int64 {
 	if !f.has(name) {
 		return nil
@@ -256,7 +252,6 @@ func (b *Sandbox) recallAgreement(f *fields, a *agreement) func() {
 	return func() { b.recall(a) }
 }
 
-// needStatus checks the agreement's status before an update.
 func (c *call) needStatus(a *agreement, allowed ...agreementStatus) {
 	if slices.Contains(allowed, a.status) {
 		return

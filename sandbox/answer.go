@@ -41,7 +41,6 @@ func (b *Sandbox) background() *call {
 	return &call{box: b, origin: cmp.Or(b.served.origin, "http://"+memnet.Host), now: b.clock.Now()}
 }
 
-// isRead reports whether the call is a look-up and not a write.
 func (c *call) isRead() bool { return c.op != nil && c.op.method == http.MethodGet }
 
 // href makes an absolute address on the host that the caller used. Forwarding headers
@@ -87,7 +86,6 @@ func safeURL(u *url.URL) string {
 	return u.EscapedPath() + "?" + q.Encode()
 }
 
-// object is the wire form of a JSON object.
 type object = map[string]any
 
 // answer is the answer to a call. The body is nil for none.
@@ -166,7 +164,6 @@ func (b *Sandbox) addedValue(added, usual string) string {
 	return usual
 }
 
-// addsMembers reports whether answers have members that are not in the contract.
 func (b *Sandbox) addsMembers() bool { return b.assume.UnknownMembers != "none" }
 
 func get(rel, href string) object {
@@ -194,7 +191,6 @@ func (c *call) problem(status int, developerMessage string, errs ...fieldError) 
 	})
 }
 
-// fieldError is what is wrong with one member of a request.
 type fieldError struct {
 	name, value string
 	messages    []string
@@ -253,7 +249,6 @@ func (b *Sandbox) timestamp(t time.Time) string {
 	return calendar.Sydney(t.Add(b.assume.ClockSkew)).Format(timeLayout)
 }
 
-// dateHeader is the Date header of an answer.
 func (b *Sandbox) dateHeader() string {
 	return b.clock.Now().Add(b.assume.ClockSkew).UTC().Format(http.TimeFormat)
 }
@@ -264,7 +259,6 @@ const (
 	htmlType = "text/html; charset=utf-8"
 )
 
-// htmlPage is the HTML of a gateway's error.
 func htmlPage(status int) []byte {
 	return []byte("<html><head><title>" + strconv.Itoa(status) + "</title></head><body><h1>The request could not be served</h1></body></html>\n")
 }
@@ -340,7 +334,6 @@ func (b *Sandbox) shownMetadata(tx *transaction) map[string]string {
 	}
 }
 
-// written answers a write of a transaction.
 func (b *Sandbox) written(c *call, status int, tx *transaction) answer {
 	c.made = tx
 	if b.assume.TransactionAnswers == "receipt" {

@@ -127,7 +127,6 @@ type assumptionRow struct {
 	why         string // what a merchant does differently
 }
 
-// assumptionTable lists all assumptions.
 var assumptionTable = []assumptionRow{ //nolint:gochecknoglobals // an immutable table
 	{"Look-ups", "LookupLag", func(a *Assumptions) any { return &a.LookupLag }, []string{"0s", "2s", "10s", "5m", "24h"}, "2s", "nothing", "takes \"not found\" for \"not yet\", and looks again"},
 	{"Look-ups", "ReferenceSearch", func(a *Assumptions) any { return &a.ReferenceSearch }, []string{"anyCase", "exact", "prefix"}, "prefix", "\"case insensitive\"; nothing about parts", "compares what it finds with what it asked for"},
@@ -200,7 +199,6 @@ func (a Assumptions) List() []Assumption {
 	return list
 }
 
-// noValues is the text of an empty list.
 const noValues = "none"
 
 func fieldText(field any) string {
@@ -294,19 +292,17 @@ func ReadFacility(r io.Reader) (func(*Assumptions), error) {
 	if f.Format != 1 {
 		return nil, errors.New("sandbox: facility: another format; use the version that wrote it")
 	}
-	tried := DefaultAssumptions()
-	for _, finding := range f.Findings {
-		if finding.Value != "" {
-			if err := tried.Set(finding.Name, finding.Value); err != nil {
-				return nil, fmt.Errorf("facility: %w", err)
-			}
-		}
-	}
-	return func(a *Assumptions) {
+	set := func(a *Assumptions) (err error) {
 		for _, finding := range f.Findings {
 			if finding.Value != "" {
-				_ = a.Set(finding.Name, finding.Value) // it was tried
+				err = errors.Join(err, a.Set(finding.Name, finding.Value))
 			}
 		}
-	}, nil
+		return err
+	}
+	tried := DefaultAssumptions()
+	if err := set(&tried); err != nil {
+		return nil, fmt.Errorf("facility: %w", err)
+	}
+	return func(a *Assumptions) { _ = set(a) }, nil // it was tried
 }

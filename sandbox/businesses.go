@@ -36,7 +36,6 @@ func (b *Sandbox) business(code string) *business {
 	return nil
 }
 
-// knownBusiness checks a supplierBusinessCode.
 func (b *Sandbox) knownBusiness(code string) string {
 	if b.business(code) == nil {
 		return "is not the code of a business of this facility"

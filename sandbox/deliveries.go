@@ -63,7 +63,6 @@ func (d *delivery) currentState() string {
 	}
 }
 
-// hooks are the subscriptions with their deliveries.
 type hooks struct {
 	subscriptions []*subscription
 	deliveries    []*delivery  // oldest first
@@ -201,7 +200,6 @@ func (b *Sandbox) attempt(d *delivery, fault DeliveryFault) {
 	})
 }
 
-// headerForm writes a signature header in another form with the same meaning.
 func headerForm(header, form string) string {
 	t, v1, _ := strings.Cut(header, ",")
 	switch form {
@@ -214,15 +212,12 @@ func headerForm(header, form string) string {
 	}
 }
 
-// webhookTimeout is how long a receiver may take to answer.
 const webhookTimeout = 10 * time.Second
 
-// maxAnswer is how much of a receiver's answer is read.
 const maxAnswer = 64 << 10
 
 var errTimedOut = errors.New("timed out")
 
-// deliver signs and posts a notification.
 func (b *Sandbox) deliver(d *delivery, fault DeliveryFault, signed time.Time, body []byte) Attempt {
 	header, err := signature.Sign(d.to.Scheme, d.to.Secret, signed, body)
 	if err != nil {

@@ -141,7 +141,6 @@ func (f *armedFault) due(dice *rand.Rand) bool {
 	return f.Probability == 0 || dice.Float64() < f.Probability
 }
 
-// dialFault returns the error with which a request cannot be sent, or nil.
 func (b *Sandbox) dialFault(r *http.Request) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -376,7 +375,6 @@ func (x *exchange) misreport(right answer, code int, body BodyKind) answer {
 	}
 }
 
-// drip writes a number of bytes each second.
 func (x *exchange) drip(a answer, perSecond int) {
 	x.head(a)
 	defer x.box.clock.hold()()

@@ -114,7 +114,6 @@ func (b *Sandbox) readCard(f *fields, cvnRequired bool) *card {
 	return out
 }
 
-// cardType returns the type of a test card.
 func (b *Sandbox) cardType(number string) string {
 	if t := testCards[number]; t != cardPrepaid {
 		return t
@@ -260,7 +259,6 @@ func (f *fields) onlyOne(allowed ...string) string {
 	return ""
 }
 
-// detailsSource reads an account that is given in full.
 func (b *Sandbox) detailsSource(f *fields, name string, cvnRequired bool) *source {
 	inner := f.object(name)
 	if inner == nil {

@@ -23,7 +23,6 @@ type laterOutcome struct {
 	outcome Outcome
 }
 
-// result is the state of a transaction, as in the ledger.
 type result string
 
 const (
@@ -111,7 +110,6 @@ func (b *Sandbox) decide(tx *transaction, now time.Time) Outcome {
 	return b.accountOutcome(tx.source, now)
 }
 
-// accountOutcome returns the outcome of the test numbers.
 func (b *Sandbox) accountOutcome(source instrument, now time.Time) Outcome {
 	switch {
 	case source.card != nil:
@@ -161,7 +159,6 @@ func (b *Sandbox) settle(tx *transaction, o Outcome) {
 	}
 }
 
-// payToOutcome returns the outcome of a payment against an agreement.
 func (b *Sandbox) payToOutcome() Outcome {
 	if b.assume.PayToApprovedAfter <= 0 {
 		return Approved()
@@ -190,7 +187,6 @@ func cardDeclined(tx *transaction) bool {
 	return tx.Type == typePayment && tx.source.card != nil && tx.result == resultDeclined
 }
 
-// softDeclined reports a decline that may succeed later.
 func (b *Sandbox) softDeclined(tx *transaction) bool {
 	return cardDeclined(tx) && slices.Contains(b.assume.SoftDeclineCodes, tx.code)
 }
@@ -257,7 +253,6 @@ func (b *Sandbox) status(tx *transaction) string {
 	return inAnswers[tx.result].status
 }
 
-// describe returns the text of a response code.
 func describe(tx *transaction) string {
 	if text, known := descriptions[tx.code]; known {
 		return text
@@ -407,7 +402,6 @@ func (c cents) display() string {
 // share returns the part of the amount for a rate in basis points, rounded half up.
 func (c cents) share(basisPoints int) cents { return (c*cents(basisPoints) + 5000) / 10000 }
 
-// amountOf is the service's amount object.
 func amountOf(currency string, c cents) object {
 	return object{"currency": currency, "amount": c, "displayAmount": c.display()}
 }

@@ -30,7 +30,6 @@ const (
 	fileFaulty     = "ERROR"
 )
 
-// paymentFile is an upload with its batches.
 type paymentFile struct {
 	id, name, format string
 	status           string
@@ -71,7 +70,6 @@ func (b *Sandbox) uploadFile(c *call) answer {
 	return reply(http.StatusCreated, c.fileBody(f))
 }
 
-// readUpload reads the two parts of the form.
 func (c *call) readUpload(boundary string) (*paymentFile, error) {
 	f, form := &paymentFile{}, multipart.NewReader(bytes.NewReader(c.body), boundary)
 	for {
@@ -122,7 +120,6 @@ func (b *Sandbox) process(f *paymentFile) {
 	}
 }
 
-// listFiles lists the files, newest first.
 func (b *Sandbox) listFiles(c *call) answer {
 	found := slices.Clone(b.files.ordered)
 	slices.Reverse(found)

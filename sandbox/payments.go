@@ -12,7 +12,6 @@ const (
 	eciInternet = "INTERNET"
 )
 
-// createTransaction selects the operation by transactionType.
 func (b *Sandbox) createTransaction(c *call) answer {
 	f := c.readBody()
 	switch kind := f.need("transactionType"); kind {
@@ -37,7 +36,6 @@ func (b *Sandbox) createTransaction(c *call) answer {
 	}
 }
 
-// newTransaction reads the members that all types have.
 func (b *Sandbox) newTransaction(f *fields, kind string) *transaction {
 	currency := f.need
 	if kind == typeVerification {
@@ -169,7 +167,6 @@ func (h hold) open(now time.Time) bool {
 	return !h.captured && h.amount > 0 && now.Before(h.expires)
 }
 
-// holdOf returns the hold of an original pre-authorisation.
 func (b *Sandbox) holdOf(original *transaction) hold {
 	h := hold{amount: original.principal, current: original, expires: original.Time.Add(preauthLifetime)}
 	for _, tx := range original.followUps {
@@ -204,7 +201,6 @@ func (b *Sandbox) originalPreauth(f *fields, kind string) (tx, original *transac
 	return tx, original
 }
 
-// changePreauth makes a top-up, an extension or a re-authorisation.
 func (b *Sandbox) changePreauth(c *call, f *fields) answer {
 	change := f.need("authorisationType", oneOf(topUp, extension, reauthorisation))
 	tx, original := b.originalPreauth(f, typePreauth)
@@ -316,7 +312,6 @@ func (b *Sandbox) cancelPreauth(c *call, f *fields) answer {
 	return b.follow(c, tx, original)
 }
 
-// addSurcharge adds the business's surcharge to a card transaction.
 func (tx *transaction) addSurcharge() {
 	if cd := tx.source.card; cd != nil && tx.shop != nil {
 		tx.surcharge = tx.principal.share(tx.shop.rate(cd.scheme, cd.cardType))
@@ -369,7 +364,6 @@ func (b *Sandbox) followUp(f *fields, kind string, follows ...string) (tx, origi
 	return tx, original
 }
 
-// follow records a follow-up.
 func (b *Sandbox) follow(c *call, tx, original *transaction) answer {
 	b.commit(tx, b.decide(tx, c.now))
 	original.followUps = append(original.followUps, tx)
@@ -458,7 +452,6 @@ func (f *fields) refreshExpiry(tx *transaction) {
 	}
 }
 
-// voidTransaction voids a transaction before it is settled.
 func (b *Sandbox) voidTransaction(c *call, tx *transaction) answer {
 	if len(c.body) > 0 {
 		return c.problem(http.StatusBadRequest, "A void has no body.")

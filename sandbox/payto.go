@@ -113,7 +113,6 @@ func (b *Sandbox) checkPayTo(f *fields, tx *transaction, src *source) {
 	}
 }
 
-// checkTerms compares a payment with the terms of its agreement.
 func (b *Sandbox) checkTerms(f *fields, amount cents, a *agreement, final bool) {
 	today := calendar.Sydney(f.c.now).Format(time.DateOnly)
 	if today < a.purpose.start || a.purpose.end != "" && today > a.purpose.end {
@@ -221,7 +220,6 @@ func (b *Sandbox) payToSettled(tx *transaction) {
 	}
 }
 
-// addPayTo sets the accounts of the payer and the payee of a PayTo payment.
 func (b *Sandbox) addPayTo(tx *transaction, body object) {
 	a := tx.source.payTo
 	body["payToData"] = object{
@@ -328,7 +326,6 @@ func (b *Sandbox) act(a *agreement, action PayerAction) error {
 	}
 }
 
-// when acts if the agreement has one of the statuses.
 func (a *agreement) when(act func(), statuses ...agreementStatus) error {
 	if !slices.Contains(statuses, a.status) {
 		return fmt.Errorf("sandbox: the agreement is %s and not %s", a.status, statusNames(statuses))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
@@ -47,7 +46,6 @@ func (b *Sandbox) Portal(id string, action PortalAction) error {
 	}
 }
 
-// release ends the suspension of a transaction.
 func (b *Sandbox) release(receipt string, complete bool) error {
 	tx := b.transactions.byID[receipt]
 	if tx == nil || tx.result != resultSuspended {
@@ -112,7 +110,6 @@ const (
 	fixedNumber        = "FIXED_NUMBER_OF_PAYMENTS"
 )
 
-// schedule is a recurring payment with its payments.
 type schedule struct {
 	Schedule
 	id, code, status string
@@ -199,12 +196,6 @@ func (b *Sandbox) transactionsOfSchedule(c *call, sc *schedule) answer {
 	return b.pagesOf(c, b.visibleOf(sc.payments, c.now, func(*transaction) bool { return true }))
 }
 
-// schedulesOfCustomer lists active schedules first, then by code.
 func (b *Sandbox) schedulesOfCustomer(c *call, cust *customer) answer {
-	found := b.schedules.where(func(sc *schedule) bool { return sc.CustomerID == cust.id })
-	slices.SortStableFunc(found, func(x, y *schedule) int {
-		active := map[bool]int{true: 1}
-		return cmp.Or(active[y.status == scheduleActive]-active[x.status == scheduleActive], cmp.Compare(x.code, y.code))
-	})
-	return list(c, found, (*call).scheduleBody)
+	return list(c, b.schedules.where(func(sc *schedule) bool { return sc.CustomerID == cust.id }), (*call).scheduleBody)
 }

@@ -76,7 +76,6 @@ func (rec *recorder) answered(e *Request, raw []byte) {
 	}
 }
 
-// record is what is kept of a call.
 func (c *call) record() *Request {
 	query, _ := maskedQuery(c.query)
 	kind, _ := c.box.keyOf(c.header)
@@ -104,7 +103,6 @@ func (rec *recorder) makeRoom(weight int) {
 	}
 }
 
-// weight returns about how much memory a request takes.
 func (e *Request) weight() int {
 	return 1024 + len(e.Body) + len(e.Answer) + len(fmt.Sprint(e.Path, e.Query, e.Header))
 }

@@ -82,7 +82,6 @@ func (f *fields) ignore(names ...string) {
 	}
 }
 
-// check returns what is wrong with a text, or "".
 type check func(string) string
 
 // text reads an optional text. Null is the same as absent.
@@ -99,7 +98,6 @@ func (f *fields) text(name string, checks ...check) string {
 	return s
 }
 
-// need reads a required text.
 func (f *fields) need(name string, checks ...check) string {
 	before := len(f.c.findings)
 	s := f.text(name, checks...)
@@ -109,7 +107,6 @@ func (f *fields) need(name string, checks ...check) string {
 	return s
 }
 
-// flag reads an optional boolean.
 func (f *fields) flag(name string) (value, given bool) {
 	if !f.has(name) {
 		return false, false
@@ -152,7 +149,6 @@ func (f *fields) object(name string) *fields {
 	return inner
 }
 
-// texts reads an object of string keys and string values.
 func (f *fields) texts(name string) map[string]string {
 	inner := f.object(name)
 	if inner == nil {
@@ -179,7 +175,6 @@ func oneOf(allowed ...string) check {
 	}
 }
 
-// parameter is a parameter of a query with its checks.
 type parameter struct {
 	name     string
 	required bool
@@ -217,7 +212,6 @@ func (c *call) checkQuery() (refusal answer, ok bool) {
 	}
 }
 
-// judge notes the first thing that is wrong with a text.
 func (c *call) judge(name, value string, checks []check) {
 	for _, wrong := range checks {
 		if message := wrong(value); message != "" {

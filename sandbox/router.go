@@ -160,7 +160,6 @@ func found[T any](what string, find func(*call) *T, handle func(*call, *T) answe
 	}
 }
 
-// shown is a handler that answers with the object that the path names.
 func shown[T any](what string, find func(*call) *T, body func(*call, *T) object) func(*call) answer {
 	return found(what, find, func(c *call, object *T) answer { return reply(http.StatusOK, body(c, object)) })
 }

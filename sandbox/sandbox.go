@@ -244,7 +244,6 @@ func WithAssumptions(change func(*Assumptions)) Option {
 	return func(s *settings) { change(&s.assume) }
 }
 
-// store keeps the objects of a resource.
 type store[T any] struct {
 	byID    map[string]*T
 	ordered []*T // oldest first
@@ -257,12 +256,10 @@ func (s *store[T]) add(id string, object *T) {
 	s.ordered = append(s.ordered, object)
 }
 
-// where returns the objects that are wanted, oldest first.
 func (s *store[T]) where(want func(*T) bool) []*T {
 	return slices.DeleteFunc(slices.Clone(s.ordered), func(object *T) bool { return !want(object) })
 }
 
-// first returns the oldest object that is wanted, or nil.
 func (s *store[T]) first(want func(*T) bool) *T {
 	if i := slices.IndexFunc(s.ordered, want); i >= 0 {
 		return s.ordered[i]

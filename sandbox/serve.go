@@ -89,7 +89,6 @@ func (b *Sandbox) newCall(r *http.Request, body []byte) *call {
 	return c
 }
 
-// admit records the request and picks the fault that it meets.
 func (b *Sandbox) admit(w http.ResponseWriter, r *http.Request, body []byte) *exchange {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -183,7 +182,6 @@ func (x *exchange) send(a answer) {
 	}
 }
 
-// arrived notes that the caller has the answer.
 func (x *exchange) arrived() {
 	x.box.mu.Lock()
 	defer x.box.mu.Unlock()
@@ -192,7 +190,6 @@ func (x *exchange) arrived() {
 	}
 }
 
-// end notes that the connection ends.
 func (x *exchange) end() {
 	x.box.mu.Lock()
 	defer x.box.mu.Unlock()
@@ -215,7 +212,6 @@ func (x *exchange) reverseIfLost() {
 	})
 }
 
-// head sends the status and the headers.
 func (x *exchange) head(a answer) {
 	x.answered(a)
 	x.decided()
@@ -250,7 +246,6 @@ func (x *exchange) drop(reset bool) {
 	_ = conn.Close()
 }
 
-// hang waits until the caller gives up or the sandbox is closed.
 func (x *exchange) hang() {
 	select {
 	case <-x.r.Context().Done():
@@ -259,7 +254,6 @@ func (x *exchange) hang() {
 	x.drop(false)
 }
 
-// served are the settings of a sandbox that runs as a server.
 type served struct {
 	keys         Keys
 	origin       string   // of links in webhooks; empty: the in-memory address
@@ -294,7 +288,6 @@ func WithAnswers() Option { return func(s *settings) { s.served.answers = true }
 // Nothing logged holds a key, a reference or a body.
 func WithLog(l *slog.Logger) Option { return func(s *settings) { s.served.logger = l } }
 
-// namedHost reports whether a URL is on a host of [WithWebhookHosts].
 func (b *Sandbox) namedHost(target string) bool {
 	u, err := url.Parse(target)
 	return err == nil && slices.Contains(b.served.webhookHosts, strings.ToLower(u.Hostname()))
@@ -312,7 +305,6 @@ func (s *Subscription) check(header string, body []byte) string {
 	return ""
 }
 
-// log writes a line about a request that has been dealt with.
 func (x *exchange) log() {
 	x.box.mu.Lock()
 	e := *x.entry

@@ -75,7 +75,6 @@ func (b *Sandbox) newShopFront() http.Handler {
 	return http.NewCrossOriginProtection().Handler(mux)
 }
 
-// ofShopFront reports whether a path belongs to the pages for browsers.
 func (b *Sandbox) ofShopFront(path string) bool {
 	return b.shopFront != nil && (path == scriptPath || strings.HasPrefix(path, shopPath))
 }
@@ -156,7 +155,6 @@ func (b *Sandbox) crossOrigin(w http.ResponseWriter, r *http.Request) (answered 
 	return asks(r)
 }
 
-// asks reports a preflight request.
 func asks(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }

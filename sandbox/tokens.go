@@ -16,7 +16,6 @@ const tokenQuotaWindow = time.Minute
 // tokenLifetime is stated in the contract.
 const tokenLifetime = 10 * time.Minute
 
-// token is a single-use token with its account.
 type token struct {
 	id      string
 	source  instrument
@@ -37,7 +36,6 @@ type instrument struct {
 	payTo *agreement
 }
 
-// details adds the members of a card or an account, in masked form.
 func (i instrument) details(body object, shop *business) {
 	switch {
 	case i.card != nil:
@@ -95,7 +93,6 @@ func (b *Sandbox) forgetTokens(now time.Time) {
 	}
 }
 
-// overQuota reports whether no other token may be created yet.
 func (b *Sandbox) overQuota(now time.Time) bool {
 	n, quota := len(b.tokens.ordered), b.assume.TokenQuota
 	return quota > 0 && n >= quota && now.Before(b.tokens.ordered[n-quota].created.Add(tokenQuotaWindow))
@@ -193,7 +190,6 @@ func (b *Sandbox) tokenBody(c *call, tok *token) object {
 	return body
 }
 
-// percentage returns a rate as text, such as 1.10.
 func percentage(basisPoints int) string {
 	return fmt.Sprintf("%d.%02d", basisPoints/100, basisPoints%100)
 }
@@ -229,7 +225,6 @@ func threeDSResult(number string) TransStatus {
 	return cmp.Or(threeDSResults[number], ThreeDSAuthenticated)
 }
 
-// threeDS is the authentication of a token.
 type threeDS struct {
 	request threeDSRequest
 	status  TransStatus // empty: not asked for
@@ -332,7 +327,6 @@ func (b *Sandbox) checkThreeDS(f *fields, src *source, tx *transaction) {
 	}
 }
 
-// threeDSRequest is the use that an authentication is for.
 type threeDSRequest struct {
 	category string
 	amount   cents
@@ -368,7 +362,6 @@ var threeDSOptional = map[string][]string{ //nolint:gochecknoglobals // an immut
 
 const compactDayForm = `[0-9]{4}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])`
 
-// moneyText checks an amount that is a string.
 func moneyText(s string) string {
 	amount, wrong := parseCents(s)
 	if amount < 0 {
@@ -377,7 +370,6 @@ func moneyText(s string) string {
 	return wrong
 }
 
-// readThreeDS reads the body of an authentication.
 func (b *Sandbox) readThreeDS(f *fields) threeDSRequest {
 	r := threeDSRequest{category: f.need("messageCategory", oneOf(forPayment, forStoring))}
 	indicator := f.need("threeDSRequestorAuthenticationInd", oneOf("01", "02", "03", "04", "05", "06"))

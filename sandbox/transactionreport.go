@@ -57,7 +57,6 @@ func (b *Sandbox) transactionReport(c *call) answer {
 		with("Content-Disposition", `attachment; filename="transactions-`+c.query.Get("settlementDate")+`.csv"`)
 }
 
-// inReport reports whether a transaction belongs to the report that a query asks for.
 func (b *Sandbox) inReport(q url.Values, tx *transaction) bool {
 	status, codes := q.Get("transactionStatus"), q.Get("source")
 	sources := strings.Split(codes, ",")
@@ -93,7 +92,6 @@ func asCSV(records [][]string) []byte {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\r\n"))
 }
 
-// reportColumn is one column of the transaction report.
 type reportColumn struct {
 	heading string
 	value   func(*transaction) string

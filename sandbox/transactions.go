@@ -11,7 +11,6 @@ import (
 
 const recentLimit = 20 // as stated in the contract
 
-// transaction is the facility's record of a transaction.
 type transaction struct {
 	Entry         // without its amounts, its outcome and its agreement
 	shop          *business
@@ -59,7 +58,6 @@ func (b *Sandbox) visible(created, now time.Time) bool {
 	return !now.Before(created.Add(b.assume.LookupLag))
 }
 
-// visibleTransactions returns the transactions that reads find, newest first.
 func (b *Sandbox) visibleTransactions(now time.Time, want func(*transaction) bool) []*transaction {
 	return b.visibleOf(b.transactions.ordered, now, want)
 }
@@ -88,7 +86,6 @@ func (b *Sandbox) recentTransactions(c *call) answer {
 	return listOf(c, found[:min(len(found), recentLimit)], b.transactionBody)
 }
 
-// settlementDate returns the settlement date of a transaction made at t.
 func (b *Sandbox) settlementDate(t time.Time) string {
 	day := calendar.Sydney(t.Add(b.assume.ClockSkew))
 	if day.Hour() >= b.assume.CutOffHour {
@@ -183,7 +180,6 @@ func (b *Sandbox) addAccounts(c *call, tx *transaction, body object) {
 	}
 }
 
-// sourceOf returns the source code of a transaction.
 func (b *Sandbox) sourceOf(tx *transaction) string {
 	if tx.via != "" {
 		return tx.via
@@ -312,7 +308,6 @@ func (b *Sandbox) openPreauth(tx *transaction, now time.Time) bool {
 	return h.current == tx && h.open(now)
 }
 
-// followUpsOf lists the transactions against one transaction.
 func (b *Sandbox) followUpsOf(want func(*transaction) bool) func(*call) answer {
 	return found("transaction", b.visibleTransaction, func(c *call, tx *transaction) answer {
 		return b.pagesOf(c, b.visibleOf(tx.followUps, c.now, want))

@@ -139,14 +139,12 @@ func (b *Sandbox) checkTarget(target string) error {
 	return nil
 }
 
-// notification is the body of a notification with the data of now.
 func (b *Sandbox) notification(d *delivery) []byte {
 	return b.background().jsonOf(object{
 		"id": d.ID, "timestamp": b.timestamp(b.clock.Now()), "eventType": d.EventType, "data": d.data(),
 	})
 }
 
-// newUUID is a random UUID, version 4.
 func newUUID(ids *rand.Rand) string {
 	hi, lo := ids.Uint64(), ids.Uint64()
 	hi = hi&^0xf000 | 0x4000

@@ -99,7 +99,6 @@ func (o ChaosOptions) orDefaults() ChaosOptions {
 	return o
 }
 
-// chaos is one run.
 type chaos struct {
 	ctx    context.Context // of the test
 	opts   ChaosOptions
@@ -163,7 +162,6 @@ func (c *chaos) settle() {
 	}
 }
 
-// judge compares the merchant's results with the ledger.
 func (c *chaos) judge(t testing.TB) {
 	t.Helper()
 	const shown = 10 // failures, one by one
@@ -237,7 +235,6 @@ func (c *chaos) report(i int, wrong string, entries sandbox.Ledger) string {
 	return b.String()
 }
 
-// isUnknown reports whether a word holds the order.
 func isUnknown(word error) bool {
 	return errors.Is(word, quickstream.ErrOutcomeUnknown) || errors.Is(word, quickstream.ErrPending)
 }

@@ -75,7 +75,6 @@ func (o WorldsOptions) worlds() (iter.Seq[worlds.World], error) {
 	return worlds.Generate(o.Seed, n), nil
 }
 
-// run starts the sandbox of a world.
 func (o WorldsOptions) run(t *testing.T, world worlds.World) Run {
 	t.Helper()
 	box := sandbox.New(append([]sandbox.Option{sandbox.WithSeed(o.Seed), world.Option()}, o.Sandbox...)...)

@@ -50,7 +50,6 @@ type dimension struct {
 	hardest string // empty: the default
 }
 
-// dimensions returns the assumptions, and then the merchant's own dimensions.
 func dimensions() []dimension { return append(assumed(), ofMerchant()...) }
 
 func assumed() (list []dimension) {
@@ -136,7 +135,6 @@ func (w World) Value(name string) string {
 	return ""
 }
 
-// defaultWorld is the text of a world without differences.
 const defaultWorld, unkindWorld = "default", "unkind"
 
 // String returns the differences from the default world, such as "LookupLag=5m
