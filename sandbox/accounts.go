@@ -50,32 +50,27 @@ func addressOf(given map[string]string) object {
 	return body
 }
 
-func (b *Sandbox) createCustomer(c *call) answer {
-	f := c.readBody()
-	cust := customer{}
-	b.readCustomer(f, f.need, &cust)
-	if !c.valid() {
-		return c.invalid()
-	}
-	cust.id = newID(b.ids, b.customers.byID, 9)
-	b.customers.add(cust.id, &cust)
-	return reply(http.StatusCreated, c.customerBody(&cust))
-}
-
 func (b *Sandbox) customerNumbered(number string) *customer {
 	return b.customers.first(func(cust *customer) bool { return cust.number == number })
 }
 
-func (b *Sandbox) updateCustomer(c *call, cust *customer) answer {
-	f := c.readBody()
-	changed := *cust
-	keep := func(name string, _ ...check) string { return f.text(name, filled) }
-	b.readCustomer(f, keep, &changed)
+// saveCustomer creates or changes a customer. A change need not name what identifies it.
+func (b *Sandbox) saveCustomer(c *call, cust *customer) answer {
+	f, changed, status := c.readBody(), *cust, http.StatusOK
+	identity := func(name string, _ ...check) string { return f.text(name, filled) }
+	if cust.id == "" {
+		identity, status = f.need, http.StatusCreated
+	}
+	b.readCustomer(f, identity, &changed)
 	if !c.valid() {
 		return c.invalid()
 	}
+	if cust.id == "" {
+		changed.id = newID(b.ids, b.customers.byID, 9)
+		b.customers.add(changed.id, cust)
+	}
 	*cust = changed
-	return reply(http.StatusOK, c.customerBody(cust))
+	return reply(status, c.customerBody(cust))
 }
 
 // readCustomer sets the members that a request names. identity reads the two required ones.

@@ -57,12 +57,6 @@ func (c *call) href(segments ...string) string {
 // refuse adds a finding. The value is echoed, as the service does, unless it is or may
 // be a secret number.
 func (c *call) refuse(name, value, message string) {
-	for i := range c.findings {
-		if f := &c.findings[i]; f.name == name {
-			f.messages = append(f.messages, message)
-			return
-		}
-	}
 	if isSensitive(name) || holdsCardNumber(value) {
 		value = ""
 	}
@@ -75,15 +69,6 @@ func isSensitive(path string) bool {
 		return true
 	}
 	return false
-}
-
-// safeURL is the path and the query of an address, with account numbers blanked out.
-func safeURL(u *url.URL) string {
-	q, hidden := maskedQuery(u.Query())
-	if !hidden {
-		return u.RequestURI()
-	}
-	return u.EscapedPath() + "?" + q.Encode()
 }
 
 type object = map[string]any
@@ -186,7 +171,7 @@ func (c *call) problem(status int, developerMessage string, errs ...fieldError) 
 	}
 	return reply(status, object{
 		"links": c.links(), "errors": list, "status": strconv.Itoa(status),
-		"requestMethod": c.method, "requestUrl": c.origin + safeURL(c.url),
+		"requestMethod": c.method, "requestUrl": c.origin + strings.TrimSuffix(c.url.EscapedPath()+"?"+maskedQuery(c.query).Encode(), "?"),
 		"customerMessage": "Please check your details and try again.", "developerMessage": developerMessage, "traceCode": randomText(c.box.ids, textAlphabet, 16),
 	})
 }

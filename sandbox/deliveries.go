@@ -124,7 +124,7 @@ func (b *Sandbox) emit(event string, data func() object) {
 		if !sub.wants(event) {
 			continue
 		}
-		d := &delivery{Delivery: Delivery{ID: newUUID(b.ids), EventType: event}, data: data, to: sub, tried: make(chan struct{}), fault: b.webhooks.nextFault()}
+		d := &delivery{Delivery: Delivery{ID: randomText(b.ids, textAlphabet, 36), EventType: event}, data: data, to: sub, tried: make(chan struct{}), fault: b.webhooks.nextFault()}
 		d.fault.Twice = d.fault.Twice || b.assume.Events == "twice"
 		d.Body = b.notification(d)
 		b.webhooks.add(d)
@@ -225,7 +225,7 @@ func (b *Sandbox) deliver(d *delivery, fault DeliveryFault, signed time.Time, bo
 	}
 	header = headerForm(header, b.assume.SignatureHeader)
 	if fault.Tampered { // with another id: a receiver that does not verify takes it for another notification
-		body = bytes.Replace(body, []byte(d.ID), []byte(newUUID(b.dice)), 1)
+		body = bytes.Replace(body, []byte(d.ID), []byte(randomText(b.dice, textAlphabet, 36)), 1)
 	}
 	made := Attempt{Signature: header, SignatureError: d.to.check(header, body)}
 	if made.Status, err = b.postTo(d.to, header, body); err != nil {

@@ -213,7 +213,7 @@ func HangAfterCommit() FaultKind {
 func DelayBeforeCommit(d time.Duration) FaultKind {
 	return FaultKind{name: "DelayBeforeCommit", play: func(x *exchange) {
 		carriedOut := x.commitLater(d)
-		if !x.box.wait(d, x.r.Context().Done()) {
+		if !x.wait(d) {
 			x.drop(false) // it is carried out all the same
 			return
 		}
@@ -230,7 +230,7 @@ func DelayBeforeCommit(d time.Duration) FaultKind {
 func DelayAfterCommit(d time.Duration) FaultKind {
 	return FaultKind{name: "DelayAfterCommit", play: func(x *exchange) {
 		a := x.commit()
-		if !x.box.wait(d, x.r.Context().Done()) {
+		if !x.wait(d) {
 			x.drop(false)
 			return
 		}
@@ -389,7 +389,7 @@ func (x *exchange) drip(a answer, perSecond int) {
 			x.arrived()
 			return
 		}
-		if !x.box.wait(time.Second, x.r.Context().Done()) {
+		if !x.wait(time.Second) {
 			return
 		}
 	}

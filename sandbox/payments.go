@@ -213,10 +213,6 @@ func (b *Sandbox) changePreauth(c *call, f *fields) answer {
 		if message := b.changeRefused(change, original, c.now); message != "" {
 			f.refuse("originalReceiptNumber", tx.OriginalReceipt, message)
 		}
-		tx.addSurcharge()
-	}
-	if !c.valid() {
-		return c.invalid()
 	}
 	return b.follow(c, tx, original)
 }
@@ -250,10 +246,6 @@ func (b *Sandbox) capture(c *call, f *fields) answer {
 	if preauth != nil {
 		original = b.captured(f, tx, preauth)
 	}
-	if !c.valid() {
-		return c.invalid()
-	}
-	tx.addSurcharge()
 	return b.follow(c, tx, original)
 }
 
@@ -305,9 +297,6 @@ func (b *Sandbox) cancelPreauth(c *call, f *fields) answer {
 		case !full && tx.principal > h.amount:
 			f.refuse("principalAmount", tx.principal.String(), "is above the outstanding amount")
 		}
-	}
-	if !c.valid() {
-		return c.invalid()
 	}
 	return b.follow(c, tx, original)
 }
@@ -364,7 +353,14 @@ func (b *Sandbox) followUp(f *fields, kind string, follows ...string) (tx, origi
 	return tx, original
 }
 
+// follow records a follow-up that breaks no rule.
 func (b *Sandbox) follow(c *call, tx, original *transaction) answer {
+	if !c.valid() {
+		return c.invalid()
+	}
+	if tx.Type == typeCapture || tx.Type == typePreauth {
+		tx.addSurcharge()
+	}
 	b.commit(tx, b.decide(tx, c.now))
 	original.followUps = append(original.followUps, tx)
 	return b.created(c, tx)
@@ -406,9 +402,6 @@ func (b *Sandbox) refund(c *call, f *fields) answer {
 		b.checkRefund(f, tx, original)
 	}
 	f.refreshExpiry(tx)
-	if !c.valid() {
-		return c.invalid()
-	}
 	return b.follow(c, tx, original)
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -77,10 +78,9 @@ func (rec *recorder) answered(e *Request, raw []byte) {
 }
 
 func (c *call) record() *Request {
-	query, _ := maskedQuery(c.query)
 	kind, _ := c.box.keyOf(c.header)
 	e := &Request{
-		Method: c.method, Path: c.url.EscapedPath(), Query: query,
+		Method: c.method, Path: c.url.EscapedPath(), Query: maskedQuery(c.query),
 		Header: c.header.Clone(), Body: recorded(c.body), Key: kind,
 		IdempotencyKey: c.idempotencyKey, Time: c.now,
 	}
@@ -189,13 +189,12 @@ func holdsCardNumber(s string) bool {
 }
 
 func onlyDigits(s string) string {
-	out := make([]byte, 0, len(s))
-	for i := range len(s) {
-		if s[i] >= '0' && s[i] <= '9' {
-			out = append(out, s[i])
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
 		}
-	}
-	return string(out)
+		return r
+	}, s)
 }
 
 func luhn(number string) bool {
@@ -212,13 +211,13 @@ func luhn(number string) bool {
 	return sum%10 == 0
 }
 
-// maskedQuery returns a copy of a query with account numbers blanked out, and whether there are any.
-func maskedQuery(q url.Values) (masked url.Values, hidden bool) {
-	masked = cloneQuery(q)
+// maskedQuery returns a copy of a query with account numbers blanked out.
+func maskedQuery(q url.Values) url.Values {
+	masked := cloneQuery(q)
 	for name := range masked {
 		if isSensitive(name) {
-			masked[name], hidden = []string{"xxx"}, true
+			masked[name] = []string{"xxx"}
 		}
 	}
-	return masked, hidden
+	return masked
 }

@@ -34,10 +34,10 @@ func (b *Sandbox) operations() []operation {
 	}
 	return append(b.transactionLists(), []operation{
 		{id: "GET /", key: eitherKey, handle: b.getRoot},
-		{id: "POST /customers", handle: b.createCustomer},
+		{id: "POST /customers", handle: func(c *call) answer { return b.saveCustomer(c, &customer{}) }},
 		{id: "GET /customers", query: paged(may("customerNumber", filled), may("customerName", filled), may("emailAddress", filled)), handle: b.findCustomers},
 		{id: "GET /customers/{customerId}", handle: shown("customer", named(&b.customers, "customerId"), (*call).customerBody)},
-		{id: "PUT /customers/{customerId}", handle: found("customer", named(&b.customers, "customerId"), b.updateCustomer)},
+		{id: "PUT /customers/{customerId}", handle: found("customer", named(&b.customers, "customerId"), b.saveCustomer)},
 		{id: "POST /single-use-tokens", key: KeyPublishable, handle: b.createToken},
 		{id: "POST /transactions", handle: b.createTransaction},
 		{id: "GET /transactions", query: []parameter{may("supplierBusinessCode", b.knownBusiness)}, handle: b.recentTransactions},

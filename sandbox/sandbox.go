@@ -196,12 +196,6 @@ func (b *Sandbox) after(d time.Duration, f func()) {
 	})
 }
 
-// wait waits for d on the sandbox's clock. It returns false if the sandbox is closed, or gone
-// is closed, before that.
-func (b *Sandbox) wait(d time.Duration, gone <-chan struct{}) bool {
-	return b.clock.wait(d, gone, b.closing)
-}
-
 // Hold keeps [Clock.Advance] waiting until release is called. A client's call is under way: between
 // its attempts the sandbox sees no request. The clients of package sandboxtest hold the clock by
 // themselves.

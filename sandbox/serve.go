@@ -246,6 +246,12 @@ func (x *exchange) drop(reset bool) {
 	_ = conn.Close()
 }
 
+// wait waits for d on the sandbox's clock. It returns false if the caller gives up, or the sandbox is
+// closed, before that.
+func (x *exchange) wait(d time.Duration) bool {
+	return x.box.clock.wait(d, x.r.Context().Done(), x.box.closing)
+}
+
 func (x *exchange) hang() {
 	select {
 	case <-x.r.Context().Done():

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -143,13 +142,6 @@ func (b *Sandbox) notification(d *delivery) []byte {
 	return b.background().jsonOf(object{
 		"id": d.ID, "timestamp": b.timestamp(b.clock.Now()), "eventType": d.EventType, "data": d.data(),
 	})
-}
-
-func newUUID(ids *rand.Rand) string {
-	hi, lo := ids.Uint64(), ids.Uint64()
-	hi = hi&^0xf000 | 0x4000
-	lo = lo&^(0xc0<<56) | 0x80<<56
-	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", hi>>32, hi>>16&0xffff, hi&0xffff, lo>>48, lo&0xffffffffffff)
 }
 
 // DeliveryFault is what goes wrong with the first attempt of a delivery. The zero value

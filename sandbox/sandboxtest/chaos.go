@@ -1,6 +1,7 @@
 package sandboxtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,13 +27,9 @@ type ChaosOptions struct {
 	// Workers is the number of orders that are worked on at the same time; 0 is 8.
 	Workers int
 	// Faults is the share of requests that meet one of the faults of [worlds.RandomFaults]; 0 is
-	// 0.3, and a negative share is no faults.
+	// 0.3. One in ten orders is declined, and one in ten gets summary code 2 and is approved or
+	// declined within a day. With a negative share nothing of all this happens.
 	Faults float64
-	// Declined is the share of orders whose first payment is declined. Erred is the share of
-	// orders whose first payment gets summary code 2, and is approved or declined within a
-	// day. 0 is 0.1, and a negative share is no such orders. The test numbers decide all
-	// other outcomes.
-	Declined, Erred float64
 	// Settle is called for each order whose outcome is unknown, repeatedly and without
 	// faults, until it returns how the order ended. It returns what the merchant's function
 	// returns. A week passes meanwhile: now is the sandbox's time, which is ahead of package
@@ -82,20 +79,7 @@ func Chaos(t testing.TB, opts ChaosOptions, pay func(ctx context.Context, client
 }
 
 func (o ChaosOptions) orDefaults() ChaosOptions {
-	share := func(given, usual float64) float64 {
-		if given == 0 {
-			return usual
-		}
-		return max(given, 0)
-	}
-	if o.Orders <= 0 {
-		o.Orders = 200
-	}
-	if o.Workers <= 0 {
-		o.Workers = 8
-	}
-	o.Faults = share(o.Faults, 0.3)
-	o.Declined, o.Erred = share(o.Declined, 0.1), share(o.Erred, 0.1)
+	o.Orders, o.Workers, o.Faults = cmp.Or(o.Orders, 200), cmp.Or(o.Workers, 8), cmp.Or(o.Faults, 0.3)
 	return o
 }
 
@@ -119,9 +103,10 @@ func (c *chaos) drawOutcomes() {
 			end = sandbox.Declined("05")
 		}
 		switch {
-		case lot < c.opts.Declined:
+		case c.opts.Faults < 0:
+		case lot < 0.1:
 			c.box.NextTransactionFor(order(i), sandbox.Declined("51"))
-		case lot < c.opts.Declined+c.opts.Erred:
+		case lot < 0.2:
 			c.box.NextTransactionFor(order(i), sandbox.Erred().ThenAfter(after, end))
 		}
 	}
