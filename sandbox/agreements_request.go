@@ -32,11 +32,7 @@ func (b *Sandbox) readAgreement(f *fields) *agreement {
 	a := &agreement{created: f.c.now}
 	a.respondBy = f.respondBy()
 	migrated := f.text("agreementCreationType", oneOf("AUTHORISED", migratedDDR, "")) == migratedDDR
-	readReference := f.text
-	if migrated {
-		readReference = f.need
-	}
-	a.reference = readReference("payeeReference", atMost(35))
+	a.reference = f.read(migrated, "payeeReference", atMost(35))
 	a.shop = b.business(f.need("supplierBusinessCode", b.knownBusiness))
 	if inner := f.needObject("paymentDetails"); inner != nil {
 		a.purpose = b.readPurpose(inner, migrated)
@@ -283,11 +279,7 @@ var reasonCodes = map[string][]agreementStatus{ //nolint:gochecknoglobals // an 
 
 func (b *Sandbox) amendStatus(f *fields, a *agreement) func() {
 	to := agreementStatus(f.need("statusCode", oneOf(string(agreementActive), string(agreementSuspended), string(agreementCancelled))))
-	readReason := f.need
-	if to == agreementActive {
-		readReason = f.text
-	}
-	readReason("reasonCode", func(code string) string {
+	f.read(to != agreementActive, "reasonCode", func(code string) string {
 		allowed, known := reasonCodes[code]
 		switch {
 		case !known:

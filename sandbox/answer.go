@@ -41,7 +41,7 @@ func (b *Sandbox) background() *call {
 	return &call{box: b, origin: cmp.Or(b.served.origin, "http://"+memnet.Host), now: b.clock.Now()}
 }
 
-func (c *call) isRead() bool { return c.op != nil && c.op.method == http.MethodGet }
+func (c *call) isRead() bool { return c.method == http.MethodGet }
 
 // href makes an absolute address on the host that the caller used. Forwarding headers
 // are ignored.

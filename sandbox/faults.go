@@ -109,7 +109,7 @@ func (b *Sandbox) FaultCounts() map[string]int {
 func (l *faultList) next(dialled bool, dice *rand.Rand, e Request) *FaultKind {
 	var hit *armedFault
 	for _, f := range l.armed {
-		if dialled != (f.Kind.dial != nil) || f.Operation != "" && f.Operation != e.Operation || f.Match != nil && !f.Match(e.copy()) {
+		if dialled != (f.Kind.dial != nil) || f.Operation != "" && f.Operation != e.Operation || f.Match != nil && !f.Match(e) {
 			continue
 		}
 		f.seen++ // even if another fault wins

@@ -97,11 +97,7 @@ func (b *Sandbox) readCard(f *fields, cvnRequired bool) *card {
 		month:  f.need("expiryDateMonth", form(monthOfYear)),
 		year:   f.need("expiryDateYear", digits(4, 4)),
 	}
-	readCVN := f.text
-	if cvnRequired {
-		readCVN = f.need
-	}
-	readCVN("cvn", digits(3, 4))
+	f.read(cvnRequired, "cvn", digits(3, 4))
 	if len(f.c.findings) > before {
 		return nil
 	}
@@ -150,26 +146,19 @@ type bankAccount struct{ name, bsb, number string }
 
 type nzBankAccount struct{ name, bank, branch, number, suffix string }
 
-// readText reads a member that must be given, or one that may be absent.
-type readText func(name string, checks ...check) string
-
-// readBankAccount reads members that are required in a token only.
-func readBankAccount(read readText) *bankAccount {
+// bankAccount reads members that are required in a token only.
+func (f *fields) bankAccount(required bool) *bankAccount {
 	return &bankAccount{
-		name:   read("accountName"),
-		bsb:    strings.Replace(read("bsb", form(bsbForm)), "-", "", 1),
-		number: read("accountNumber"),
+		name: f.read(required, "accountName"), number: f.read(required, "accountNumber"),
+		bsb: strings.Replace(f.read(required, "bsb", form(bsbForm)), "-", "", 1),
 	}
 }
 
-// readNZBankAccount reads the members that public client code names.
-func readNZBankAccount(f *fields, read readText) *nzBankAccount {
+// nzBankAccount reads the members that public client code names.
+func (f *fields) nzBankAccount(required bool) *nzBankAccount {
 	return &nzBankAccount{
-		name:   read("nzAccountName"),
-		bank:   read("nzBankCode"),
-		branch: read("nzBranchCode"),
-		number: read("nzAccountNumber"),
-		suffix: f.text("nzAccountSuffix"),
+		name: f.read(required, "nzAccountName"), bank: f.read(required, "nzBankCode"), branch: f.read(required, "nzBranchCode"),
+		number: f.read(required, "nzAccountNumber"), suffix: f.text("nzAccountSuffix"),
 	}
 }
 
@@ -272,9 +261,9 @@ func (b *Sandbox) detailsSource(f *fields, name string, cvnRequired bool) *sourc
 			details.card.walletProvider = wallet
 		}
 	case sourceBank:
-		details.bank = readBankAccount(inner.text)
+		details.bank = inner.bankAccount(false)
 	default:
-		details.nz = readNZBankAccount(inner, inner.text)
+		details.nz = inner.nzBankAccount(false)
 	}
 	if details == (instrument{}) {
 		return nil

@@ -128,10 +128,6 @@ func TestRecord(t *testing.T) {
 		}
 		assert.False(t, list[3].Time.IsZero())
 
-		list[0].Header.Set("Authorization", "mine")
-		list[1].Body[0] = 'x'
-		assert.Equal(t, "secret", c.box.Requests()[0].Header.Get("Authorization"))
-		assert.Equal(t, byte('{'), c.box.Requests()[1].Body[0])
 		c.box.ResetRequests()
 		assert.Empty(t, c.box.Requests())
 	})

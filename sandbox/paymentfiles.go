@@ -294,7 +294,7 @@ func (b *Sandbox) readLine(record []string) *transaction {
 	case "C":
 		src.card = b.readCard(f, false)
 	case "B":
-		src.bank = readBankAccount(f.need)
+		src.bank = f.bankAccount(true)
 	default:
 		src = b.accountSource(f)
 	}

@@ -37,13 +37,9 @@ func (b *Sandbox) createTransaction(c *call) answer {
 }
 
 func (b *Sandbox) newTransaction(f *fields, kind string) *transaction {
-	currency := f.need
-	if kind == typeVerification {
-		currency = f.text
-	}
 	tx := &transaction{
 		Entry: Entry{
-			Type: kind, Time: f.c.now, IdempotencyKey: f.c.idempotencyKey, Currency: currency("currency", oneOf("AUD", "NZD")),
+			Type: kind, Time: f.c.now, IdempotencyKey: f.c.idempotencyKey, Currency: f.read(kind != typeVerification, "currency", oneOf("AUD", "NZD")),
 			CustomerReferenceNumber: f.text("customerReferenceNumber", atMost(100), ascii),
 			PaymentReferenceNumber:  f.text("paymentReferenceNumber", atMost(100), ascii),
 			Metadata:                f.texts("metadata"),

@@ -85,23 +85,20 @@ func (f *fields) ignore(names ...string) {
 type check func(string) string
 
 // text reads an optional text. Null is the same as absent.
-func (f *fields) text(name string, checks ...check) string {
-	if !f.has(name) {
-		return ""
-	}
-	var s string
-	if json.Unmarshal(f.members[name], &s) != nil {
-		f.refuse(name, "", "must be a string")
-		return ""
-	}
-	f.c.judge(f.path+name, s, checks)
-	return s
-}
+func (f *fields) text(name string, checks ...check) string { return f.read(false, name, checks...) }
 
-func (f *fields) need(name string, checks ...check) string {
+func (f *fields) need(name string, checks ...check) string { return f.read(true, name, checks...) }
+
+func (f *fields) read(required bool, name string, checks ...check) (s string) {
 	before := len(f.c.findings)
-	s := f.text(name, checks...)
-	if s == "" && len(f.c.findings) == before {
+	if f.has(name) {
+		if json.Unmarshal(f.members[name], &s) != nil {
+			f.refuse(name, "", "must be a string")
+			return ""
+		}
+		f.c.judge(f.path+name, s, checks)
+	}
+	if required && s == "" && len(f.c.findings) == before {
 		f.refuse(name, "", "is required")
 	}
 	return s

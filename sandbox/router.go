@@ -20,9 +20,6 @@ type operation struct {
 	// unknown is what a parameter names that is not valid, for the operations whose answer is then 404.
 	unknown string
 	handle  func(*call) answer // runs with mu held
-
-	method   string
-	segments []string
 }
 
 // operations is the table of all operations. The paths that are not in the contract are those of the
@@ -80,18 +77,7 @@ func (b *Sandbox) operations() []operation {
 // eitherKey is the need of an operation that takes both kinds of key.
 const eitherKey = "either"
 
-type routes []*operation
-
-func newRoutes(table []operation) routes {
-	rs := make(routes, 0, len(table))
-	for i := range table {
-		op := &table[i]
-		method, path, _ := strings.Cut(op.id, " ")
-		op.method, op.segments = method, splitPath(path)
-		rs = append(rs, op)
-	}
-	return rs
-}
+type routes []operation
 
 func splitPath(path string) []string {
 	if path = strings.TrimPrefix(path, "/"); path == "" {
@@ -101,7 +87,7 @@ func splitPath(path string) []string {
 }
 
 func (rs routes) known(id string) bool {
-	return slices.ContainsFunc(rs, func(op *operation) bool { return op.id == id })
+	return slices.ContainsFunc(rs, func(op operation) bool { return op.id == id })
 }
 
 // find returns the operation for a method and an escaped path, or nil. A literal segment wins over a
@@ -112,10 +98,9 @@ func (rs routes) find(method, escapedPath string) (op *operation, params map[str
 		return nil, nil
 	}
 	given := splitPath(rest)
-	for _, candidate := range rs {
-		got, ok := candidate.match(given)
-		if ok && candidate.method == method && (op == nil || len(got) < len(params)) {
-			op, params = candidate, got
+	for i := range rs {
+		if got, ok := rs[i].match(method, given); ok && (op == nil || len(got) < len(params)) {
+			op, params = &rs[i], got
 		}
 	}
 	return op, params
@@ -123,12 +108,14 @@ func (rs routes) find(method, escapedPath string) (op *operation, params map[str
 
 // match compares segment by segment. It unescapes parameters only after the path was split,
 // so that an escaped slash stays part of an identifier.
-func (op *operation) match(given []string) (map[string]string, bool) {
-	if len(given) != len(op.segments) {
+func (op *operation) match(method string, given []string) (map[string]string, bool) {
+	own, path, _ := strings.Cut(op.id, " ")
+	segments := splitPath(path)
+	if own != method || len(given) != len(segments) {
 		return nil, false
 	}
 	params := make(map[string]string)
-	for i, want := range op.segments {
+	for i, want := range segments {
 		name, isParam := strings.CutPrefix(want, "{")
 		if !isParam {
 			if given[i] != want {

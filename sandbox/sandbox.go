@@ -96,7 +96,7 @@ func New(opts ...Option) *Sandbox {
 	b.issueKey(KeySecret, b.served.keys.Secret)
 	b.issueKey(KeyPublishable, b.served.keys.Publishable)
 	b.webhooks.life, b.webhooks.end = context.WithCancel(context.Background())
-	b.routes = newRoutes(b.operations())
+	b.routes = b.operations()
 	b.shopFront = b.newShopFront()
 	b.transport = memnet.NewTransport(b.listener, b.dialFault)
 	b.server = newServer(b)

@@ -107,9 +107,9 @@ func (b *Sandbox) createToken(c *call) answer {
 	case typeCard:
 		tok.source.card = b.readCard(f, false)
 	case typeDirectDebit:
-		tok.source.bank = readBankAccount(f.need)
+		tok.source.bank = f.bankAccount(true)
 	case typeDirectDebitNZ:
-		tok.source.nz = readNZBankAccount(f, f.need)
+		tok.source.nz = f.nzBankAccount(true)
 	default:
 		return c.invalid() // the type decides which other members belong
 	}
@@ -146,21 +146,17 @@ func (f *fields) threeDS2() object {
 		}
 		return nil
 	}
-	read := p.text
-	if wanted {
-		read = p.need
-	}
 	java, given := p.flag("browserJavaEnabled")
 	if wanted && !given {
 		p.refuse("browserJavaEnabled", "", "is required")
 	}
 	profile := object{
 		"browserJavaEnabled":  java,
-		"browserLanguage":     read("browserLanguage", atMost(8), form(`[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*`)),
-		"browserScreenHeight": read("browserScreenHeight", digits(1, 6)),
-		"browserScreenWidth":  read("browserScreenWidth", digits(1, 6)),
-		"browserColorDepth":   read("browserColorDepth", oneOf("1", "4", "8", "15", "16", "24", "32", "48")),
-		"browserTZ":           read("browserTZ", atMost(5), form(`[+-]?[0-9]+`)),
+		"browserLanguage":     p.read(wanted, "browserLanguage", atMost(8), form(`[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*`)),
+		"browserScreenHeight": p.read(wanted, "browserScreenHeight", digits(1, 6)),
+		"browserScreenWidth":  p.read(wanted, "browserScreenWidth", digits(1, 6)),
+		"browserColorDepth":   p.read(wanted, "browserColorDepth", oneOf("1", "4", "8", "15", "16", "24", "32", "48")),
+		"browserTZ":           p.read(wanted, "browserTZ", atMost(5), form(`[+-]?[0-9]+`)),
 	}
 	if !wanted {
 		return nil
@@ -373,18 +369,13 @@ func moneyText(s string) string {
 func (b *Sandbox) readThreeDS(f *fields) threeDSRequest {
 	r := threeDSRequest{category: f.need("messageCategory", oneOf(forPayment, forStoring))}
 	indicator := f.need("threeDSRequestorAuthenticationInd", oneOf("01", "02", "03", "04", "05", "06"))
-	requiredFor := func(indicators ...string) func(string, ...check) string {
-		if slices.Contains(indicators, indicator) {
-			return f.need
-		}
-		return f.text
-	}
-	amount := requiredFor("01", "02", "03")("principalAmount", moneyText)
+	recurring := indicator == "02" || indicator == "03"
+	amount := f.read(recurring || indicator == "01", "principalAmount", moneyText)
 	r.amount, _ = parseCents(amount)
-	r.currency = requiredFor("01", "02", "03")("currency", oneOf("AUD"))
-	requiredFor("02", "03")("recurringExpiry", compactDate)
-	requiredFor("02", "03")("recurringFrequency", digits(1, 4))
-	requiredFor("03")("purchaseInstalData", digits(1, 3))
+	r.currency = f.read(recurring || indicator == "01", "currency", oneOf("AUD"))
+	f.read(recurring, "recurringExpiry", compactDate)
+	f.read(recurring, "recurringFrequency", digits(1, 4))
+	f.read(indicator == "03", "purchaseInstalData", digits(1, 3))
 	addressed := false
 	for _, pattern := range slices.Sorted(maps.Keys(threeDSOptional)) {
 		check := form(pattern)
