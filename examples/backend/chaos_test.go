@@ -22,7 +22,7 @@ func TestChaos(t *testing.T) {
 		return map[string]error{"free": errors.New("not paid"), "held": quickstream.ErrOutcomeUnknown}[books.State(t.Context(), order)]
 	}
 	sandboxtest.Chaos(t, sandboxtest.ChaosOptions{
-		Seed: 1, Orders: 40, Declined: 0.3, Erred: 0.2, Client: facility(),
+		Seed: 1, Orders: 40, Client: facility(),
 		Settle: func(ctx context.Context, client *quickstream.Client, order string, now time.Time) error {
 			shop := Shop{client, books.DB, books.Policy, func() time.Time { return now }}
 			return errors.Join(shop.Resolve(ctx), said(order))
