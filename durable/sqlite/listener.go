@@ -2,52 +2,75 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
+	"encoding/json"
 	"time"
 
+	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
+
+	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// riverDriver is River's, whose listener asks the file for new jobs twenty times a second. This one does so for a while after
-// this process has inserted jobs, and otherwise every lookEvery: an idle engine is to take less than a hundredth of a core.
+// riverDriver is River's, whose listener asks the file for new jobs twenty times a second. Ours knows of the jobs that this
+// process inserts, and asks the file for all else less often: an idle engine is to take less than a hundredth of a core.
 type riverDriver struct {
 	*riversqlite.Driver
-	inserted chan struct{} // has one after jobs were inserted here
+	inserted chan string // queues
 }
-
-const (
-	lookEvery = 300 * time.Millisecond
-	// lookOnce is time enough to ask once, and lookOn how long it goes on.
-	lookOnce, lookOn = 20 * time.Millisecond, 2 * time.Second
-)
 
 // GetListener returns what signals jobs.
 func (d riverDriver) GetListener(params *riverdriver.GetListenenerParams) riverdriver.Listener {
 	return &listener{Listener: d.Driver.GetListener(params), inserted: d.inserted}
 }
 
+// askEvery is how often the file is asked, and askFor is time enough to ask once.
+const askEvery, askFor = 500 * time.Millisecond, 20 * time.Millisecond
+
 type listener struct {
 	riverdriver.Listener
-	inserted <-chan struct{}
-	until    time.Time // it asks often
+	inserted <-chan string
+	ask      time.Time // when the file is asked
 }
 
 // WaitForNotification waits until there is a job, or ctx ends.
 func (l *listener) WaitForNotification(ctx context.Context) (*riverdriver.Notification, error) {
 	for {
-		asking, cancel := context.WithTimeout(ctx, max(time.Until(l.until), lookOnce))
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case name := <-l.inserted:
+			payload, err := json.Marshal(map[string]string{"queue": name})
+			return &riverdriver.Notification{Topic: "river_insert", Payload: string(payload)}, err
+		case <-time.After(time.Until(l.ask)):
+		}
+		asking, cancel := context.WithTimeout(ctx, askFor)
 		found, err := l.Listener.WaitForNotification(asking)
 		over := asking.Err() != nil
 		cancel()
 		if err == nil || !over {
-			return found, err
+			return found, err // there may be more
 		}
+		l.ask = time.Now().Add(askEvery)
+	}
+}
+
+// queue is a River client that tells the listener of its jobs. The transaction that inserts them holds the file's write
+// lock, so that who fetches them waits for its commit.
+type queue struct {
+	database.River[*sql.Tx]
+	inserted chan<- string
+}
+
+// Insert adds jobs in a transaction.
+func (q queue) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
+	err := q.River.Insert(ctx, tx, jobs)
+	for _, job := range jobs {
 		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-l.inserted:
-			l.until = time.Now().Add(lookOn)
-		case <-time.After(lookEvery):
+		case q.inserted <- job.InsertOpts.Queue:
+		default: // so many are known that all queues are
 		}
 	}
+	return err
 }

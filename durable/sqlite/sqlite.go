@@ -104,27 +104,12 @@ func (*sqliteDatabase) Check(ctx context.Context, joined database.Tx) error {
 }
 
 func (d *sqliteDatabase) Queue(config *river.Config) (database.Queue, error) {
-	driver := riverDriver{riversqlite.New(d.db), make(chan struct{}, 1)}
+	driver := riverDriver{riversqlite.New(d.db), make(chan string, 100)}
 	client, err := river.NewClient(driver, config)
 	if err != nil {
 		return nil, err
 	}
 	return queue{database.River[*sql.Tx]{Client: client, Leave: d.Leave}, driver.inserted}, nil
-}
-
-type queue struct {
-	database.River[*sql.Tx]
-	inserted chan<- struct{}
-}
-
-// Insert adds jobs in a transaction, and has the listener look for them.
-func (q queue) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
-	err := q.River.Insert(ctx, tx, jobs)
-	select {
-	case q.inserted <- struct{}{}:
-	default: // it is known
-	}
-	return err
 }
 
 // Migrate runs in one transaction that holds the file's write lock from its beginning. River
