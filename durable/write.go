@@ -111,6 +111,8 @@ type row struct {
 	intent  quickstream.Intent // zero if it was emptied
 	lookups resolve.Case       // zero until the first look-up
 	now     time.Time          // the database's, when it was read
+
+	callsHook bool // the transaction that changes it calls OnOutcome, and needs no job for that
 }
 
 // shown returns the row as the merchant sees it.
