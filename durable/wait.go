@@ -24,7 +24,11 @@ func (e *Engine[TTx]) Wait(ctx context.Context, id string) (Write, error) {
 // waitFor waits until the outcome of a write is known, or ctx ends. The process that sends it wakes
 // those who wait in it, and others look again and again.
 func (e *engine) waitFor(ctx, read context.Context, id string) error {
-	const first, most = 50 * time.Millisecond, time.Second
+	const most = time.Second
+	first := 50 * time.Millisecond
+	if e.dialect.Alone { // nobody else sends it
+		first = most
+	}
 	defer e.waiting.wake(id) // nothing is kept for a write that another process sends
 	for look := 0; ; look++ {
 		woken := e.waiting.join(id)
