@@ -139,12 +139,8 @@ func (e *engine) afterSend(ctx context.Context, c *claim, err error) {
 // time.
 func (e *engine) checkBreaker(ctx context.Context) error {
 	var g gates
-	var now time.Time
 	err := within(ctx, e.db, func(tx tx) (err error) {
-		if g, err = e.gates(ctx, tx); err != nil || g.breaker.Since.IsZero() {
-			return err
-		}
-		now, err = databaseNow(ctx, tx)
+		g, err = e.gates(ctx, tx)
 		return err
 	})
 	switch {
@@ -157,7 +153,7 @@ func (e *engine) checkBreaker(ctx context.Context) error {
 		return nil
 	}
 	e.gate.hanging(true)
-	if g.person.By != "" || g.breaker.Until.After(now) {
+	if g.person.By != "" || g.breaker.Until.After(g.at) {
 		return nil
 	}
 	turn := rand.Text()

@@ -31,6 +31,7 @@ var (
 
 // gates are what can stop a claim. They are read in one statement.
 type gates struct {
+	at        time.Time // the database's, when they were read
 	facility  error
 	person    personsPause
 	breaker   breaker
@@ -41,7 +42,7 @@ func (e *engine) gates(ctx context.Context, tx tx) (g gates, err error) {
 	into := map[string]any{pauseName: &g.person, breakerName: &g.breaker, restoringName: &g.restoring}
 	err = query(ctx, tx, func(scan func(...any) error) error {
 		var name, text string
-		if err := scan(&name, &text); err != nil || text == "" {
+		if err := scan(&name, &text, &g.at); err != nil || text == "" {
 			return err
 		}
 		switch name {
@@ -51,7 +52,7 @@ func (e *engine) gates(ctx context.Context, tx tx) (g gates, err error) {
 			return json.Unmarshal([]byte(text), into[name])
 		}
 		return nil
-	}, "SELECT name, value FROM quickstream.meta WHERE "+sqlIn("name", facilityName, pauseName, breakerName, restoringName))
+	}, "SELECT '', '', "+database.Now+" UNION ALL SELECT name, value, "+database.Now+" FROM quickstream.meta WHERE "+sqlIn("name", facilityName, pauseName, breakerName, restoringName))
 	return g, err
 }
 
@@ -65,11 +66,7 @@ func (e *engine) changeGates(ctx context.Context, name string, change func(tx tx
 		if err != nil {
 			return err
 		}
-		now, err := databaseNow(ctx, tx)
-		if err != nil {
-			return err
-		}
-		value, err := change(tx, &g, now)
+		value, err := change(tx, &g, g.at)
 		if err != nil || value == nil {
 			return err
 		}
@@ -120,7 +117,7 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 		if marked, err = e.db.Claim(ctx, tx); err != nil {
 			return err
 		}
-		return e.claimRow(ctx, tx, r, c)
+		return e.claimRow(ctx, tx, r, c, now.at)
 	})
 	e.step("after the claim's commit")
 	if err == nil {
@@ -133,12 +130,8 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 }
 
 // claimRow changes the row.
-func (e *engine) claimRow(ctx context.Context, tx tx, r *row, c *claim) error {
+func (e *engine) claimRow(ctx context.Context, tx tx, r *row, c *claim, now time.Time) error {
 	before := *r
-	now, err := databaseNow(ctx, tx)
-	if err != nil {
-		return err
-	}
 	before.now = now
 	if before.keyMayBeForgotten() {
 		return errGate
@@ -160,7 +153,7 @@ func (e *engine) claimRow(ctx context.Context, tx tx, r *row, c *claim) error {
 	} else if err != nil {
 		return err
 	}
-	err = e.record(ctx, tx, &next, Event{Kind: EventClaimed})
+	err := e.record(ctx, tx, &next, Event{Kind: EventClaimed})
 	e.step("before the claim's commit")
 	return err
 }
