@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -10,20 +11,19 @@ import (
 // moment. If OnOutcome fails it returns the write with Notified false. When ctx ends first it returns the write as it
 // stands, and an error that matches [ErrInProgress] unless the outcome is known: it comes to OnOutcome.
 func (e *Engine[TTx]) Wait(ctx context.Context, id string) (Write, error) {
-	read := context.WithoutCancel(ctx)
-	if err := e.waitFor(ctx, read, id); err != nil {
-		return Write{}, err
+	r, err := e.waitFor(ctx, id)
+	if err != nil || r == nil {
+		return Write{}, named(cmp.Or(err, ErrNoWrite))
 	}
-	w, err := e.Get(read, id)
-	if err == nil && w.State.InProgress() {
+	if r.State.InProgress() {
 		err = ErrInProgress
 	}
-	return w, err
+	return r.shown(), err
 }
 
 // waitFor waits until the outcome of a write is known, or ctx ends. The process that sends it wakes
-// those who wait in it, and others look again and again.
-func (e *engine) waitFor(ctx, read context.Context, id string) error {
+// those who wait in it, and others look again and again. A write that is not there will not come.
+func (e *engine) waitFor(ctx context.Context, id string) (*row, error) {
 	const most = time.Second
 	first := 50 * time.Millisecond
 	if e.dialect.Alone { // nobody else sends it
@@ -32,32 +32,17 @@ func (e *engine) waitFor(ctx, read context.Context, id string) error {
 	defer e.waiting.wake(id) // nothing is kept for a write that another process sends
 	for look := 0; ; look++ {
 		woken := e.waiting.join(id)
-		over, err := e.isOver(read, id)
-		if over || err != nil || ctx.Err() != nil {
-			return err
+		r, err := e.peek(context.WithoutCancel(ctx), "id = $1", id)
+		if err != nil || r == nil || ctx.Err() != nil || !r.State.InProgress() && (r.notified >= r.changes || r.Failures > 0) {
+			return r, err
 		}
-		pause, cancel := context.WithTimeout(ctx, min(first<<min(look/2, 5), most))
+		pause, cancel := context.WithTimeout(ctx, min(first<<min(look, 5), most))
 		select {
 		case <-woken:
 		case <-pause.Done():
 		}
 		cancel()
 	}
-}
-
-// isOver reads the state of a write alone, because many may wait. A write that is not there will not come.
-func (e *engine) isOver(ctx context.Context, id string) (over bool, err error) {
-	over = true
-	err = within(ctx, e.db, func(tx tx) error {
-		return query(ctx, tx, func(scan func(...any) error) error {
-			var state State
-			var changes, notified, failures int64
-			err := scan(&state, &changes, &notified, &failures)
-			over = !state.InProgress() && (notified >= changes || failures > 0)
-			return err
-		}, "SELECT state, changes, notified, failures FROM quickstream.write WHERE id = $1", id)
-	})
-	return over, err
 }
 
 // waiters are those who wait for writes in this process.
