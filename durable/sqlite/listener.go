@@ -2,15 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"time"
 
-	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
-
-	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
 // riverDriver is River's, whose listener asks the file for new jobs twenty times a second. Ours knows of the jobs that this
@@ -18,6 +14,15 @@ import (
 type riverDriver struct {
 	*riversqlite.Driver
 	inserted chan string // queues
+}
+
+// signal tells the listener of a job. The transaction that inserts it holds the file's write lock: fetching it waits for its
+// commit.
+func (d riverDriver) signal(queue string) {
+	select {
+	case d.inserted <- queue:
+	default: // the listener is behind: what it signals late finds this job too, or a poll does
+	}
 }
 
 // GetListener returns what signals jobs.
@@ -34,7 +39,7 @@ type listener struct {
 	ask      time.Time // when the file is asked
 }
 
-// WaitForNotification waits until there is a job, or ctx ends.
+// WaitForNotification waits until there is a job, or ctx ends. What it signals reads as if River had stored it.
 func (l *listener) WaitForNotification(ctx context.Context) (*riverdriver.Notification, error) {
 	for {
 		select {
@@ -54,23 +59,4 @@ func (l *listener) WaitForNotification(ctx context.Context) (*riverdriver.Notifi
 		}
 		l.ask = time.Now().Add(askEvery)
 	}
-}
-
-// queue is a River client that tells the listener of its jobs. The transaction that inserts them holds the file's write
-// lock, so that who fetches them waits for its commit.
-type queue struct {
-	database.River[*sql.Tx]
-	inserted chan<- string
-}
-
-// Insert adds jobs in a transaction.
-func (q queue) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
-	err := q.River.Insert(ctx, tx, jobs)
-	for _, job := range jobs {
-		select {
-		case q.inserted <- job.InsertOpts.Queue:
-		default: // so many are known that all queues are
-		}
-	}
-	return err
 }

@@ -62,7 +62,7 @@ func TestListener(t *testing.T) {
 			assert.Equal(t, &riverdriver.Notification{Topic: "river_insert", Payload: `{"queue":"sends"}`}, found)
 			assert.LessOrEqual(t, time.Since(begun), askFor)
 			require.Less(t, signalled, 200)
-			time.Sleep(10 * time.Millisecond)
+			<-time.After(10 * time.Millisecond)
 		}
 		<-inserted
 
