@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -34,15 +35,9 @@ func (b *Sandbox) readAgreement(f *fields) *agreement {
 	migrated := f.text("agreementCreationType", oneOf("AUTHORISED", migratedDDR, "")) == migratedDDR
 	a.reference = f.read(migrated, "payeeReference", atMost(35))
 	a.shop = b.business(f.need("supplierBusinessCode", b.knownBusiness))
-	if inner := f.needObject("paymentDetails"); inner != nil {
-		a.purpose = b.readPurpose(inner, migrated)
-	}
-	if inner := f.needObject("paymentTerms"); inner != nil {
-		a.terms = b.readTerms(inner)
-	}
-	if inner := f.needObject("payerDetails"); inner != nil {
-		a.payer, a.fate = b.readPayer(inner)
-	}
+	a.purpose = b.readPurpose(f.needObject("paymentDetails"), migrated)
+	a.terms = b.readTerms(f.needObject("paymentTerms"))
+	a.payer, a.fate = b.readPayer(f.needObject("payerDetails"))
 	return a
 }
 
@@ -179,12 +174,12 @@ func maskedPayID(id string) string {
 	return "xxxxxx" + shown
 }
 
+// needObject opens a required object, which is empty if it is not given.
 func (f *fields) needObject(name string) *fields {
 	if !f.has(name) {
 		f.refuse(name, "", "is required")
-		return nil
 	}
-	return f.object(name)
+	return cmp.Or(f.object(name), &fields{c: f.c, path: f.path + name + ".", asked: make(map[string]bool)})
 }
 
 func (f *fields) integer(name string, most int64) *int64 {
@@ -230,9 +225,6 @@ func (b *Sandbox) amendAgreement(c *call, a *agreement) answer {
 	inner := f
 	if update.member != "" {
 		inner = f.needObject(update.member)
-	}
-	if inner == nil {
-		return c.invalid()
 	}
 	commit := update.read(inner, a)
 	if !c.valid() {

@@ -67,13 +67,10 @@ func (rec *recorder) add(e *Request) {
 
 // answered adds the body of the answer to a record, unless the record is gone.
 func (rec *recorder) answered(e *Request, raw []byte) {
-	for _, kept := range slices.Backward(rec.list) {
-		if kept == e {
-			rec.bytes -= len(e.Answer)
-			e.Answer = recorded(raw)
-			rec.makeRoom(len(e.Answer))
-			return
-		}
+	if len(rec.list) > 0 && e.Number >= rec.list[0].Number {
+		rec.bytes -= len(e.Answer)
+		e.Answer = recorded(raw)
+		rec.makeRoom(len(e.Answer))
 	}
 }
 

@@ -29,7 +29,10 @@ func (b *Sandbox) operations() []operation {
 		may("version", oneOf("1", "2")), need("settlementDate", dateForm), may("transactionStatus", oneOf("Approved", "Declined")),
 		may("supplierBusinessCode", b.knownBusiness), may("source", form(joined)), may("excludePreAuths", oneOf("true", "false")), may("columns", form(joined)),
 	}
-	return append(b.transactionLists(), []operation{
+	bank := []parameter{need("bsb", form(bsbForm)), need("accountNumber", digits(6, 9))}
+	nz := []parameter{need("bankCode", digits(2, 2)), need("branchCode", digits(4, 4)), need("accountNumber", digits(7, 8))}
+	month, shop := need("month", monthForm), may("supplierBusinessCode", b.knownBusiness)
+	return []operation{
 		{id: "GET /", key: eitherKey, handle: b.getRoot},
 		{id: "POST /customers", handle: func(c *call) answer { return b.saveCustomer(c, &customer{}) }},
 		{id: "GET /customers", query: paged(may("customerNumber", filled), may("customerName", filled), may("emailAddress", filled)), handle: b.findCustomers},
@@ -37,8 +40,19 @@ func (b *Sandbox) operations() []operation {
 		{id: "PUT /customers/{customerId}", handle: found("customer", named(&b.customers, "customerId"), b.saveCustomer)},
 		{id: "POST /single-use-tokens", key: KeyPublishable, handle: b.createToken},
 		{id: "POST /transactions", handle: b.createTransaction},
-		{id: "GET /transactions", query: []parameter{may("supplierBusinessCode", b.knownBusiness)}, handle: b.recentTransactions},
+		{id: "GET /transactions", query: []parameter{shop}, handle: b.recentTransactions},
 		{id: "GET /transactions/for-reference-number", query: paged(need("referenceNumber", ascii)), handle: b.transactionsByReference},
+		{id: "GET /transactions/for-settlement-date", query: paged(need("settlementDate", dateForm)), handle: b.listed("settlement date")},
+		{id: "GET /transactions/for-account-token", query: paged(need(sourceAccount, ascii)), handle: b.listed("account token")},
+		{id: "GET /transactions/for-credit-card", query: paged(need("firstSix", digits(6, 6)), need("lastThree", digits(3, 3))), handle: b.listed("")},
+		{id: "GET /transactions/for-bank-account", query: paged(bank...), handle: b.listed("")},
+		{id: "GET /transactions/for-nz-bank-account", query: paged(nz...), handle: b.listed("")},
+		{id: "GET /transactions/suspended", query: paged(need("supplierBusinessCode", b.knownBusiness), need("month", monthForm, b.recentMonth)), unknown: "business or month", handle: b.listed("")},
+		{id: "GET /transactions/returns", query: paged(need("date", dateForm), shop), unknown: "date or business", handle: b.listed("")},
+		{id: "GET /transactions/open-preauths", query: []parameter{month, shop}, handle: b.openPreauths},
+		{id: "GET /customers/{customerId}/transactions", query: paged(), handle: found("customer", named(&b.customers, "customerId"), b.transactionsOfCustomer)},
+		{id: "GET /transactions/{receiptNumber}/refunds", query: paged(), handle: b.followUpsOf(func(tx *transaction) bool { return tx.Type == typeRefund })},
+		{id: "GET /transactions/{receiptNumber}/retries", query: paged(), handle: b.followUpsOf(func(tx *transaction) bool { return tx.retries != nil })},
 		{id: "GET /transactions/{receiptNumber}", handle: shown("transaction", b.visibleTransaction, b.transactionBody)},
 		{id: "POST /transactions/{receiptNumber}/void", handle: found("transaction", named(&b.transactions, "receiptNumber"), b.voidTransaction)},
 		{id: "POST /customers/{customerId}/payto-agreements", handle: found("customer", named(&b.customers, "customerId"), b.createAgreement)},
@@ -71,7 +85,7 @@ func (b *Sandbox) operations() []operation {
 		{id: "POST /businesses/{supplierBusinessCode}/query-card-surcharge", key: KeyPublishable, handle: found("business", b.namedBusiness, b.queryCardSurcharge)},
 		{id: "GET /credit-cards/card-schemes/{firstSixDigits}", key: KeyPublishable, handle: b.cardScheme},
 		{id: "GET /api-keys/latest", handle: b.latestKey},
-	}...)
+	}
 }
 
 // eitherKey is the need of an operation that takes both kinds of key.
@@ -169,6 +183,7 @@ func (b *Sandbox) getRoot(c *call) answer {
 // from its first to the oldest, so that new items do not shift old pages.
 func list[T any](c *call, items []T, body func(*call, T) object) answer {
 	paging, size, from, added := c.box.assume.Paging, max(c.box.assume.PageSize, 1), 0, 0
+	address := c.url.RequestURI()
 	if page := c.query.Get(pageParameter); page != "" {
 		left, err := strconv.Atoi(page)
 		if err != nil || left < 0 {
@@ -180,12 +195,12 @@ func list[T any](c *call, items []T, body func(*call, T) object) answer {
 		}
 		from = max(len(items)-left-added, 0)
 	} else if paging == "unstable" && size < len(items) {
-		if c.box.listsRead++; c.box.listsRead%2 == 1 {
+		if c.box.pagesAsked[address]++; c.box.pagesAsked[address]%2 == 1 {
 			items = slices.Clone(items)
 			items[size-1], items[size] = items[size], items[size-1]
 		}
 	}
-	if address := c.url.RequestURI(); paging == "gone" && from > 0 && from <= size { // the second page
+	if paging == "gone" && from > 0 && from <= size { // the second page
 		if c.box.pagesAsked[address]++; c.box.pagesAsked[address]%2 == 1 {
 			return c.notFound("page")
 		}

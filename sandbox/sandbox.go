@@ -63,8 +63,7 @@ type Sandbox struct {
 	batches   store[batch]
 	schedules store[schedule]
 
-	listsRead  int            // for lists in unstable order
-	pagesAsked map[string]int // by address, for pages that are gone at times
+	pagesAsked map[string]int // by address, for pages that change
 }
 
 // New starts a sandbox. Call [Sandbox.Close] to stop it.

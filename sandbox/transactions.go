@@ -189,68 +189,32 @@ func (b *Sandbox) sourceOf(tx *transaction) string {
 
 const sourceREST = "RESTAPI"
 
-// transactionLists are the lists of transactions. A customer's is on the vendor's pages; its path is
-// unconfirmed.
-func (b *Sandbox) transactionLists() []operation {
-	bank := []parameter{need("bsb", form(bsbForm)), need("accountNumber", digits(6, 9))}
-	nz := []parameter{need("bankCode", digits(2, 2)), need("branchCode", digits(4, 4)), need("accountNumber", digits(7, 8))}
-	shop := may("supplierBusinessCode", b.knownBusiness)
-	return []operation{
-		{
-			id: "GET /transactions/for-settlement-date", query: paged(need("settlementDate", dateForm)),
-			handle: b.listWhere("settlement date", func(q url.Values, tx *transaction) bool { return tx.settlement == q.Get("settlementDate") }),
-		},
-		{
-			id: "GET /transactions/for-account-token", query: paged(need(sourceAccount, ascii)),
-			handle: b.listWhere("account token", func(q url.Values, tx *transaction) bool {
-				return tx.account != nil && tx.account.token == q.Get(sourceAccount)
-			}),
-		},
-		{
-			id: "GET /transactions/for-credit-card", query: paged(need("firstSix", digits(6, 6)), need("lastThree", digits(3, 3))),
-			handle: b.listWhere("", func(q url.Values, tx *transaction) bool {
-				cd := tx.source.card
-				return cd != nil && strings.HasPrefix(cd.number, q.Get("firstSix")) && strings.HasSuffix(cd.number, q.Get("lastThree"))
-			}),
-		},
-		{
-			id: "GET /transactions/for-bank-account", query: paged(bank...),
-			handle: b.listWhere("", func(q url.Values, tx *transaction) bool {
-				a := tx.source.bank
-				return a != nil && a.bsb == strings.Replace(q.Get("bsb"), "-", "", 1) && a.number == q.Get("accountNumber")
-			}),
-		},
-		{
-			id: "GET /transactions/for-nz-bank-account", query: paged(nz...),
-			handle: b.listWhere("", func(q url.Values, tx *transaction) bool {
-				a := tx.source.nz
-				return a != nil && a.bank == q.Get("bankCode") && a.branch == q.Get("branchCode") && a.number == q.Get("accountNumber")
-			}),
-		},
-		{
-			id: "GET /transactions/suspended", query: paged(need("supplierBusinessCode", b.knownBusiness), need("month", monthForm, b.recentMonth)), unknown: "business or month",
-			handle: b.listWhere("", func(q url.Values, tx *transaction) bool {
-				return tx.result == resultSuspended && tx.soldBy(q) && monthOf(tx.Time) == q.Get("month")
-			}),
-		},
-		{
-			id: "GET /transactions/returns", query: paged(need("date", dateForm), shop), unknown: "date or business",
-			handle: b.listWhere("", func(q url.Values, tx *transaction) bool {
-				return !tx.returned.IsZero() && calendar.Sydney(tx.returned).Format(time.DateOnly) == q.Get("date") && tx.soldBy(q)
-			}),
-		},
-		{id: "GET /transactions/open-preauths", query: []parameter{need("month", monthForm), shop}, handle: b.openPreauths},
-		{id: "GET /customers/{customerId}/transactions", query: paged(), handle: found("customer", named(&b.customers, "customerId"), b.transactionsOfCustomer)},
-		{id: "GET /transactions/{receiptNumber}/refunds", query: paged(), handle: b.followUpsOf(func(tx *transaction) bool { return tx.Type == typeRefund })},
-		{id: "GET /transactions/{receiptNumber}/retries", query: paged(), handle: b.followUpsOf(func(tx *transaction) bool { return tx.retries != nil })},
+// listed answers with the visible transactions that match the query, newest first. Without one the lists
+// that the contract gives a 404 say that there is no such thing.
+func (b *Sandbox) listed(what string) func(*call) answer {
+	return func(c *call) answer {
+		return b.pagesOrNotFound(c, what, b.visibleTransactions(c.now, func(tx *transaction) bool { return tx.matches(c.op.id, c.query) }))
 	}
 }
 
-// listWhere lists the visible transactions that match a query, newest first. Without one the lists
-// that the contract gives a 404 say that there is no such thing.
-func (b *Sandbox) listWhere(what string, want func(url.Values, *transaction) bool) func(*call) answer {
-	return func(c *call) answer {
-		return b.pagesOrNotFound(c, what, b.visibleTransactions(c.now, func(tx *transaction) bool { return want(c.query, tx) }))
+// matches reports whether a transaction belongs to a list.
+func (tx *transaction) matches(list string, q url.Values) bool {
+	card, bank, nz := tx.source.card, tx.source.bank, tx.source.nz
+	switch list {
+	case "GET /transactions/for-settlement-date":
+		return tx.settlement == q.Get("settlementDate")
+	case "GET /transactions/for-account-token":
+		return tx.account != nil && tx.account.token == q.Get(sourceAccount)
+	case "GET /transactions/for-credit-card":
+		return card != nil && strings.HasPrefix(card.number, q.Get("firstSix")) && strings.HasSuffix(card.number, q.Get("lastThree"))
+	case "GET /transactions/for-bank-account":
+		return bank != nil && bank.bsb == strings.Replace(q.Get("bsb"), "-", "", 1) && bank.number == q.Get("accountNumber")
+	case "GET /transactions/for-nz-bank-account":
+		return nz != nil && nz.bank == q.Get("bankCode") && nz.branch == q.Get("branchCode") && nz.number == q.Get("accountNumber")
+	case "GET /transactions/suspended":
+		return tx.result == resultSuspended && tx.soldBy(q) && monthOf(tx.Time) == q.Get("month")
+	default: // returns
+		return !tx.returned.IsZero() && calendar.Sydney(tx.returned).Format(time.DateOnly) == q.Get("date") && tx.soldBy(q)
 	}
 }
 
