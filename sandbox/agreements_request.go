@@ -150,7 +150,7 @@ func (b *Sandbox) readPayer(f *fields) (payer, fate) {
 		p.maskedAccount = maskedAccount(bsb, number)
 	}
 	if id != "" {
-		p.maskedPayID = maskedPayID(id)
+		p.maskedPayID = maskedNumber(id)
 	}
 	return p, fateOf(bsb, p.payIDType, id)
 }
@@ -163,15 +163,6 @@ func (f *fields) pair(first, one, second, other string) {
 	if other != "" && !f.has(first) {
 		f.refuse(first, "", "is required when "+second+" is given")
 	}
-}
-
-// maskedPayID shows the last characters of a PayID that is long enough.
-func maskedPayID(id string) string {
-	shown := ""
-	if runes := []rune(id); len(runes) > 8 {
-		shown = string(runes[len(runes)-3:])
-	}
-	return "xxxxxx" + shown
 }
 
 // needObject opens a required object, which is empty if it is not given.
@@ -244,15 +235,7 @@ func (c *call) needStatus(a *agreement, allowed ...agreementStatus) {
 	if slices.Contains(allowed, a.status) {
 		return
 	}
-	c.refuse("status", string(a.status), "the agreement must be "+statusNames(allowed))
-}
-
-func statusNames(states []agreementStatus) string {
-	names := make([]string, len(states))
-	for i, s := range states {
-		names[i] = string(s)
-	}
-	return strings.Join(names, " or ")
+	c.refuse("status", string(a.status), fmt.Sprint("the agreement must be one of ", allowed))
 }
 
 // reasonCodes are the codes with the statuses that they may lead to.

@@ -97,15 +97,6 @@ func (h *hooks) add(d *delivery) {
 	}
 }
 
-func (h *hooks) nextFault() DeliveryFault {
-	if len(h.faults) == 0 {
-		return DeliveryFault{}
-	}
-	next := h.faults[0]
-	h.faults = slices.Delete(h.faults, 0, 1)
-	return next
-}
-
 func (b *Sandbox) emitAgreement(event string, a *agreement) {
 	b.emit(event, func() object { return b.agreementBody(b.background(), a) })
 }
@@ -124,7 +115,10 @@ func (b *Sandbox) emit(event string, data func() object) {
 		if !sub.wants(event) {
 			continue
 		}
-		d := &delivery{Delivery: Delivery{ID: randomText(b.ids, textAlphabet, 36), EventType: event}, data: data, to: sub, tried: make(chan struct{}), fault: b.webhooks.nextFault()}
+		d := &delivery{Delivery: Delivery{ID: randomText(b.ids, textAlphabet, 36), EventType: event}, data: data, to: sub, tried: make(chan struct{})}
+		if len(b.webhooks.faults) > 0 {
+			d.fault, b.webhooks.faults = b.webhooks.faults[0], b.webhooks.faults[1:]
+		}
 		d.fault.Twice = d.fault.Twice || b.assume.Events == "twice"
 		d.Body = b.notification(d)
 		b.webhooks.add(d)

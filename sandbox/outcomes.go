@@ -102,12 +102,11 @@ func (b *Sandbox) decide(tx *transaction, now time.Time) Outcome {
 		b.orderScripts[order] = script[1:]
 		return script[0]
 	}
+	outcome := b.accountOutcome(tx.source, now)
 	if len(b.script) > 0 {
-		next := b.script[0]
-		b.script = slices.Delete(b.script, 0, 1)
-		return next
+		outcome, b.script = b.script[0], b.script[1:]
 	}
-	return b.accountOutcome(tx.source, now)
+	return outcome
 }
 
 func (b *Sandbox) accountOutcome(source instrument, now time.Time) Outcome {

@@ -328,7 +328,7 @@ func (b *Sandbox) act(a *agreement, action PayerAction) error {
 
 func (a *agreement) when(act func(), statuses ...agreementStatus) error {
 	if !slices.Contains(statuses, a.status) {
-		return fmt.Errorf("sandbox: the agreement is %s and not %s", a.status, statusNames(statuses))
+		return fmt.Errorf("sandbox: the agreement is %s and not one of %v", a.status, statuses)
 	}
 	act()
 	return nil

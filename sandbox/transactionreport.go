@@ -103,19 +103,16 @@ const metadataColumn = "metadata_"
 // version 2 are public. The others are the sandbox's own. One is not in any description,
 // because the service adds columns from time to time.
 func (b *Sandbox) reportLayout(version string) []reportColumn {
-	first := []reportColumn{
-		{"Community Code", func(*transaction) string { return communityCode }},
-		{"Business Code", func(tx *transaction) string { return tx.shop.code }},
-		{"Business Name", func(tx *transaction) string { return tx.shop.name }},
-		{"Source", b.sourceOf},
+	var first []reportColumn
+	business := "Supplier Business"
+	if version == "1" {
+		business = "Business"
+		first = append(first, reportColumn{"Community Code", func(*transaction) string { return communityCode }})
 	}
-	if version == "2" {
-		first = []reportColumn{
-			{"Supplier Business Code", func(tx *transaction) string { return tx.shop.code }},
-			{"Supplier Business Name", func(tx *transaction) string { return tx.shop.name }},
-			{"Source", b.sourceOf},
-		}
-	}
+	first = append(first,
+		reportColumn{business + " Code", func(tx *transaction) string { return tx.shop.code }},
+		reportColumn{business + " Name", func(tx *transaction) string { return tx.shop.name }},
+		reportColumn{"Source", b.sourceOf})
 	if b.addsMembers() {
 		first = append(first, reportColumn{"Added Later", func(*transaction) string { return `a "new" column` }})
 	}
