@@ -76,12 +76,9 @@ func (f *fields) readEnd() (end string, renews bool) {
 	end = f.text("endDate", dateForm)
 	renews, given := f.flag("automaticRenewal")
 	switch {
-	case !f.has("automaticRenewal"):
-		if end == "" {
-			f.refuse("automaticRenewal", "", "or endDate is required")
-		}
-	case !given:
-	case !renews && end == "":
+	case end == "" && !f.has("automaticRenewal"):
+		f.refuse("automaticRenewal", "", "or endDate is required")
+	case end == "" && given && !renews:
 		f.refuse("endDate", "", "is required when automaticRenewal is false")
 	case renews && end != "":
 		f.refuse("endDate", end, "must be absent when automaticRenewal is true")

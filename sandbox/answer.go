@@ -326,7 +326,3 @@ func (b *Sandbox) written(c *call, status int, tx *transaction) answer {
 	}
 	return reply(status, b.transactionBody(c, tx))
 }
-
-func (b *Sandbox) created(c *call, tx *transaction) answer {
-	return b.written(c, http.StatusCreated, tx)
-}

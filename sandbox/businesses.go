@@ -180,9 +180,8 @@ func (b *Sandbox) Keys() Keys {
 	return Keys{Secret: b.keys.current[KeySecret], Publishable: b.keys.current[KeyPublishable]}
 }
 
-// RenewKey issues a new key of a kind, [KeySecret] or [KeyPublishable], and returns it.
-// Earlier keys of that kind stay valid for the overlap, unless they expire before. With 0,
-// calls with them get 401 at once.
+// RenewKey issues a new key of a kind, [KeySecret] or [KeyPublishable], and returns it. Earlier keys of
+// that kind stay valid for the overlap, unless they expire before.
 func (b *Sandbox) RenewKey(kind string, overlap time.Duration) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -255,9 +254,8 @@ func newID[T any](ids *rand.Rand, taken map[string]*T, n int) string {
 	}
 }
 
-// latestKey renews the Secret key of the request. For an earlier key that is still valid it
-// returns the newest key, because a caller whose answer was lost asks again. The members are those
-// that public client code reads. Unconfirmed.
+// latestKey renews the Secret key of the request. For an earlier key that is still valid it returns the
+// newest one: a caller whose answer was lost asks again. The members are unconfirmed.
 func (b *Sandbox) latestKey(c *call) answer {
 	if user, _ := b.userOf(c.header); user == b.keys.current[KeySecret] {
 		b.keys.issued[b.renew(KeySecret, c.now.Add(keyRenewalOverlap))].expires = c.now.Add(renewedKeyLifetime)

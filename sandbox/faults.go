@@ -310,10 +310,9 @@ func StatusAfterCommit(code int, body BodyKind) FaultKind {
 	return FaultKind{name: "StatusAfterCommit", play: func(x *exchange) { x.send(x.misreport(x.commit(), code, body)) }}
 }
 
-// SentTwice is a gateway that sends the request twice and passes on the second answer. If the
-// service keeps idempotency keys, that is the first answer again. Otherwise it refuses the
-// second request, in its own words and with a status such as 422 for a single-use token that
-// was used.
+// SentTwice is a gateway that sends the request twice and passes on the second answer: the first one
+// again if the service keeps idempotency keys, and otherwise a refusal with [ServiceError] and a status
+// such as 422 for a single-use token that was used.
 func SentTwice(refusal int) FaultKind {
 	return FaultKind{name: "SentTwice", play: func(x *exchange) {
 		x.commit()

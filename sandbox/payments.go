@@ -85,7 +85,7 @@ func (b *Sandbox) pay(c *call, f *fields, kind string) answer {
 	if src.token != nil {
 		src.token.used = true // a declined payment needs a new one
 	}
-	return b.created(c, tx)
+	return b.written(c, http.StatusCreated, tx)
 }
 
 // checkPayer applies the rules that depend on how the payer takes part. Card rules apply to
@@ -359,7 +359,7 @@ func (b *Sandbox) follow(c *call, tx, original *transaction) answer {
 	}
 	b.commit(tx, b.decide(tx, c.now))
 	original.followUps = append(original.followUps, tx)
-	return b.created(c, tx)
+	return b.written(c, http.StatusCreated, tx)
 }
 
 // counts reports whether a transaction was carried out, or may turn out to have been.

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -177,7 +178,7 @@ func (b *Sandbox) payByAgreement(c *call, tx *transaction, details *payToDetails
 		o = Pending()
 	}
 	b.commit(tx, o)
-	made := b.created(c, tx)
+	made := b.written(c, http.StatusCreated, tx)
 	b.confirmImmediately(a)
 	return made
 }

@@ -61,9 +61,8 @@ func (b *Sandbox) release(receipt string, complete bool) error {
 	return nil
 }
 
-// ReturnPayment has the customer's bank return an approved payment from an Australian
-// bank account, with a response code such as 6. It is an error if there is no such
-// payment.
+// ReturnPayment has the customer's bank return an approved payment from an Australian bank account, with
+// a response code such as 6. It is an error if there is no such payment.
 func (b *Sandbox) ReturnPayment(receiptNumber, code string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,10 +74,9 @@ func (b *Sandbox) ReturnPayment(receiptNumber, code string) error {
 	return nil
 }
 
-// RetryPayment has the service try a soft-declined payment again, as from its portal, and
-// returns the receipt number of the new payment. [Sandbox.NextTransaction] or the account
-// decides its outcome. It is an error if there is no such payment, it is not
-// soft-declined, or a retry of it has succeeded or may still succeed.
+// RetryPayment has the service try a soft-declined payment again, as from its portal, and returns the
+// receipt number of the new payment. [Sandbox.NextTransaction] or the account decides its outcome. It is
+// an error if there is no such payment, or a retry of it has succeeded or may still succeed.
 func (b *Sandbox) RetryPayment(receiptNumber string) (newReceiptNumber string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,9 +14,8 @@ import (
 	"unicode/utf8"
 )
 
-// fields reads one JSON object of a request, member by member, with the exact names of the
-// contract: encoding/json would accept another case. It notes all findings on the call.
-// Members that were not asked for are found at the end.
+// fields reads one JSON object of a request, member by member, with exact names. It notes all findings on
+// the call. Members that were not asked for are found at the end.
 type fields struct {
 	c       *call
 	path    string

@@ -195,9 +195,8 @@ func (b *Sandbox) after(d time.Duration, f func()) {
 	})
 }
 
-// Hold keeps [Clock.Advance] waiting until release is called. A client's call is under way: between
-// its attempts the sandbox sees no request. The clients of package sandboxtest hold the clock by
-// themselves.
+// Hold keeps [Clock.Advance] waiting until release is called: between the attempts of a client's call the
+// sandbox sees no request. The clients of package sandboxtest hold the clock by themselves.
 func (b *Sandbox) Hold() (release func()) { return b.clock.holdCall() }
 
 // Option configures a [Sandbox].

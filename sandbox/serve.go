@@ -198,8 +198,7 @@ func (x *exchange) end() {
 }
 
 // reverseIfLost plans the void of an approved card payment whose answer was lost, unless a replay of it
-// arrives before: see ReversalAfter.
-// The caller holds mu.
+// arrives before: see ReversalAfter. The caller holds mu.
 func (x *exchange) reverseIfLost() {
 	tx, wait := x.made, x.box.assume.ReversalAfter
 	if wait <= 0 || !x.ended || tx == nil || tx.answered {

@@ -24,9 +24,8 @@ var shopFiles embed.FS
 // path, {base}/quickstream-api-1.0.min.js. Pages of these origins may make the script's
 // calls, and put the challenge page into a frame.
 //
-// The functions of the script are those that public pages call. What they do is unconfirmed.
-// The real service does not answer calls that pages make without its script: use the script,
-// and never fetch.
+// The functions of the script are those that public pages call, unconfirmed. The real service answers
+// no calls that pages make without its script: never use fetch.
 func WithShop(origins ...string) Option {
 	return func(s *settings) { s.shops = append(s.shops, origins...) }
 }

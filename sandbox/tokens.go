@@ -171,17 +171,12 @@ func (b *Sandbox) tokenBody(c *call, tok *token) object {
 		"links": c.links(get("self", c.href("single-use-tokens", tok.id))), "singleUseTokenId": tok.id, "accountType": tok.source.accountType(),
 		"creditCard": nil, "bankAccount": nil, "nzBankAccount": nil,
 	}
-	switch {
-	case tok.source.card != nil:
-		body["creditCard"] = account
+	body[map[string]string{typeCard: sourceCard, typeDirectDebit: sourceBank, typeDirectDebitNZ: sourceNZBank}[tok.source.accountType()]] = account
+	if tok.source.card != nil {
 		account["threeDS2AuthRequired"], account["threeDS2"], account["threeDS2Status"] = tok.profile != nil, nil, nil
-		if tok.profile != nil {
-			account["threeDS2"], account["threeDS2Status"] = tok.profile, "AUTHENTICATION_REQUIRED"
-		}
-	case tok.source.bank != nil:
-		body["bankAccount"] = account
-	default:
-		body["nzBankAccount"] = account
+	}
+	if tok.source.card != nil && tok.profile != nil {
+		account["threeDS2"], account["threeDS2Status"] = tok.profile, "AUTHENTICATION_REQUIRED"
 	}
 	return body
 }
@@ -259,9 +254,8 @@ func (b *Sandbox) Challenges() []Challenge {
 	return out
 }
 
-// AnswerChallenge answers a challenge for the payer, with any result but C. The next
-// authentication of the token returns it. It is an error if the token has no open challenge
-// or has expired.
+// AnswerChallenge answers a challenge for the payer, with any result but C, which the next authentication
+// of the token returns. It is an error if the token has no open challenge.
 func (b *Sandbox) AnswerChallenge(singleUseTokenID string, status TransStatus) error {
 	if !status.passed() && !status.failed() {
 		return fmt.Errorf("sandbox: %q is no answer to a challenge", status)

@@ -99,9 +99,8 @@ type reportColumn struct {
 
 const metadataColumn = "metadata_"
 
-// reportLayout returns the columns of a version, with their headings as the sandbox writes them. Only the four of version 1 and the first of
-// version 2 are public. The others are the sandbox's own. One is not in any description,
-// because the service adds columns from time to time.
+// reportLayout returns the columns of a version. Only the four of version 1 and the first of version 2 are
+// public. One is not in any description, because the service adds columns from time to time.
 func (b *Sandbox) reportLayout(version string) []reportColumn {
 	var first []reportColumn
 	business := "Supplier Business"

@@ -7,7 +7,7 @@ import (
 )
 
 func TestNobodyIsChargedTwice(t *testing.T) {
-	worlds := sandboxtest.WorldsOptions{N: 20, Seed: 1, Operation: "POST /transactions", Client: facility()}
+	worlds := sandboxtest.WorldsOptions{N: 20, Seed: 1, Client: facility()}
 	sandboxtest.Worlds(t, worlds, func(t *testing.T, run sandboxtest.Run) {
 		shop := shopOf(t, run.Box)
 		shop.Client = run.Client

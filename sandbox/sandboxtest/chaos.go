@@ -30,15 +30,12 @@ type ChaosOptions struct {
 	// 0.3. One in ten orders is declined, and one in ten gets summary code 2 and is approved or
 	// declined within a day. With a negative share nothing of all this happens.
 	Faults float64
-	// Settle is called for each order whose outcome is unknown, repeatedly and without
-	// faults, until it returns how the order ended. It returns what the merchant's function
-	// returns. A week passes meanwhile: now is the sandbox's time, which is ahead of package
-	// time. Optional.
+	// Settle is called for each order whose outcome is unknown, repeatedly and without faults, until it
+	// returns how the order ended, as the merchant's function does. A week passes meanwhile: now is the
+	// sandbox's time, which is ahead of package time. Optional.
 	Settle func(ctx context.Context, client *quickstream.Client, order string, now time.Time) error
-	// Sandbox and Client are added to the options of Chaos. The sandbox has no TokenQuota,
-	// because most orders of a merchant that creates a token for each would otherwise end
-	// before their payment. The client has short waits and time limits, for tests outside
-	// synctest.
+	// Sandbox and Client are added to the options of Chaos. The sandbox has no TokenQuota: most orders
+	// with a token of their own would end before their payment. The client has short waits and limits.
 	Sandbox []sandbox.Option
 	Client  []quickstream.ClientOption
 }
@@ -48,11 +45,10 @@ type ChaosOptions struct {
 // matches [quickstream.ErrOutcomeUnknown] or [quickstream.ErrPending] if the outcome is unknown,
 // and any other error if the order is not paid. Every payment must have the order as its CustomerReferenceNumber.
 //
-// t fails if an order was charged more than once, if it was charged and pay or Settle
-// returned that it is not paid, or if it was not charged and they returned that it is.
-// Without Settle an order may stay unknown. With it, an order that stays unknown must not be
-// charged. t fails too if fewer than half of the orders have a payment in the ledger, because
-// such a run shows little.
+// t fails if an order was charged more than once, if it was charged and pay or Settle returned that it
+// is not paid, or if it was not charged and they returned that it is. Without Settle an order may stay
+// unknown. With it, an order that stays unknown must not be charged. t fails too if fewer than half of
+// the orders have a payment in the ledger, because such a run shows little.
 func Chaos(t testing.TB, opts ChaosOptions, pay func(ctx context.Context, client *quickstream.Client, order string) error) {
 	t.Helper()
 	opts = opts.orDefaults()

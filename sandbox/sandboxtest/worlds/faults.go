@@ -94,9 +94,8 @@ func worldFaults(gateway sandbox.BodyKind) []worldFault {
 	return list
 }
 
-// Faults returns the faults of the world's dimension [Fault], to be given to
-// [sandbox.Sandbox.Inject]. The first call of the operation, such as "POST
-// /transactions", meets the fault, and the second one too if an answer is lost twice.
+// Faults returns the faults of the world's dimension [Fault], for [sandbox.Sandbox.Inject]. The first call
+// of the operation meets the fault, and the second one too if an answer is lost twice.
 func (w World) Faults(operation string) []sandbox.Fault {
 	name := w.Value(Fault)
 	gateway := sandbox.HTML
@@ -111,10 +110,9 @@ func (w World) Faults(operation string) []sandbox.Fault {
 	return nil
 }
 
-// RandomFaults returns faults of every kind. The given share of all calls, from 0 to 1,
-// meets one of them. A network, a gateway or a correct service can cause each of them: an
-// answer that says "refused" or "not processed" is given only if nothing was done. Faults
-// that cost the caller a timeout are rare. [sandbox.WithSeed] makes the draws repeatable.
+// RandomFaults returns faults of every kind, of which a share of all calls, from 0 to 1, meets one. A
+// network, a gateway or a correct service can cause each: an answer that says "refused" or "not
+// processed" is given only if nothing was done. [sandbox.WithSeed] makes the draws repeatable.
 func RandomFaults(share float64) []sandbox.Fault {
 	share = min(max(share, 0), 1)
 	kinds := randomKinds()
