@@ -234,10 +234,6 @@ func (b *Sandbox) timestamp(t time.Time) string {
 	return calendar.Sydney(t.Add(b.assume.ClockSkew)).Format(timeLayout)
 }
 
-func (b *Sandbox) dateHeader() string {
-	return b.clock.Now().Add(b.assume.ClockSkew).UTC().Format(http.TimeFormat)
-}
-
 // The media types of answers.
 const (
 	jsonType = "application/json;charset=UTF-8"

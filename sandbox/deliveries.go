@@ -87,16 +87,6 @@ func (h *hooks) close() {
 	}
 }
 
-func (h *hooks) add(d *delivery) {
-	if len(h.deliveries) >= maxRecorded {
-		h.deliveries = slices.Delete(h.deliveries, 0, maxRecorded/10)
-	}
-	h.deliveries = append(h.deliveries, d)
-	if h.raised != nil {
-		*h.raised = append(*h.raised, d)
-	}
-}
-
 func (b *Sandbox) emitAgreement(event string, a *agreement) {
 	b.emit(event, func() object { return b.agreementBody(b.background(), a) })
 }
@@ -111,17 +101,21 @@ func (b *Sandbox) emit(event string, data func() object) {
 	if !isKnown && !b.addsMembers() || b.assume.Events == "never" {
 		return
 	}
-	for _, sub := range b.webhooks.subscriptions {
-		if !sub.wants(event) {
+	h := &b.webhooks
+	for _, sub := range h.subscriptions {
+		if len(sub.EventTypes) > 0 && !slices.Contains(sub.EventTypes, event) {
 			continue
 		}
 		d := &delivery{Delivery: Delivery{ID: randomText(b.ids, textAlphabet, 36), EventType: event}, data: data, to: sub, tried: make(chan struct{})}
-		if len(b.webhooks.faults) > 0 {
-			d.fault, b.webhooks.faults = b.webhooks.faults[0], b.webhooks.faults[1:]
+		if len(h.faults) > 0 {
+			d.fault, h.faults = h.faults[0], h.faults[1:]
 		}
 		d.fault.Twice = d.fault.Twice || b.assume.Events == "twice"
 		d.Body = b.notification(d)
-		b.webhooks.add(d)
+		h.deliveries = append(h.deliveries[max(len(h.deliveries)-maxRecorded+1, 0):], d)
+		if h.raised != nil {
+			*h.raised = append(*h.raised, d)
+		}
 		b.dispatch(d)
 	}
 }
@@ -254,23 +248,6 @@ func (b *Sandbox) postTo(to *subscription, header string, body []byte) (status i
 		return 0, cause
 	}
 	return 0, err
-}
-
-// awaitAttempts waits until each notification was posted once, if events arrive before the
-// answer of the call that caused them.
-func (b *Sandbox) awaitAttempts(list []*delivery, gone <-chan struct{}) {
-	if b.assume.Events != "before" {
-		return
-	}
-	for _, d := range list {
-		select {
-		case <-d.tried:
-		case <-gone:
-			return
-		case <-b.closing:
-			return
-		}
-	}
 }
 
 // Deliveries returns the notifications, oldest first: at most about the last ten thousand.

@@ -79,10 +79,6 @@ func schemeOf(number string) string {
 
 func (c *card) firstSixLastThree() string { return c.number[:6] + "..." + c.number[len(c.number)-3:] }
 
-func (c *card) firstSixLastFour() string { return c.number[:6] + "..." + c.number[len(c.number)-4:] }
-
-func (c *card) shortYear() string { return c.year[len(c.year)-2:] }
-
 // expired compares in Sydney time: a card is valid to the end of its month.
 func (c *card) expired(now time.Time) bool {
 	return c.year+c.month < calendar.Sydney(now).Format("200601")

@@ -115,8 +115,8 @@ func (b *Sandbox) accountOutcome(source instrument, now time.Time) Outcome {
 		return source.card.outcome(now)
 	case source.bank != nil:
 		return b.bankOutcome(source.bank)
-	case source.payTo != nil:
-		return b.payToOutcome()
+	case source.payTo != nil && b.assume.PayToApprovedAfter > 0:
+		return Pending().ThenAfter(b.assume.PayToApprovedAfter, Approved())
 	default:
 		return Approved()
 	}
@@ -156,13 +156,6 @@ func (b *Sandbox) settle(tx *transaction, o Outcome) {
 	if tx.source.payTo != nil && tx.Type == typePayment {
 		b.payToSettled(tx)
 	}
-}
-
-func (b *Sandbox) payToOutcome() Outcome {
-	if b.assume.PayToApprovedAfter <= 0 {
-		return Approved()
-	}
-	return Pending().ThenAfter(b.assume.PayToApprovedAfter, Approved())
 }
 
 // bankOutcome returns the outcome of the public test BSBs. The account number does not

@@ -29,7 +29,7 @@ func (b *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if b.crossOrigin(w, r) {
 		return
 	}
-	if b.ofShopFront(r.URL.Path) {
+	if path := r.URL.Path; b.shopFront != nil && (path == scriptPath || strings.HasPrefix(path, shopPath)) {
 		b.shopFront.ServeHTTP(w, r)
 		return
 	}
@@ -167,9 +167,21 @@ func (x *exchange) commitLater(d time.Duration) (carriedOut <-chan struct{}) {
 	return done
 }
 
-// afterEvents returns the answer of an operation that was carried out.
+// afterEvents returns the answer of an operation that was carried out, once each notification was posted
+// if events come before the answer.
 func (x *exchange) afterEvents() answer {
-	x.box.awaitAttempts(x.raised, x.r.Context().Done())
+	for _, d := range x.raised {
+		if x.box.assume.Events != "before" {
+			break
+		}
+		select {
+		case <-d.tried:
+		case <-x.r.Context().Done():
+			return x.result
+		case <-x.box.closing:
+			return x.result
+		}
+	}
 	return x.result
 }
 
@@ -215,7 +227,7 @@ func (x *exchange) head(a answer) {
 	x.answered(a)
 	x.decided()
 	h := x.w.Header()
-	h.Set("Date", x.box.dateHeader())
+	h.Set("Date", x.box.clock.Now().Add(x.box.assume.ClockSkew).UTC().Format(http.TimeFormat))
 	maps.Copy(h, a.header)
 	if a.status != http.StatusNoContent {
 		h.Set("Content-Length", strconv.Itoa(len(a.raw)))

@@ -74,10 +74,6 @@ func (b *Sandbox) newShopFront() http.Handler {
 	return http.NewCrossOriginProtection().Handler(mux)
 }
 
-func (b *Sandbox) ofShopFront(path string) bool {
-	return b.shopFront != nil && (path == scriptPath || strings.HasPrefix(path, shopPath))
-}
-
 type shopPages struct {
 	*Sandbox
 	page *template.Template

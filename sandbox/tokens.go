@@ -41,8 +41,8 @@ func (i instrument) details(body object, shop *business) {
 	case i.card != nil:
 		cd := i.card
 		maps.Copy(body, object{
-			"cardNumber": cd.firstSixLastThree(), "maskedCardNumber4Digits": cd.firstSixLastFour(),
-			"expiryDateMonth": cd.month, "expiryDateYear": cd.shortYear(), "cardScheme": cd.scheme,
+			"cardNumber": cd.firstSixLastThree(), "maskedCardNumber4Digits": cd.number[:6] + "..." + cd.number[len(cd.number)-4:],
+			"expiryDateMonth": cd.month, "expiryDateYear": cd.year[len(cd.year)-2:], "cardScheme": cd.scheme,
 			"cardType": optional(cd.cardType), "cardholderName": optional(cd.holder),
 			"surchargePercentage": percentage(shop.rate(cd.scheme, cd.cardType)),
 		})

@@ -62,10 +62,6 @@ type subscription struct {
 	server    *http.Server // for a Handler
 }
 
-func (s *subscription) wants(event string) bool {
-	return len(s.EventTypes) == 0 || slices.Contains(s.EventTypes, event)
-}
-
 // Subscribe adds a subscription. Every later event is posted to it until the sandbox is closed.
 func (b *Sandbox) Subscribe(s Subscription) error {
 	if _, err := signature.Sign(s.Scheme, s.Secret, b.Now(), nil); err != nil {
