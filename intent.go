@@ -167,7 +167,7 @@ var (
 func (i *Intent) UnmarshalJSON(data []byte) error {
 	type plain Intent
 	var read plain
-	if wire.NoDuplicates(data) != nil || json.Unmarshal(data, &read) != nil {
+	if wire.Unambiguous(data) != nil || json.Unmarshal(data, &read) != nil {
 		return errIntentStored
 	}
 	if read.Version == IntentVersion && len(wire.Unknown(data, reflect.TypeFor[plain]())) > 0 {
@@ -187,7 +187,7 @@ type storable[T any] interface {
 // that no rule has judged: written again, it has to be the same, in any order and spacing.
 func requested[T storable[T]](i Intent) (T, error) {
 	var body T
-	if wire.NoDuplicates(i.Request) != nil || json.Unmarshal(i.Request, &body) != nil {
+	if wire.Unambiguous(i.Request) != nil || json.Unmarshal(i.Request, &body) != nil {
 		return *new(T), errIntentUnreadable
 	}
 	stored, _ := body.withoutSecrets()

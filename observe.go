@@ -120,9 +120,10 @@ func (o Observer) attempts() transport.Observer {
 	if o.Attempt == nil {
 		return nil
 	}
-	return func(ctx context.Context, call *transport.Call, a transport.Attempt) {
+	return func(ctx context.Context, call *transport.Call, number int, begun time.Time, r *transport.Result) {
 		o.Attempt(ctx, CallInfo{Operation(call.Operation), call.Method, call.Route}, AttemptInfo{
-			Number: a.Number, Host: call.URL.Hostname(), Port: portOf(call.URL), StatusCode: a.Status, Network: NetworkKind(a.Kind), Start: a.Start, Duration: a.Duration,
+			Number: number, Host: call.URL.Hostname(), Port: portOf(call.URL), StatusCode: r.Status, Network: NetworkKind(r.Kind),
+			Start: begun, Duration: time.Since(begun),
 		})
 	}
 }

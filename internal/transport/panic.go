@@ -18,16 +18,11 @@ func Report(what string, err *error) {
 // place returns file and line of the function that panicked, below those of the runtime.
 func place() string {
 	callers := make([]uintptr, 32)
-	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])
-	for panicking := false; ; {
+	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
+	for {
 		frame, more := frames.Next()
-		if strings.HasPrefix(frame.Function, "runtime.") {
-			panicking = true
-		} else if panicking {
+		if !more || !strings.HasPrefix(frame.Function, "runtime.") {
 			return fmt.Sprintf(" at %s:%d", filepath.Base(frame.File), frame.Line)
-		}
-		if !more {
-			return ""
 		}
 	}
 }

@@ -180,7 +180,8 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	default:
 	}
 	if err := t.observer.attempt(x, begun); err != nil {
-		x.lose(err)
+		x.result.lose(err)
+		x.over = true
 	}
 	// go-retryablehttp and net/http's client act on the answer and the error that they get: the
 	// client follows redirects, and the loop drains bodies, wraps errors and closes idle
@@ -353,11 +354,6 @@ func (x *exchange) wait() time.Duration {
 }
 
 // lose makes the latest answer a lost one, because an observer panicked.
-func (x *exchange) lose(err error) {
-	x.result.lose(err)
-	x.over = true
-}
-
 func (r *Result) lose(err error) {
 	if r.Reason != NeverSent {
 		r.Reason = Lost

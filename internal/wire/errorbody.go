@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -76,12 +75,8 @@ func ParseErrorBody(data []byte) ErrorBody {
 	body := ErrorBody{
 		CustomerMessage:  text(members["customerMessage"], maxMessage),
 		DeveloperMessage: text(members["developerMessage"], maxMessage),
-		TraceCode:        cmp.Or(text(members["traceCode"], maxName), number(members["errorNumber"])),
+		TraceCode:        text(members["traceCode"], maxName),
 		Fields:           fieldErrors(members["errors"]),
-	}
-	var items []json.RawMessage
-	if body.Fields == nil && json.Unmarshal(members["data"], &items) == nil { // a sister product's form, for people only
-		body.Fields = fieldErrors(members["data"])
 	}
 	if Decode(data, &strict) != nil || strict.ReceiptNumber+strict.SummaryCode != "" {
 		return body
@@ -187,15 +182,6 @@ func texts(data json.RawMessage) (found []string) {
 		}
 	}
 	return found
-}
-
-// number reads a number, or a text.
-func number(data json.RawMessage) string {
-	var n json.Number
-	if json.Unmarshal(data, &n) == nil {
-		return Shown(n.String(), maxName)
-	}
-	return text(data, maxName)
 }
 
 func text(data json.RawMessage, longest int) string {

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -155,19 +157,15 @@ func SetMember(object json.RawMessage, path []string, value json.RawMessage, mod
 		}
 	}
 	name, known := path[0], modelled(model)
-	for other := range members {
-		if _, is := known[other]; !is {
-			known[other] = nil
-		}
-	}
-	for other := range known {
+	current, taken := members[name]
+	for _, other := range slices.Concat(slices.Collect(maps.Keys(members)), slices.Collect(maps.Keys(known))) {
+		taken = taken || other == name
 		if other != name && strings.EqualFold(other, name) {
 			return nil, fmt.Errorf("%q has the name of another member, in another case", name)
 		}
 	}
-	current, taken := members[name]
 	if len(path) == 1 {
-		if _, modelled := known[name]; taken || modelled {
+		if taken {
 			return nil, fmt.Errorf("%q is already part of the request or of the parameters", name)
 		}
 		members[name] = value
