@@ -62,9 +62,6 @@ func (n Number) MarshalJSON() ([]byte, error) {
 // Text is an amount in PayTo and 3D Secure: a JSON string with exactly two decimals.
 type Text struct{ Number }
 
-// NewText returns d as a JSON string.
-func NewText(d decimal.Decimal) Text { return Text{Number{d}} }
-
 // OptionalText returns nil for nil, so that omitempty omits the member.
 func OptionalText(d *decimal.Decimal) *Text {
 	if d == nil {
