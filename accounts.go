@@ -84,7 +84,7 @@ func (b accountRegisterJSON) fits(account *Account, customerID string) error {
 		kind = AccountTypeDirectDebitNZ
 	}
 	if account.CustomerID != "" && !sameText(account.CustomerID, customerID) ||
-		!isOf(kind, number, account.AccountType, account.CardNumber, account.MaskedCardNumber4Digits) {
+		!fitsAccount(kind, number, account.AccountType, account.CardNumber, account.MaskedCardNumber4Digits) {
 		return errNotAsked
 	}
 	return nil
@@ -111,7 +111,7 @@ func (s *AccountsService) RegisterWithoutCustomer(ctx context.Context, singleUse
 // GET /customers/{customerId}/accounts. An unknown customer matches [ErrNotFound]; unconfirmed.
 // From the vendor's public pages.
 func (s *AccountsService) List(customerID string, opts ...CallOption) List[Account] {
-	return list[Account](s.client, "Accounts.List", nil, nil, opts, customerID).of(customerID, func(a *Account) string { return a.CustomerID })
+	return list[Account](s.client, "Accounts.List", nil, nil, opts, customerID).ofParent(customerID, func(a *Account) string { return a.CustomerID })
 }
 
 // Get returns an account.

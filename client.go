@@ -59,7 +59,7 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	if err != nil {
 		return nil, err
 	}
-	config.http.Loopback = base.Scheme == "http"
+	config.http.Loopback = base.Scheme == "http" // which an address has on this machine only
 	config.environment = base.Host
 	observer := config.observer.logging(config.logger)
 	sender := transport.New(config.http, observer.attempts())

@@ -49,7 +49,7 @@ type Request struct {
 func (c *Client) Do(ctx context.Context, request Request, into any, opts ...CallOption) error {
 	call := c.beginRequest(request, into, opts)
 	if to, ok := into.(io.Writer); ok {
-		_, err := call.fetch(ctx, &download{to: to, any: true})
+		_, err := call.fetch(ctx, &download{to: to, anyForm: true})
 		return err
 	}
 	var decoded reflect.Value
@@ -134,9 +134,9 @@ func decodeAny(body []byte, into any) error {
 
 // extraField is a member of WithExtraField.
 type extraField struct {
-	path  []string
-	value json.RawMessage
-	other bool // of OtherAccount, which may have any name that is not sent
+	path    []string
+	value   json.RawMessage
+	anyName bool // of OtherAccount: it may have a name that the parameters have
 }
 
 // WithExtraField adds a member to the request that its parameters do not have. Name is its path, such as
@@ -173,7 +173,7 @@ func (c *callConfig) extraNames() (names []string) {
 func (c *call) withExtra(body []byte) []byte {
 	for _, field := range c.config.extra {
 		model := reflect.TypeOf(c.body)
-		if field.other {
+		if field.anyName {
 			model = nil
 		}
 		longer, err := wire.SetMember(body, field.path, field.value, model)

@@ -141,7 +141,7 @@ type errorBody struct {
 	customer, developer string
 	fields              []FieldError
 	raw                 []byte
-	own                 bool // the body is the service's
+	fromService         bool // it is the service's, and no gateway's
 }
 
 // Error returns the operation, the status, the trace code and what to do.
@@ -177,7 +177,7 @@ func (e *APIError) describe() string {
 
 // Is matches the sentinels of the reason.
 func (e *APIError) Is(target error) bool {
-	return slices.Contains(e.Reason.sentinels(), target) || target == wire.ErrOwn && e.contents().own
+	return slices.Contains(e.Reason.sentinels(), target) || target == wire.ErrFromService && e.contents().fromService
 }
 
 func (e *APIError) contents() (b errorBody) {
@@ -203,7 +203,7 @@ func (e *APIError) Fields() []FieldError { return e.contents().fields }
 func (e *APIError) RawBody() []byte { return e.contents().raw }
 
 func (c *call) apiError(r *transport.Result) *APIError {
-	body := errorBody{customer: r.Problem.CustomerMessage, developer: r.Problem.DeveloperMessage, raw: c.rawBody(r), own: r.Problem.Own}
+	body := errorBody{customer: r.Problem.CustomerMessage, developer: r.Problem.DeveloperMessage, raw: c.rawBody(r), fromService: r.Problem.FromService}
 	for _, f := range r.Problem.Fields {
 		body.fields = append(body.fields, FieldError(f))
 	}
@@ -275,13 +275,13 @@ func (c *call) foreignHint(r *transport.Result) string {
 		address += ", which does not end with a version such as /rest/v1"
 	}
 	write := c.op.class != transport.Read
-	foreign := write && !r.Problem.Own && r.Reason == transport.Inconclusive && r.Status >= 400 && r.Status < 500
+	foreign := write && !r.Problem.FromService && r.Reason == transport.Inconclusive && r.Status >= 400 && r.Status < 500
 	switch undecoded := r.Reason == transport.Inconclusive && r.Err != nil; {
 	case foreign && r.Status == http.StatusUnauthorized:
 		return foreignAnswer + ", which tries the keys too"
 	case bytes.HasPrefix(bytes.TrimLeft(r.Body, "\ufeff \t\r\n"), []byte("<")):
 		return "it is HTML or XML, and the service answers with JSON; " + address + ", and at proxies on the way"
-	case !r.Problem.Own && (versionless && undecoded || (versionless || write) && r.Status == http.StatusNotFound):
+	case !r.Problem.FromService && (versionless && undecoded || (versionless || write) && r.Status == http.StatusNotFound):
 		return address
 	case foreign:
 		return foreignAnswer

@@ -236,8 +236,8 @@ func (l List[T]) readAhead(ctx context.Context, call *call, yield func(*Page[T],
 	}
 }
 
-// of returns the same list, in which an item that shows another parent is unreadable.
-func (l List[T]) of(parent string, shown func(*T) string) List[T] {
+// ofParent returns the same list, in which an item that shows another parent is unreadable.
+func (l List[T]) ofParent(parent string, shown func(*T) string) List[T] {
 	item := l.item
 	l.item = func(body []byte) (*T, error) {
 		object, err := item(body)

@@ -29,7 +29,7 @@ const resumeName Operation = "Transactions.Resume"
 // /transactions/for-reference-number, and GET /transactions/{receiptNumber}/refunds for what follows
 // another transaction.
 func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Transaction, error) {
-	ctx, opts, err := s.client.looksFor(ctx, intent, resumeName, opts)
+	ctx, opts, err := s.client.beginLookUp(ctx, intent, resumeName, opts)
 	if err = cmp.Or(err, intent.checkFor(s.client)); err != nil {
 		return nil, s.client.refusedLookUp(ctx, resumeName, intent, err)
 	}
@@ -92,9 +92,9 @@ type lookUp struct {
 	seen       map[string]Outcome // by receipt
 }
 
-// looksFor prepares a look-up: it continues the intent's trace, and the requests
+// beginLookUp prepares a look-up: it continues the intent's trace, and the requests
 // carry the look-up's name.
-func (c *Client) looksFor(ctx context.Context, intent Intent, name Operation, opts []CallOption) (context.Context, []CallOption, error) {
+func (c *Client) beginLookUp(ctx context.Context, intent Intent, name Operation, opts []CallOption) (context.Context, []CallOption, error) {
 	ctx, err := c.observer.resume(ctx, intent.Carrier)
 	return ctx, madeBy(name).with(opts), err
 }
@@ -464,4 +464,6 @@ func (o Outcome) tookNoMoney() bool {
 }
 
 // isAbsent reports whether an error is a 404 in the service's error body. A gateway's says nothing.
-func isAbsent(err error) bool { return errors.Is(err, ErrNotFound) && errors.Is(err, wire.ErrOwn) }
+func isAbsent(err error) bool {
+	return errors.Is(err, ErrNotFound) && errors.Is(err, wire.ErrFromService)
+}

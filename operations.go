@@ -51,13 +51,12 @@ type operation struct {
 	// rules follow from them.
 	transaction   TransactionType
 	authorisation AuthorisationType
-	// See transport.Call.
-	threeDS bool
-	also    int
-	findOut string
+	threeDS       bool   // a 503 means that 3D Secure is not enabled
+	also          int    // a status of success besides 200, 201 and 204; 0 for none
+	findOut       string // how a caller finds out whether a write happened whose answer was lost
 }
 
-// How a caller finds out whether a write happened whose answer was lost.
+// The values of findOut.
 const (
 	resumeTransaction = "look it up with Transactions.Resume and the error's Intent; not finding it means that it is not visible yet"
 	resumeVoid        = "look with Transactions.Resume and the error's Intent whether it was voided; do not refund it before that is known"
@@ -160,7 +159,7 @@ func (o Operation) row() operation {
 			return operations[i]
 		}
 	}
-	return operation{name: o, class: transport.Change} // never repeated; a test holds that there is none
+	return operation{name: o, class: transport.Change} // of an intent that names a method which does not exist
 }
 
 // operationOf names the method that sends a transaction.
@@ -171,8 +170,8 @@ func operationOf(b transactionJSON) Operation {
 	}
 	for i := range operations {
 		switch row := &operations[i]; {
-		case row.transaction == "", row.transaction == TransactionTypePayment, row.transaction != b.TransactionType:
-		case row.authorisation == "", row.authorisation == b.AuthorisationType:
+		case row.transaction == "", row.transaction == TransactionTypePayment, row.transaction != b.TransactionType: // another's row
+		case row.authorisation == "", row.authorisation == b.AuthorisationType: // of pre-authorisations the last that fits
 			found = row.name
 		}
 	}

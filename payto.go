@@ -277,7 +277,7 @@ type ListAgreementsParams struct {
 //
 // GET /customers/{customerId}/payto-agreements. A wrong key matches [ErrUnauthorized].
 func (s *PayToService) List(customerID string, params ListAgreementsParams, opts ...CallOption) List[Agreement] {
-	return s.all(customerID, params, opts).of(customerID, func(a *Agreement) string {
+	return s.all(customerID, params, opts).ofParent(customerID, func(a *Agreement) string {
 		if a.PayerDetails == nil {
 			return ""
 		}
@@ -299,7 +299,7 @@ func (s *PayToService) all(customerID string, params ListAgreementsParams, opts 
 // GET /customers/{customerId}/payto-agreements.
 func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Agreement, error) {
 	const name Operation = "PayTo.Resume"
-	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
+	ctx, opts, err := s.client.beginLookUp(ctx, intent, name, opts)
 	if err = cmp.Or(err, intent.checkFor(s.client)); err == nil && intent.Operation != OperationCreateAgreement {
 		err = errIntentForeign
 	}

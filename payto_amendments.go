@@ -205,7 +205,7 @@ type AgreementState struct {
 // GET /payto-agreements/{agreementToken}.
 func (s *PayToService) ResumeChange(ctx context.Context, intent Intent, opts ...CallOption) (*AgreementState, error) {
 	const name Operation = "PayTo.ResumeChange"
-	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
+	ctx, opts, err := s.client.beginLookUp(ctx, intent, name, opts)
 	var wanted patchJSON
 	if json.Unmarshal(intent.Request, &wanted) != nil || intent.Operation.row().findOut != resumeChange {
 		err = cmp.Or(err, errIntentForeign)

@@ -207,7 +207,7 @@ func notElement(text string) bool { return text == "" || strings.Contains(text, 
 // breaks off is a [NetworkError]; an error of the writer is wrapped. Nothing is repeated after the
 // first byte: discard what was written.
 func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, params ReportParams, opts ...CallOption) (int64, error) {
-	return s.report("Transactions.DownloadReport", params, opts).fetch(ctx, &download{accept: textPlain, to: to, headed: true})
+	return s.report("Transactions.DownloadReport", params, opts).fetch(ctx, &download{accept: textPlain, to: to, hasHeader: true})
 }
 
 // AwaitReport repeats DownloadReport at an interval, such as the minute that the service asks for, until the
@@ -217,7 +217,7 @@ func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, 
 // matches [ErrReportNotReady] and the context's error. Any other error ends the waiting.
 func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, params ReportParams, every time.Duration, opts ...CallOption) (int64, error) {
 	call := s.report("Transactions.AwaitReport", params, opts)
-	report := &download{accept: textPlain, to: to, headed: true}
+	report := &download{accept: textPlain, to: to, hasHeader: true}
 	for {
 		written, err := call.fetch(ctx, report)
 		if !errors.Is(err, ErrReportNotReady) {
@@ -244,19 +244,19 @@ var errNotReport = errors.New("the answer is not a report")
 
 // download is an answer of any size that is written to a writer while it arrives.
 type download struct {
-	accept  string
-	to      io.Writer
-	headed  bool // it has a header record
-	any     bool // it may be JSON, or nothing
-	written int64
-	pending bool  // the service is still making it
-	err     error // of the writer
+	accept    string
+	to        io.Writer
+	hasHeader bool // the report has a header record
+	anyForm   bool // the report may be JSON, or nothing
+	written   int64
+	pending   bool  // the service is still making it
+	err       error // of the writer
 }
 
 // sink takes a report. HTML or JSON is no report, whatever the status says.
 func (d *download) sink(status int, header http.Header) io.Writer {
 	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
-	if status != http.StatusOK || kind == "text/html" || kind == "application/json" && !d.any {
+	if status != http.StatusOK || kind == "text/html" || kind == "application/json" && !d.anyForm {
 		return nil
 	}
 	return d
@@ -283,7 +283,7 @@ func (c *call) fetch(ctx context.Context, d *download) (int64, error) {
 	}
 	d.pending, c.report = false, d
 	err := c.do(ctx, func(status int, _ []byte) error {
-		if d.pending = status == http.StatusAccepted; d.pending || d.any && status == http.StatusNoContent {
+		if d.pending = status == http.StatusAccepted; d.pending || d.anyForm && status == http.StatusNoContent {
 			return nil
 		}
 		return errNotReport
@@ -298,7 +298,7 @@ func (d *download) conclude(c *call, err error) error {
 		return fmt.Errorf("quickstream: %s: the report could not be written: %w", c.op.name, d.err)
 	case err == nil && d.pending:
 		return fmt.Errorf("quickstream: %s: %w", c.op.name, ErrReportNotReady)
-	case err == nil && d.headed && d.written == 0:
+	case err == nil && d.hasHeader && d.written == 0:
 		return c.decodeError(errors.New("the report is empty: it lacks its header record"))
 	}
 	return err

@@ -175,17 +175,17 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingle
 // other digits.
 func (b singleUseTokenJSON) fits(t *SingleUseToken) error {
 	card, sent := cmp.Or(t.CreditCard, new(TokenCreditCard)), cmp.Or(b.cardJSON, new(cardJSON))
-	if !isOf(b.AccountType, sent.CardNumber, t.AccountType, card.CardNumber, card.MaskedCardNumber4Digits) {
+	if !fitsAccount(b.AccountType, sent.CardNumber, t.AccountType, card.CardNumber, card.MaskedCardNumber4Digits) {
 		return errNotAsked
 	}
 	return nil
 }
 
-// isOf reports whether an answer can be about the account that was sent: whether it shows no other of
+// fitsAccount reports whether an answer can be about the account that was sent: whether it shows no other of
 // the kinds that are sent, and no other digits of its card.
-func isOf(sent AccountType, cardNumber string, kind AccountType, masked ...string) bool {
+func fitsAccount(sent AccountType, cardNumber string, kind AccountType, masked ...string) bool {
 	kind = AccountType(strings.ToUpper(string(kind)))
-	another := func(masked string) bool { return !unmasks(cardNumber, masked) }
+	another := func(masked string) bool { return !fitsMask(cardNumber, masked) }
 	return (!sent.hasDetails() || !kind.hasDetails() || kind == sent) && (cardNumber == "" || !slices.ContainsFunc(masked, another))
 }
 
@@ -194,9 +194,9 @@ func (t AccountType) hasDetails() bool {
 	return t == AccountTypeCreditCard || t == AccountTypeDirectDebit || t == AccountTypeDirectDebitNZ
 }
 
-// unmasks reports whether a masked number can be the number: whether the digits before and after
+// fitsMask reports whether a masked number can be the number: whether the digits before and after
 // the mask are its own. A text without a mask says nothing.
-func unmasks(number, masked string) bool {
+func fitsMask(number, masked string) bool {
 	const digits = "0123456789"
 	first := masked[:len(masked)-len(strings.TrimLeft(masked, digits))]
 	last := masked[len(strings.TrimRight(masked, digits)):]

@@ -121,13 +121,13 @@ func step(r Reason, c Class) Step {
 	return Step{Never, Unknown} // an answer without a reason is not trusted
 }
 
-// judge says what a status other than a success means; no other code decides by status. own means
+// judge says what a status other than a success means; no other code decides by status. fromService means
 // that the body is the service's, about this call: a gateway's answer proves nothing about a
 // payment.
-func (x *exchange) judge(status int, own bool) Reason {
+func (x *exchange) judge(status int, fromService bool) Reason {
 	call := &x.call
 	threeDS503 := call.ThreeDS && status == http.StatusServiceUnavailable
-	if call.Class != Read && !own && status >= 400 && !threeDS503 {
+	if call.Class != Read && !fromService && status >= 400 && !threeDS503 {
 		return Inconclusive
 	}
 	switch status {
@@ -151,11 +151,11 @@ func (x *exchange) judge(status int, own bool) Reason {
 		return RateLimited
 	case http.StatusServiceUnavailable:
 		switch {
-		case call.ThreeDS && own:
+		case call.ThreeDS && fromService:
 			return ThreeDSNotEnabled
 		case call.ThreeDS:
 			return ThreeDSUnavailable
-		case own:
+		case fromService:
 			return Unavailable
 		}
 		return Inconclusive

@@ -246,8 +246,8 @@ func (x *exchange) answered(ctx context.Context, resp *http.Response, a *attempt
 			}
 		}
 		lists := resp.StatusCode == http.StatusUnprocessableEntity && r.Problem.Lists(x.call.Body)
-		r.Problem.Own = (r.Problem.Own || lists) && err == nil && wire.IsAbout(body, resp.StatusCode, x.call.Method, x.call.place())
-		r.Reason = x.judge(resp.StatusCode, r.Problem.Own)
+		r.Problem.FromService = (r.Problem.FromService || lists) && err == nil && wire.IsAbout(body, resp.StatusCode, x.call.Method, x.call.place())
+		r.Reason = x.judge(resp.StatusCode, r.Problem.FromService)
 		if r.Reason == Inconclusive && err == nil && a.wrote.Load() <= 1 && x.refused(resp, body) {
 			if r.Reason = x.judge(resp.StatusCode, true); r.Reason == Inconclusive {
 				r.Reason = Refused

@@ -29,17 +29,17 @@ type ErrorBody struct {
 	DeveloperMessage string
 	TraceCode        string
 	Fields           []FieldError // the first maxFieldErrors
-	// Own means that the body is the service's: an object that decodes strictly, and has a message
+	// FromService means that the body is the service's: an object that decodes strictly, and has a message
 	// or a list with an error that names a field. Gateways answer in other shapes, and their
 	// answers prove nothing about a payment. Nor does one that has a transaction of its own.
-	Own bool
+	FromService bool
 	// errors is the member of that name, if the object decodes strictly and has no transaction.
 	errors Span
 }
 
-// ErrOwn is what the error of an answer matches whose body is Own, for the packages of this
+// ErrFromService is what the error of an answer matches whose body is FromService, for the packages of this
 // repository.
-var ErrOwn = errors.New("in the service's error body")
+var ErrFromService = errors.New("in the service's error body")
 
 // FieldError is the error of one field, whose name may be missing. The rejected value is never
 // kept: it may be a card number.
@@ -53,7 +53,7 @@ func isErrorJSON(data []byte) bool {
 	return len(data) <= maxErrorJSON && HasAtMost(data, maxErrorValues)
 }
 
-// ParseErrorBody reads an error body: leniently, except for Own.
+// ParseErrorBody reads an error body: leniently, except for FromService.
 func ParseErrorBody(data []byte) ErrorBody {
 	if !isErrorJSON(data) {
 		return ErrorBody{}
@@ -84,7 +84,7 @@ func ParseErrorBody(data []byte) ErrorBody {
 		return body
 	}
 	body.errors = strict.Errors
-	body.Own = strings.TrimSpace(body.CustomerMessage+body.DeveloperMessage) != "" || namesField(strict.Errors)
+	body.FromService = strings.TrimSpace(body.CustomerMessage+body.DeveloperMessage) != "" || namesField(strict.Errors)
 	return body
 }
 
