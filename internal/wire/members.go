@@ -62,17 +62,9 @@ func AddUnknown(known, raw json.RawMessage, model reflect.Type) (json.RawMessage
 		}
 	case reflect.Slice:
 		var have, had []json.RawMessage
-		if json.Unmarshal(known, &have) != nil || json.Unmarshal(raw, &had) != nil || len(have) != len(had) {
-			return known, nil
+		if json.Unmarshal(known, &have) == nil && json.Unmarshal(raw, &had) == nil && len(have) == len(had) {
+			return addItems(have, had, model.Elem())
 		}
-		for i := range have {
-			with, err := AddUnknown(have[i], had[i], model.Elem())
-			if err != nil {
-				return nil, err
-			}
-			have[i] = with
-		}
-		return Marshal(have)
 	}
 	return known, nil
 }
@@ -92,6 +84,17 @@ func addMembers(have, had map[string]json.RawMessage, known *structReader) (json
 			}
 			have[name] = with
 		}
+	}
+	return Marshal(have)
+}
+
+func addItems(have, had []json.RawMessage, item reflect.Type) (json.RawMessage, error) {
+	for i := range have {
+		with, err := AddUnknown(have[i], had[i], item)
+		if err != nil {
+			return nil, err
+		}
+		have[i] = with
 	}
 	return Marshal(have)
 }
