@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -24,42 +22,38 @@ const (
 	paymentOperation = "POST /transactions"
 )
 
-// happening is a request or a delivery, as one row of a page.
-type happening struct {
-	ID, Title, Class, State string
-	Order, Amount, Outcome  string
+// row is a request or a webhook delivery on the page of activity.
+type row struct {
+	ID, State, Class, Title string
+	Type, Order, Amount     string
+	Outcome                 string
 	Notes                   []string
 	Time                    time.Time
 	Detail                  string // address of its detail
 }
 
-// Version changes when the row does.
-func (h happening) Version() string { return h.State + strings.Join(h.Notes, " ") + h.Outcome }
-
-// happensView is what the page shows.
-type happensView struct {
+// activityView is what the page of activity shows.
+type activityView struct {
 	Find   string
 	Now    time.Time
-	Ahead  int64 // milliseconds
-	Rows   []happening
+	Rows   []row
 	Ledger []sandbox.Entry
-	Start  string // a command to begin with
 }
 
-func (p *pages) happens(r *http.Request) any {
+func (p *pages) activity(r *http.Request) any {
 	find := r.URL.Query().Get("find")
-	v := happensView{Find: find, Now: p.box.Now(), Ahead: time.Until(p.box.Now()).Round(time.Millisecond).Milliseconds(), Start: firstPayment}
+	v := activityView{Find: find, Now: p.box.Now()}
 	for _, r := range p.box.Requests() {
 		if contains(find, r.Operation, r.Method+" "+unescaped(r.Path), r.IdempotencyKey, r.Fault, string(r.Body), string(r.Answer)) {
-			v.Rows = append(v.Rows, p.ofRequest(r))
+			v.Rows = append(v.Rows, p.requestRow(r))
 		}
 	}
 	for _, d := range p.box.Deliveries() {
 		if contains(find, d.ID, d.EventType, d.State, string(d.Body)) {
-			v.Rows = append(v.Rows, p.ofDelivery(d))
+			v.Rows = append(v.Rows, p.deliveryRow(d))
 		}
 	}
-	slices.SortStableFunc(v.Rows, func(a, b happening) int { return b.Time.Compare(a.Time) })
+	slices.SortStableFunc(v.Rows, func(a, b row) int { return b.Time.Compare(a.Time) })
 	v.Rows = v.Rows[:min(len(v.Rows), rowsShown)]
 	for _, e := range slices.Backward(p.box.Ledger()) {
 		if len(v.Ledger) < rowsShown && contains(find, e.Receipt, e.OriginalReceipt, e.Type, e.Outcome, e.CustomerReferenceNumber, e.PaymentReferenceNumber, e.AgreementToken, e.IdempotencyKey) {
@@ -69,67 +63,75 @@ func (p *pages) happens(r *http.Request) any {
 	return v
 }
 
-// firstPayment makes a payment with the variables that the start prints.
-const firstPayment = `curl -u "$QUICKSTREAM_SECRET_KEY:" -H 'Content-Type: application/json' -d '{"transactionType":"PAYMENT","supplierBusinessCode":"SANDBOX01",` +
-	`"principalAmount":10.50,"currency":"AUD","eci":"MAIL","customerReferenceNumber":"ORDER-1","storedCredentialData":{"entryMode":"MANUAL"},` +
-	`"creditCard":{"cardNumber":"4242424242424242","expiryDateMonth":"12","expiryDateYear":"2099"}}' $QUICKSTREAM_ENVIRONMENT/transactions`
-
-// payByCard makes such a payment with a test card.
-func (p *pages) payByCard(ctx context.Context, number string) error {
-	return p.pay(ctx, "CLICK-"+rand.Text()[:8], object{
-		"eci": "MAIL", "storedCredentialData": object{"entryMode": "MANUAL"},
-		"creditCard": object{"cardNumber": number, "expiryDateMonth": "12", "expiryDateYear": "2099"},
-	})
+// contains reports whether any of some texts has a part, in any case.
+func contains(part string, texts ...string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(part)) })
 }
 
-func (p *pages) ofRequest(r sandbox.Request) happening {
-	h := happening{
+func (p *pages) requestRow(r sandbox.Request) row {
+	h := row{
 		ID: "request-" + strconv.Itoa(r.Number), Title: cmp.Or(r.Operation, r.Method+" "+p.veiled(unescaped(r.Path))), Time: r.Time,
 		State: "no answer", Class: "s" + strconv.Itoa(r.Status/100), Detail: controlPath + "/detail?request=" + strconv.Itoa(r.Number),
 	}
 	if r.Status != 0 {
 		h.State = strconv.Itoa(r.Status)
 	}
-	var sent, answered struct {
-		Order           string `json:"customerReferenceNumber"`
-		PrincipalAmount any    `json:"principalAmount"`
-		Currency        string `json:"currency"`
-		Status          string `json:"status"`
-		Receipt         string `json:"receiptNumber"`
-	}
-	if r.Operation == paymentOperation && json.Unmarshal(r.Body, &sent) == nil {
-		h.Order = p.veiled(sent.Order)
-		if sent.PrincipalAmount != nil {
-			h.Amount = p.veiled(fmt.Sprintf("%v %s", sent.PrincipalAmount, sent.Currency))
-		}
-		if json.Unmarshal(r.Answer, &answered) == nil && answered.Receipt != "" {
-			h.Outcome = p.veiled(answered.Status)
-		}
+	if r.Operation == paymentOperation {
+		p.describe(&h, r)
 	}
 	if r.Committed && (r.Status == 0 || r.Status >= http.StatusMultipleChoices) {
-		h.Notes = append(h.Notes, "carried out all the same")
+		h.Notes = append(h.Notes, "processed, although the answer does not say so")
 	}
 	if r.Replayed {
-		h.Notes = append(h.Notes, "replayed")
+		h.Notes = append(h.Notes, "repeated the answer to this idempotency key")
 	}
 	if r.Fault != "" {
-		h.Notes = append(h.Notes, r.Fault)
+		h.Notes = append(h.Notes, "fault: "+r.Fault)
 	}
 	return h
 }
 
-func (p *pages) ofDelivery(d sandbox.Delivery) happening {
-	h := happening{ID: "delivery-" + d.ID, Title: d.EventType, State: d.State, Class: d.State, Detail: controlPath + "/detail?delivery=" + d.ID, Time: p.box.Now()}
+// describe adds what a request for a transaction, and its answer, say. What cannot be read is left out.
+func (p *pages) describe(h *row, r sandbox.Request) {
+	var sent, answered struct {
+		Type     string      `json:"transactionType"`
+		Order    string      `json:"customerReferenceNumber"`
+		Original string      `json:"originalReceiptNumber"`
+		Amount   json.Number `json:"principalAmount"`
+		Currency string      `json:"currency"`
+		Status   string      `json:"status"`
+		Receipt  string      `json:"receiptNumber"`
+	}
+	_, _ = json.Unmarshal(r.Body, &sent), json.Unmarshal(r.Answer, &answered)
+	h.Type, h.Order = p.veiled(sent.Type), p.veiled(sent.Order)
+	if h.Order == "" && sent.Original != "" {
+		h.Order = p.veiled("of " + sent.Original)
+	}
+	if amount, err := sent.Amount.Float64(); err == nil {
+		h.Amount = p.veiled(fmt.Sprintf("%.2f %s", amount, sent.Currency))
+	}
+	if answered.Receipt != "" {
+		h.Outcome = p.veiled(answered.Status)
+	}
+}
+
+func (p *pages) deliveryRow(d sandbox.Delivery) row {
+	h := row{ID: "delivery-" + d.ID, Title: d.EventType, Type: "webhook", State: d.State, Class: d.State, Detail: controlPath + "/detail?delivery=" + d.ID, Time: p.box.Now()}
+	if d.State == "done" {
+		h.State = "delivered"
+	}
 	if len(d.Attempts) == 0 {
 		return h
 	}
 	last := d.Attempts[len(d.Attempts)-1]
 	h.Time = d.Attempts[0].Time
-	h.Notes = append(h.Notes, fmt.Sprintf("attempts: %d", len(d.Attempts)))
 	if last.Status != 0 {
 		h.Notes = append(h.Notes, "answered "+strconv.Itoa(last.Status))
 	} else {
-		h.Notes = append(h.Notes, p.veiled(last.Error))
+		h.Notes = append(h.Notes, p.veiled(last.Error[strings.LastIndex(last.Error, ": ")+1:]))
+	}
+	if n := len(d.Attempts); n > 1 {
+		h.Notes = append(h.Notes, fmt.Sprintf("%d attempts", n))
 	}
 	if last.SignatureError != "" {
 		h.Notes = append(h.Notes, "signature not valid: "+last.SignatureError)
@@ -143,14 +145,16 @@ func (p *pages) detail(r *http.Request) any {
 		Request  *sandbox.Request
 		Delivery *sandbox.Delivery
 	}
-	number, _ := strconv.Atoi(r.URL.Query().Get("request"))
-	for _, request := range p.box.Requests() {
-		if request.Number == number {
-			found.Request = &request
+	request, delivery := r.URL.Query().Get("request"), r.URL.Query().Get("delivery")
+	for _, r := range p.box.Requests() {
+		if strconv.Itoa(r.Number) == request {
+			found.Request = &r
 		}
 	}
-	if d, err := p.find(r.URL.Query().Get("delivery")); err == nil {
-		found.Delivery = &d
+	for _, d := range p.box.Deliveries() {
+		if d.ID == delivery {
+			found.Delivery = &d
+		}
 	}
 	return found
 }
@@ -160,6 +164,7 @@ func (p *pages) functions() template.FuncMap {
 	return template.FuncMap{
 		"money":  func(cents int64) string { return fmt.Sprintf("%d.%02d", cents/100, cents%100) },
 		"when":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
+		"short":  func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
 		"veiled": p.veiled,
 		"body":   p.body,
 		"path":   unescaped,
