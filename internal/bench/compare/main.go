@@ -66,7 +66,8 @@ func run(ctx context.Context, args []string, out io.Writer) (bool, error) {
 		return false, err
 	}
 	if *child {
-		return true, serveParent(ctx, os.Stdin, out)
+		serveParent(ctx, os.Stdin, out)
+		return true, nil
 	}
 	start := time.Now()
 	p := plan{rounds: 40, slice: 25 * time.Millisecond, clock: func() time.Duration { return time.Since(start) }}
@@ -100,9 +101,8 @@ func run(ctx context.Context, args []string, out io.Writer) (bool, error) {
 		return false, fmt.Errorf("there is no row %s", *only)
 	}
 	found.table(out)
-	holds := !slices.ContainsFunc(found.Lines, func(l line) bool { return !l.holds() })
-	if *plot == "" {
-		return holds, nil
+	if *plot != "" {
+		check(os.WriteFile(*plot, []byte(found.plot()), 0o600))
 	}
-	return holds, os.WriteFile(*plot, []byte(found.plot()), 0o600)
+	return !slices.ContainsFunc(found.Lines, func(l line) bool { return !l.holds() }), nil
 }
