@@ -70,14 +70,13 @@ func (l line) holds() bool {
 
 // verdict returns the gate, and whether the value keeps to it.
 func (l line) verdict() string {
-	if l.Gate == "" {
+	switch {
+	case l.Gate == "":
 		return ""
+	case l.holds():
+		return l.Gate + " " + l.quantity(l.Bound)
 	}
-	missed := ""
-	if !l.holds() {
-		missed = " MISSED"
-	}
-	return l.Gate + " " + l.quantity(l.Bound) + missed
+	return l.Gate + " " + l.quantity(l.Bound) + " MISSED"
 }
 
 func (l line) quantity(v float64) string {
