@@ -19,6 +19,7 @@ type Client struct {
 	SingleUseTokens   *SingleUseTokensService
 	Transactions      *TransactionsService
 	PayTo             *PayToService
+	PayIDs            *PayIDsService
 	PaymentFiles      *PaymentFilesService
 	RecurringPayments *RecurringPaymentsService
 	Businesses        *BusinessesService
@@ -72,6 +73,7 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	c.SingleUseTokens = &SingleUseTokensService{c}
 	c.Transactions = &TransactionsService{c}
 	c.PayTo = &PayToService{c}
+	c.PayIDs = &PayIDsService{c}
 	c.PaymentFiles = &PaymentFilesService{c}
 	c.RecurringPayments = &RecurringPaymentsService{c}
 	c.Businesses = &BusinessesService{c}

@@ -69,6 +69,7 @@ const (
 	listAccounts      = "look with Accounts.List, by the account's masked number"
 	newAccount        = "an account that was made and not seen is in no list; register another with a new single-use token, which charges nothing"
 	listFiles         = "look for the file with PaymentFiles.List or in the service's portal; do not upload it under another name before that"
+	lookInPortal      = "look in the service's portal whether it is registered"
 	repeatedLikeGet   = "it only asks, and is repeated like a GET"
 )
 
@@ -129,6 +130,7 @@ var operations = [...]operation{
 	{name: "Accounts.RegisterWithoutCustomer", method: http.MethodPost, route: "/accounts", class: transport.Post, findOut: newAccount},
 	{name: "Accounts.List", method: http.MethodGet, route: "/customers/{customerId}/accounts"},
 	{name: "Accounts.Get", method: http.MethodGet, route: "/accounts/{accountToken}"},
+	{name: "PayIDs.Register", method: http.MethodPost, route: "/customers/{customerId}/payids", class: transport.Post, findOut: lookInPortal},
 	{name: OperationUploadPaymentFile, method: http.MethodPost, route: "/payment-files", class: transport.Post, findOut: listFiles},
 	{name: "PaymentFiles.Get", method: http.MethodGet, route: "/payment-files/{id}"},
 	{name: "PaymentFiles.List", method: http.MethodGet, route: "/payment-files"},

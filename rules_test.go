@@ -50,6 +50,7 @@ func ruleTables() map[string]tested {
 		"SingleUseTokens.Authenticate": threeDSTable(),
 		"Accounts.Register":            accountRegisterTable(),
 		"Customers.Create":             customerCreateTable(),
+		"PayIDs.Register":              payIDTable(),
 
 		"Transactions.Pay":                    payTable(),
 		"Transactions.Preauthorise":           preauthoriseTable(),

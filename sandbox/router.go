@@ -63,6 +63,7 @@ func (b *Sandbox) operations() []operation {
 		{id: "POST /accounts", handle: func(c *call) answer { return b.createAccount(c, &customer{}) }},
 		{id: "POST /customers/{customerId}/accounts", handle: found("customer", named(&b.customers, "customerId"), b.createAccount)},
 		{id: "GET /customers/{customerId}/accounts", query: paged(), handle: found("customer", named(&b.customers, "customerId"), b.accountsOfCustomer)},
+		{id: "POST /customers/{customerId}/payids", handle: found("customer", named(&b.customers, "customerId"), b.registerPayID)},
 		{id: "GET /accounts/{accountToken}", handle: shown("account", named(&b.accounts, "accountToken"), b.accountBody)},
 		{id: "GET /transactions/csv", query: report, handle: b.transactionReport},
 		{id: "POST /payment-files", handle: b.uploadFile},

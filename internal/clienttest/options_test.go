@@ -342,7 +342,7 @@ func TestWithSupplierBusinessCode(t *testing.T) {
 	}
 	assert.Equal(t, map[string]bool{
 		"Transactions.Pay": true, "Transactions.Preauthorise": true, "Transactions.VerifyAccount": true,
-		"PayTo.Create": true, "PayTo.Collect": true, "SingleUseTokens.Create": true, "Customers.Create": true,
+		"PayTo.Create": true, "PayTo.Collect": true, "SingleUseTokens.Create": true, "Customers.Create": true, "PayIDs.Register": true,
 	}, filled)
 	_, err := quickstream.NewClient(quickstream.CustomURL(baseURL), testKeys(), quickstream.WithSupplierBusinessCode(""))
 	assert.Error(t, err)
