@@ -6,17 +6,12 @@
 // values of its peers before it is timed.
 //
 //   - P1b has two peers, with Go 1.27 only: encoding/json/v2, and its UnmarshalRead into a pooled buffer.
-//
 //   - P2 is a call whose answer holds next to nothing, less the decoding of that answer.
-//
 //   - P4, P13 and P14 have the service in a child process, whose processor time does not count.
-//
 //   - P14 has pages of 100 transactions, and 10 ms for each at the service and at the caller.
-//
 //   - P17 is the peak of the heap for the worst bodies, as a multiple of their size.
 //
-//     GOTOOLCHAIN=go1.26.8 go run ./compare > results/go1.26.txt
-//     GOTOOLCHAIN=go1.27.4 go run ./compare -plot results/plot.svg > results/go1.27.txt
+// The results are of go run ./compare with the Go that their names say; -plot draws plot.svg.
 package main
 
 import (
