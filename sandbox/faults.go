@@ -327,12 +327,17 @@ func SentTwice(refusal int) FaultKind {
 	}}
 }
 
-// Garbage carries out the operation and answers with its status and another body.
+// Garbage carries out the operation and answers with its status and another body. The name of its
+// kind with [DuplicateMembers] is that of the body.
 func Garbage(body BodyKind) FaultKind {
-	return FaultKind{name: "Garbage", play: func(x *exchange) {
+	kind := FaultKind{name: "Garbage", play: func(x *exchange) {
 		right := x.commit()
 		x.send(x.misreport(right, right.status, body))
 	}}
+	if body == DuplicateMembers {
+		kind.name = string(body)
+	}
+	return kind
 }
 
 // instead returns the answer to a request that was not carried out.
