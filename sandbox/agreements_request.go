@@ -149,7 +149,10 @@ func (b *Sandbox) readPayer(f *fields) (payer, fate) {
 	if id != "" {
 		p.maskedPayID = maskedNumber(id)
 	}
-	return p, fateOf(bsb, p.payIDType, id)
+	if p.payIDType == "EMAL" && strings.EqualFold(id, ConfirmingPayID) {
+		return p, fate{atOnce: true, silent: true}
+	}
+	return p, fates[bsb]
 }
 
 // pair refuses one of two members without the other.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
@@ -261,13 +260,6 @@ var fates = map[string]fate{ //nolint:gochecknoglobals // an immutable table
 	"032001": {answer: DeclineAgreement}, "032002": {silent: true}, "032003": {created: time.Second, notEligible: true},
 	"032004": {created: time.Minute, answer: ConfirmAgreement}, "032005": {answer: ExpireAgreement},
 	"032006": {created: 30 * time.Minute}, "032007": {answer: ConfirmAgreement, onePayment: true},
-}
-
-func fateOf(bsb, payIDType, payID string) fate {
-	if payIDType == "EMAL" && strings.EqualFold(payID, ConfirmingPayID) {
-		return fate{atOnce: true, silent: true}
-	}
-	return fates[bsb]
 }
 
 // PayerAction is what a payer does to a PayTo agreement in their banking app.
