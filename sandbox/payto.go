@@ -234,10 +234,9 @@ func (b *Sandbox) addPayTo(tx *transaction, body object) {
 	}
 }
 
-// The PayIDs of payers who act by themselves. With payIdType EMAL, [ConfirmingPayID] confirms
-// an agreement immediately. The contract says that there is such a PayID and does not name it:
-// this one is the sandbox's own. The other is not registered. It is a public test
-// address of the service's PayID resource; whether agreements know it is unconfirmed.
+// The PayIDs of payers who act by themselves. With payIdType EMAL, [ConfirmingPayID] confirms an agreement
+// immediately: the contract does not name its own. The other is a public test address that is not
+// registered; whether agreements know it is unconfirmed.
 const (
 	ConfirmingPayID = "confirms@example.com"
 	invalidPayID    = "invalidpayid@example.com"

@@ -111,9 +111,8 @@ type schedule struct {
 	payments         []*transaction
 }
 
-// CreateSchedule sets up a recurring payment on the sandbox's clock, and returns its
-// paymentScheduleId. The account decides the outcomes. If the customer has no account on a
-// day, there is no payment.
+// CreateSchedule sets up a recurring payment on the sandbox's clock, and returns its paymentScheduleId. The
+// account decides the outcomes. If the customer has no account on a day, there is no payment.
 func (b *Sandbox) CreateSchedule(s Schedule) (paymentScheduleID string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
