@@ -34,6 +34,9 @@ type Options struct {
 	Authorize func(*http.Request) (Person, error)
 	// Login is the address of the merchant's page where people log out; none is linked if it is empty.
 	Login string
+	// Now is this machine's clock, with which the database's is compared; [time.Now] by default. A program that runs by
+	// a sandbox's clock gives that one's.
+	Now func() time.Time
 	// Logger gets what went wrong. It gets no handles.
 	Logger *slog.Logger
 }
@@ -63,6 +66,9 @@ func New[TTx any](engine *durable.Engine[TTx], db durable.Database[TTx], opts Op
 	c.ending, c.end = context.WithCancel(context.Background()) //nolint:gosec // Close calls it
 	if c.opts.Logger == nil {
 		c.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.opts.Now == nil {
+		c.opts.Now = time.Now
 	}
 	if err := c.parse(); err != nil {
 		return nil, err

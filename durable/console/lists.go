@@ -226,7 +226,7 @@ func (c *console[TTx]) find(ctx context.Context, l *list, f durable.Filter) erro
 		return err
 	}
 	if f.From.IsZero() && f.To.IsZero() { // no index finds them
-		f.From = time.Now().AddDate(0, 0, -31)
+		f.From = c.opts.Now().AddDate(0, 0, -31)
 	}
 	byAmount, byCard := f, f
 	var err error

@@ -44,6 +44,7 @@ func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
 	if g.Health, err = c.engine.Health(ctx); err != nil {
 		return g, err
 	}
+	g.Health.DatabaseAhead = g.Health.At.Sub(c.opts.Now()).Round(time.Millisecond)
 	var person []row
 	for rows, f := range map[*[]row]durable.Filter{
 		&person:    {States: []durable.State{durable.StateNeedsPerson}, Limit: mostOpen},
