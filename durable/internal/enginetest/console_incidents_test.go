@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -250,4 +251,17 @@ func TestConsoleCompare(t *testing.T) {
 	page = o.get("jo", "installation")
 	assert.Contains(t, page.body, "The service took another amount. Compare it with the order, and refund what is too much.")
 	assert.NotContains(t, page.body, "The comparison fails")
+	var found []durable.Found
+	for _, kind := range []durable.DifferenceKind{
+		durable.MissingHere, durable.MissingThere, durable.DifferentAmount, durable.DifferentState, durable.Late, durable.DoubleCharged,
+		durable.NotFoundCharged, durable.RefundsExceed, durable.NotOurs, durable.Unreadable,
+	} {
+		found = append(found, durable.Found{Kind: kind})
+	}
+	text, err := json.Marshal(durable.Comparison{Found: found})
+	require.NoError(t, err)
+	require.NoError(t, o.db.exec(t.Context(), "UPDATE quickstream.meta SET value = '"+string(text)+"' WHERE name = 'comparison'"))
+	page = o.get("jo", "installation")
+	assert.Equal(t, len(found), strings.Count(page.body, "<li>Not here: "))
+	assert.NotRegexp(t, "<li>Not here: [a-z ]+</li>", page.body, "a difference without a sentence")
 }
