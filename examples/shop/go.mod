@@ -7,6 +7,7 @@ require (
 	github.com/quickstream-go/quickstream/durable v0.1.0
 	github.com/quickstream-go/quickstream/durable/sqlite v0.1.0
 	github.com/shopspring/decimal v1.6.0
+	github.com/stretchr/testify v1.12.1
 )
 
 require (
@@ -27,6 +28,7 @@ require (
 	github.com/tidwall/match v1.2.0 // indirect
 	github.com/tidwall/pretty v1.2.1 // indirect
 	github.com/tidwall/sjson v1.2.5 // indirect
+	go.yaml.in/yaml/v3 v3.0.6 // indirect
 	golang.org/x/sync v0.25.0 // indirect
 	golang.org/x/sys v0.50.0 // indirect
 	modernc.org/libc v1.80.1 // indirect
