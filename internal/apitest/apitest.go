@@ -6,6 +6,7 @@ import (
 	"go/importer"
 	"go/token"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -13,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // Compare compares the module of the working directory with the lists in api there,
@@ -27,35 +30,15 @@ func Compare(t *testing.T) {
 			must(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 		}
 	}
-	files, err := filepath.Glob("api/*")
+	written, err := filepath.Glob("api/*")
 	must(t, err)
-	var before, now []string
-	for _, file := range files {
+	assert.Equal(t, slices.Sorted(maps.Keys(lists)), written, "the lists")
+	for file, lines := range lists {
 		text, err := os.ReadFile(file) //nolint:gosec // a list of this folder
 		must(t, err)
-		for line := range strings.Lines(string(text)) {
-			before = append(before, filepath.ToSlash(file)+": "+strings.TrimSpace(line))
-		}
+		assert.Equal(t, string(text), strings.Join(lines, "\n")+"\n", "%s. What may change and when is in README.md and CONTRIBUTING.md. "+
+			"If this is meant, run %s with UPDATE_API=1 in the environment.", file, t.Name())
 	}
-	for file, lines := range lists {
-		for _, line := range lines {
-			now = append(now, file+": "+line)
-		}
-	}
-	for _, line := range without(before, now) {
-		t.Error("gone: " + line)
-	}
-	for _, line := range without(now, before) {
-		t.Error("new: " + line)
-	}
-	if t.Failed() {
-		t.Logf("What may change and when is in README.md and CONTRIBUTING.md. If this is meant, run %s with UPDATE_API=1 in the environment.", t.Name())
-	}
-}
-
-// without returns the lines that are not among the others.
-func without(lines, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
 }
 
 func must(t *testing.T, err error) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// exported lists what a package exports, one line for each name, without the names of parameters.
+// exported lists what a package exports, one line for each name.
 func exported(pkg *types.Package) []string {
 	l := listing{pkg: pkg}
 	for _, name := range pkg.Scope().Names() {
@@ -50,17 +50,7 @@ func (l *listing) text(t types.Type) string {
 }
 
 func (l *listing) signature(f *types.Func) string {
-	unnamed := func(tuple *types.Tuple) *types.Tuple {
-		var vars []*types.Var
-		for v := range tuple.Variables() {
-			vars = append(vars, types.NewParam(token.NoPos, nil, "", v.Type()))
-		}
-		return types.NewTuple(vars...)
-	}
-	s := f.Signature()
-	text := l.text(types.NewSignatureType(nil, nil, nil, unnamed(s.Params()), unnamed(s.Results()), s.Variadic()))
-	parameters, _, _ := strings.Cut(strings.TrimPrefix(l.text(s), "func"), "(") // of the type, in brackets
-	return parameters + strings.TrimPrefix(text, "func")
+	return strings.TrimPrefix(l.text(f.Signature()), "func")
 }
 
 func (l *listing) typeName(obj *types.TypeName) {

@@ -20,27 +20,21 @@ const patience = time.Minute
 // Main runs the tests of a package and fails if they leave something behind. It returns the exit
 // code for TestMain.
 func Main(m *testing.M) int {
-	before := Take()
+	before := goroutines()
 	code := m.Run()
-	if left := before.Left(patience); code == 0 && left != "" {
+	if left := leftOver(before, patience); code == 0 && left != "" {
 		fmt.Fprintf(os.Stderr, "FAIL: the tests of this package left behind:\n%s\n", left)
 		return 1
 	}
 	return code
 }
 
-// Snapshot lists the goroutines at some time.
-type Snapshot struct{ goroutines map[string]string }
-
-// Take returns the present goroutines.
-func Take() Snapshot { return Snapshot{goroutines()} }
-
-// Left describes what was added since and does not go away. It returns "" as soon as nothing is
-// left.
-func (s Snapshot) Left(wait time.Duration) string {
+// leftOver describes the goroutines that were added since and do not end. It returns "" as soon as none
+// is left.
+func leftOver(before map[string]string, wait time.Duration) string {
 	for deadline := time.Now().Add(wait); ; <-time.After(5 * time.Millisecond) {
 		now := goroutines()
-		maps.DeleteFunc(now, func(name, _ string) bool { return s.goroutines[name] != "" })
+		maps.DeleteFunc(now, func(name, _ string) bool { return before[name] != "" })
 		if len(now) == 0 {
 			return ""
 		}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -33,16 +34,10 @@ func Printed(v any) string {
 // Shows reports whether text holds a secret in any of the forms that printing gives to
 // texts and bytes.
 func Shows(text string, secrets ...string) bool {
-	for _, secret := range secrets {
-		for _, form := range []string{
-			secret, fmt.Sprintf("%x", secret), fmt.Sprintf("%X", secret), strings.Trim(fmt.Sprint([]byte(secret)), "[]"),
-		} {
-			if strings.Contains(text, form) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(secrets, func(secret string) bool {
+		return strings.Contains(text, secret) || strings.Contains(strings.ToLower(text), fmt.Sprintf("%x", secret)) ||
+			strings.Contains(text, strings.Trim(fmt.Sprint([]byte(secret)), "[]"))
+	})
 }
 
 // Reachable reports whether reflection finds a secret behind v, following pointers and
