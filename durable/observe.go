@@ -3,10 +3,9 @@ package durable
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
-
-	"github.com/riverqueue/river"
 
 	"github.com/quickstream-go/quickstream/resolve"
 )
@@ -97,12 +96,11 @@ func (e *engine) change(ctx context.Context, tx tx, r, next *row) error {
 // jobsAfter inserts the jobs that follow from a change. Those that are there stay.
 func (e *engine) jobsAfter(ctx context.Context, tx tx, r, next *row) error {
 	if next.changes > r.changes {
-		if err := e.enqueue(ctx, tx, notifyQueue, 0, notifyJob{next.ID, next.changes}); err != nil {
+		if err := e.enqueue(ctx, tx, notifyQueue, 0, job{next.ID, strconv.FormatInt(next.changes, 10)}); err != nil {
 			return err
 		}
 	}
-	var queue string
-	var job river.JobArgs
+	queue := lookUpQueue
 	switch {
 	case next.Due.IsZero() || next.State == StateSending:
 		return nil
@@ -110,13 +108,11 @@ func (e *engine) jobsAfter(ctx context.Context, tx tx, r, next *row) error {
 		if r.State == StateQueued || r.State == StateSending {
 			return nil
 		}
-		queue, job = sendQueue, sendJob{next.ID}
+		queue = sendQueue
 	case !r.Due.IsZero() && r.State != StateQueued && r.State != StateSending:
 		return nil // it has one
-	default:
-		queue, job = lookUpQueue, lookUpJob{next.ID}
 	}
-	return e.enqueue(ctx, tx, queue, next.Due.Sub(r.now), job)
+	return e.enqueue(ctx, tx, queue, next.Due.Sub(r.now), job{ID: next.ID})
 }
 
 // compareWithOrder compares a payment with the others of its order. One that turns out to be

@@ -100,7 +100,7 @@ func (e *Engine[TTx]) RetryNotification(ctx context.Context, id, digest, by, not
 		if err != nil {
 			return err
 		}
-		if err := e.runNow(ctx, tx, inboxQueue, inboxJob{id, digest}); err != nil {
+		if err := e.runNow(ctx, tx, inboxQueue, job{id, digest}); err != nil {
 			return err
 		}
 		return e.recordInstallation(ctx, tx, Event{Kind: EventAsked, By: by, Note: note})
