@@ -115,8 +115,7 @@ func (c *comparison) compare(ctx context.Context) error {
 // pair is a transaction and the write that it is.
 type pair struct {
 	transaction *quickstream.Transaction
-	row         *row  // nil if there is none
-	version     error // of a row of another version of the program
+	row         *row // nil if there is none
 }
 
 // pairs finds the writes of transactions: by receipt all at once, as almost all are known by theirs.
@@ -126,7 +125,7 @@ func (e *engine) pairs(ctx context.Context, tx tx, page []*quickstream.Transacti
 	for _, t := range page {
 		receipts = append(receipts, t.ReceiptNumber)
 	}
-	err := e.each(ctx, tx, func(r *row, version error) { known[r.ReceiptNumber] = pair{row: r, version: version} },
+	err := e.each(ctx, tx, func(r *row) { known[r.ReceiptNumber] = pair{row: r} },
 		"receipt <> '' AND operation <> 'Transactions.Void' AND receipt IN "+list(len(receipts)), receipts...)
 	if err != nil {
 		return nil, err
@@ -185,8 +184,8 @@ func (c *comparison) pair(ctx context.Context, p pair, at time.Time) error {
 	switch {
 	case p.row == nil:
 		return c.without(ctx, d, at)
-	case p.version != nil:
-		d.Kind, d.Write, d.Err = Unreadable, p.row.shown(), p.version
+	case p.row.unreadable != nil:
+		d.Kind, d.Write, d.Err = Unreadable, p.row.shown(), p.row.unreadable
 		return c.differ(ctx, d)
 	}
 	for _, kind := range p.row.differences(p.transaction) {
@@ -260,9 +259,9 @@ func (c *comparison) refundsOf(ctx context.Context, t *quickstream.Transaction) 
 func (c *comparison) here(ctx context.Context) error {
 	var missing []pair
 	err := within(ctx, c.db, func(tx tx) error {
-		return c.each(ctx, tx, func(r *row, version error) {
+		return c.each(ctx, tx, func(r *row) {
 			if !c.receipts[r.ReceiptNumber] {
-				missing = append(missing, pair{row: r, version: version})
+				missing = append(missing, pair{row: r})
 			}
 		}, "settles_on = $1 AND settles_on <> '' AND receipt <> '' AND "+sqlApproved()+" ORDER BY receipt", c.date.String())
 	})
@@ -296,7 +295,7 @@ func (c *comparison) missingThere(ctx context.Context, p pair) error {
 		return c.pair(ctx, p, at)
 	}
 	d.Transaction = t
-	if err := c.differ(ctx, d); err != nil || p.version != nil {
+	if err := c.differ(ctx, d); err != nil || p.row.unreadable != nil {
 		return err
 	}
 	return c.observe(ctx, p.row, ofTransaction(t, at))

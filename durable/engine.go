@@ -232,8 +232,8 @@ func (e *engine) takeOver(ctx context.Context) error {
 	}
 	var sending []*row
 	err := within(ctx, e.db, func(tx tx) error {
-		return e.each(ctx, tx, func(r *row, unreadable error) {
-			if unreadable == nil {
+		return e.each(ctx, tx, func(r *row) {
+			if r.unreadable == nil {
 				sending = append(sending, r)
 			}
 		}, "state = 'sending'")

@@ -81,21 +81,6 @@ func (e *StillSendingError) Error() string {
 // Unwrap returns [ErrNotAllowed].
 func (e *StillSendingError) Unwrap() error { return ErrNotAllowed }
 
-// VersionError is a write that this version of the program cannot read in full. It is
-// left as it is, for a version that can.
-type VersionError struct {
-	WriteID string
-	Err     error
-}
-
-// Error names the write, and the type of the cause: its text may show what was stored.
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("durable: write %q is of another version: %T", e.WriteID, e.Err)
-}
-
-// Unwrap returns why.
-func (e *VersionError) Unwrap() error { return e.Err }
-
 // named returns an error with the name of the package, which the errors of this file have.
 func named(err error) error {
 	if err == nil || strings.HasPrefix(err.Error(), "durable: ") {

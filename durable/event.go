@@ -95,7 +95,7 @@ func (e *engine) events(ctx context.Context, tx tx, where string, arg string) (l
 		}
 		if detail != "" {
 			if err := json.Unmarshal([]byte(detail), &event.Seen); err != nil {
-				return &VersionError{event.WriteID, err}
+				return err
 			}
 		}
 		list = append(list, event)

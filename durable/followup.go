@@ -148,7 +148,7 @@ var (
 // refunded is the sum of the other refunds of the payment that a refund follows, those that wait or
 // whose outcome is unknown too. A void counts as all of the payment.
 func (e *engine) refunded(ctx context.Context, tx tx, r *row, all decimal.Decimal) (sum decimal.Decimal, err error) {
-	err = e.each(ctx, tx, func(other *row, _ error) {
+	err = e.each(ctx, tx, func(other *row) {
 		switch {
 		case other.Operation == quickstream.OperationVoid:
 			sum = sum.Add(all)

@@ -15,8 +15,6 @@ import (
 func (e *engine) workLookUp(ctx context.Context, id string) (time.Duration, error) {
 	r, err := e.peek(ctx, "id = $1", id)
 	switch {
-	case isVersion(err):
-		return time.Minute, nil
 	case err != nil || r == nil || r.Due.IsZero() || r.State == StateQueued:
 		return 0, err
 	case r.State == StateSending:
@@ -76,7 +74,7 @@ func (s lookupService) Retries(receipt string, opts ...quickstream.CallOption) q
 	return s.e.client.Transactions.Retries(receipt, opts...)
 }
 
-// isOther reports whether a receipt is that of another write, which may be one of another version of the program.
+// isOther reports whether a receipt is that of another write.
 func (e *engine) isOther(ctx context.Context, tx tx, id, receipt string) (bool, error) {
 	found, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE "+ofReceipt+" AND id <> $2 LIMIT 1", receipt, id)
 	return len(found) > 0, err

@@ -19,17 +19,12 @@ func (e *engine) observe(ctx context.Context, r *row, o observed) (err error) {
 			e.step("before the observation's commit")
 			return err
 		})
-		if err == nil || errors.Is(err, ErrNoWrite) || isVersion(err) || !wait(ctx, pause(time.Second, try)/10) {
+		if err == nil || errors.Is(err, ErrNoWrite) || !wait(ctx, pause(time.Second, try)/10) {
 			break
 		}
 	}
 	e.step("after the observation's commit")
 	return err // those who wait are woken when OnOutcome has run
-}
-
-func isVersion(err error) bool {
-	_, is := errors.AsType[*VersionError](err)
-	return is
 }
 
 // rolledBack reports whether the database ended a transaction for the sake of another one: the same again may
@@ -123,7 +118,7 @@ func (e *engine) compareWithOrder(ctx context.Context, tx tx, r *row, was Standi
 		return nil
 	}
 	paid, current := false, ""
-	err := e.each(ctx, tx, func(other *row, _ error) {
+	err := e.each(ctx, tx, func(other *row) {
 		paid = paid || other.Paid()
 		if other.ReplacedBy == "" && other.State.Blocks() {
 			current = other.ID

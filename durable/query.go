@@ -41,8 +41,6 @@ type Cursor string
 // Page is a part of a list.
 type Page struct {
 	Writes []Write
-	// Unreadable counts writes of another version of the program. They are in Writes with what could be read.
-	Unreadable int
 	// Next is where the next page begins; empty if there is none.
 	Next Cursor
 }
@@ -66,16 +64,13 @@ func (e *Engine[TTx]) List(ctx context.Context, f Filter) (Page, error) {
 		return page, named(err)
 	}
 	err = within(ctx, e.db, func(tx tx) error {
-		return e.each(ctx, tx, func(r *row, unreadable error) {
+		return e.each(ctx, tx, func(r *row) {
 			if len(page.Writes) == f.Limit {
 				last := page.Writes[f.Limit-1]
 				page.Next = position{last.Written, last.ID}.cursor()
 				return
 			}
 			page.Writes = append(page.Writes, r.shown())
-			if unreadable != nil {
-				page.Unreadable++
-			}
 		}, "id IN (SELECT id FROM ("+statement+") AS page) ORDER BY written_at DESC, id DESC", args...)
 	})
 	return page, named(err)

@@ -44,10 +44,6 @@ func (e *engine) workSend(ctx context.Context, id, alone string) (time.Duration,
 		}
 		return err
 	})
-	if isVersion(err) {
-		e.logger.ErrorContext(ctx, "quickstream: a write is left to another version of the program", "error", err)
-		return time.Minute, nil
-	}
 	switch {
 	case err != nil:
 		return 0, err

@@ -111,6 +111,8 @@ type row struct {
 	intent  quickstream.Intent // zero if it was emptied
 	lookups resolve.Case       // zero until the first look-up
 	now     time.Time          // the database's, when it was read
+	// unreadable is why this version of the program cannot read all of it, which then leaves it alone.
+	unreadable error
 }
 
 // shown returns the row as the merchant sees it.

@@ -133,12 +133,11 @@ func amountIn(text string) (decimal.Decimal, error) {
 type list struct {
 	search
 
-	Customer   string // whose payments are among them
-	Tabs       []tab
-	Rows       []row
-	Unreadable int
-	Next       string
-	Note       string
+	Customer string // whose payments are among them
+	Tabs     []tab
+	Rows     []row
+	Next     string
+	Note     string
 }
 
 func (c *console[TTx]) payments(q request, _ string) {
@@ -245,7 +244,7 @@ func (c *console[TTx]) find(ctx context.Context, l *list, f durable.Filter) erro
 // read adds a page of a list to what was found, the newest first, each once.
 func (c *console[TTx]) read(ctx context.Context, l *list, f durable.Filter) error {
 	page, err := c.engine.List(ctx, f)
-	l.Rows, l.Unreadable, l.Next = append(l.Rows, rowsOf(page.Writes)...), l.Unreadable+page.Unreadable, string(page.Next)
+	l.Rows, l.Next = append(l.Rows, rowsOf(page.Writes)...), string(page.Next)
 	if f.Limit == mostFound && page.Next != "" {
 		l.Next, l.Note = "", "There are more: fill in a day, or more of what you look for."
 	}
