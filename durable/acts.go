@@ -17,8 +17,7 @@ const lookUpPace = 200 * time.Millisecond
 
 // LookUp asks the service what became of writes, now and not when it is due, one after the other, and returns them
 // as they stand then. A person asks before a [Decision]. by and note are as there. A look-up that fails
-// is in the evidence as one that failed. The error matches [ErrNotAllowed] if a write was never sent or was
-// emptied, and is a [StillSendingError] while a process may be sending it.
+// is in the evidence as one that failed. The error matches [ErrNotAllowed] if a write was never sent, and is a [StillSendingError] while a process may be sending it.
 func (e *Engine[TTx]) LookUp(ctx context.Context, by, note string, ids ...string) (list []Write, err error) {
 	if err := checkPerson(by, note); err != nil {
 		return nil, err
@@ -47,7 +46,7 @@ func (e *engine) lookUpNow(ctx context.Context, id string, person Event) error {
 	switch until := e.sentUntil(r); {
 	case r.State == StateSending && until.After(r.now):
 		return &StillSendingError{until}
-	case r.emptied() || r.State == StateNotSent || r.State == StateDeclined && r.Reason == ReasonRefused || r.State == StateQueued && !r.maySent():
+	case r.State == StateNotSent || r.State == StateDeclined && r.Reason == ReasonRefused || r.State == StateQueued && !r.maySent():
 		return fmt.Errorf("%w: it is %s", ErrNotAllowed, r.Text())
 	}
 	return named(e.lookUp(ctx, r, &person))

@@ -145,19 +145,17 @@ func (s statements) scan(scan func(...any) error) (*row, error) {
 
 // encode writes what is JSON, and the date, into their columns.
 func (r *row) encode() error {
-	r.intentText, r.lookupsText, r.settles = "", "", ""
-	for text, part := range map[*string]struct {
-		value any
-		given bool
-	}{&r.intentText: {r.intent, r.intent.Version != 0}, &r.lookupsText: {r.lookups, r.lookups.Version != 0}} {
-		if !part.given {
-			continue
-		}
-		data, err := json.Marshal(part.value)
+	intent, err := json.Marshal(r.intent)
+	if err != nil {
+		return err
+	}
+	r.intentText, r.lookupsText, r.settles = string(intent), "", ""
+	if r.lookups.Version != 0 {
+		lookups, err := json.Marshal(r.lookups)
 		if err != nil {
 			return err
 		}
-		*text = string(data)
+		r.lookupsText = string(lookups)
 	}
 	if !r.SettlesOn.IsZero() {
 		r.settles = r.SettlesOn.String()
@@ -167,16 +165,14 @@ func (r *row) encode() error {
 
 // decode reads them. Its error is that of a row of another version of the program.
 func (r *row) decode() (err error) {
-	if r.intentText != "" {
-		err = json.Unmarshal([]byte(r.intentText), &r.intent)
-	}
+	err = json.Unmarshal([]byte(r.intentText), &r.intent)
 	if err == nil && r.lookupsText != "" {
 		err = json.Unmarshal([]byte(r.lookupsText), &r.lookups)
 	}
 	if err == nil && r.settles != "" {
 		err = r.SettlesOn.UnmarshalText([]byte(r.settles))
 	}
-	if err == nil && !r.emptied() && r.intent.Version != quickstream.IntentVersion {
+	if err == nil && r.intent.Version != quickstream.IntentVersion {
 		err = fmt.Errorf("its intent has version %d", r.intent.Version)
 	}
 	if err != nil { // its text may show what was stored

@@ -117,7 +117,7 @@ func (r *row) hasIDOf(t *quickstream.Transaction) bool {
 // hasTypeOf reports whether a transaction may be of the write's type: a refund can carry its payment's reference
 // and metadata.
 func (r *row) hasTypeOf(t *quickstream.Transaction) bool {
-	if r.adopted() || r.emptied() && r.IsPayment() {
+	if r.hasNoRequest() && r.IsPayment() {
 		return mayPay(t)
 	}
 	kind := requestOf(r.intent).TransactionType

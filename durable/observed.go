@@ -65,7 +65,7 @@ func ofTransaction(t *quickstream.Transaction, at time.Time) observed {
 // judged is what an event or a list shows of a write: it settles only if it is what was asked for, as what a look-up
 // finds. What was read from the service has nothing to compare with.
 func (r *row) judged(o observed) observed {
-	if r.adopted() || r.emptied() || !r.intent.Operation.IsTransaction() {
+	if r.hasNoRequest() || !r.intent.Operation.IsTransaction() {
 		return o
 	}
 	intent := r.sentIntent()

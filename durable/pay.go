@@ -169,7 +169,7 @@ func (r *row) differs(other *row) (in []string) {
 			in = append(in, what)
 		}
 	}
-	found := other.adopted() // what was read from the service does not name its source
+	found := other.hasNoRequest() && other.source == "" && other.token == "" // what was read from the service names no source
 	differ("operation", r.Operation != other.Operation && !(found && takesMoney(r.Operation) && takesMoney(other.Operation)))
 	differ("order", r.Order != other.Order)
 	differ("amount", !r.Amount.Equal(other.Amount) && r.Operation != OperationReverse)

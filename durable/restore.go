@@ -281,8 +281,6 @@ func (e *engine) besideCurrent(ctx context.Context, tx tx, lost, current *row, t
 	outcome, agrees := seen.seen.Outcome, current.agrees(t)
 	took := outcome != quickstream.OutcomeDeclined && outcome != quickstream.OutcomeRejected && outcome != quickstream.OutcomeVoided
 	switch {
-	case current.emptied() && current.Amount.Equal(lost.Amount) && current.Currency == lost.Currency:
-		return nil, seen, nil // it was emptied, and is this one
 	case took && current.claim == "" && current.Reason == ReasonConflict && !agrees:
 		return nil, seen, nil // it waits for a person already
 	case took && current.neverClaimed() && !agrees:

@@ -245,7 +245,9 @@ func (r *row) sentIntent() quickstream.Intent {
 	if !r.firstSent.IsZero() {
 		i.NotBefore = r.firstSent
 	}
-	i.Attempts = 0
+	if i.Attempts = 0; r.hasNoRequest() {
+		i.ReceiptNumber = r.ReceiptNumber
+	}
 	return i
 }
 

@@ -167,8 +167,6 @@ func (r row) looked(o observed, p resolve.Policy) row {
 	switch weak := nothing(o.seen) || o.seen.Result == resolve.LookupSettled && o.seen.Outcome != quickstream.OutcomeApproved; {
 	case r.State == StateQueued && o.kind != sawAnswer && nothing(o.seen):
 		return r
-	case r.intent.Version == 0:
-		return r.seenEmpty(o)
 	case r.lookups.Version != 0:
 	case r.Approved() && (weak || o.seen.ReceiptNumber == r.ReceiptNumber || o.seen.Result == resolve.LookupPending):
 		return r.shows(o)
@@ -282,6 +280,9 @@ func lastDigits(masked string, most int) string {
 // begun is the case of a write that is looked up for the first time, or whose answer has come.
 func (r row) begun(o observed) resolve.Case {
 	intent := r.sentIntent()
+	if r.hasNoRequest() {
+		intent.ReceiptNumber = cmp.Or(intent.ReceiptNumber, o.seen.ReceiptNumber)
+	}
 	if o.kind != sawAnswer {
 		return resolve.Begin(intent, r.now)
 	}
@@ -332,20 +333,4 @@ func (r row) reversedBy(o observed) (s Standing, back bool) {
 // taken it all the same.
 func (r row) twice() bool {
 	return r.lookups.Version != 0 && r.lookups.Status == resolve.StatusDoubleCharged
-}
-
-// seenEmpty is an emptied write after a look-up that began before it was emptied, or an event that came again. It cannot
-// be looked up, and only a charge changes its outcome.
-func (r row) seenEmpty(o observed) row {
-	taken := o.seen.Result == resolve.LookupSettled && o.seen.Outcome == quickstream.OutcomeApproved
-	switch same := r.ReceiptNumber == "" || o.seen.ReceiptNumber == r.ReceiptNumber; {
-	case o.seen.Result == resolve.LookupDoubleCharged, taken && r.Approved() && !same:
-		return r.ended(standing(StateNeedsPerson, ReasonDoubleCharged))
-	case taken && r.moneyBack() && same:
-		return r
-	case taken && !r.Approved():
-		r.ReceiptNumber = o.seen.ReceiptNumber
-		return r.ended(standing(StateApproved))
-	}
-	return r
 }
