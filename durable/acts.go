@@ -144,13 +144,13 @@ func (e *engine) setPause(ctx context.Context, kind EventKind, by, note string) 
 	if err := checkPerson(by, note); err != nil {
 		return err
 	}
-	return named(e.changeGates(ctx, pauseName, func(tx tx, g *gates, now time.Time) (any, error) {
+	return named(e.changeGates(ctx, pauseName, func(tx tx, g *gates) (any, error) {
 		err := e.recordInstallation(ctx, tx, Event{Kind: kind, By: by, Note: note})
 		switch {
 		case err != nil:
 			return nil, err
 		case kind == EventPaused:
-			return personsPause{now, by, note}, e.queue.Pause(ctx, tx, sendQueue)
+			return personsPause{g.now, by, note}, e.queue.Pause(ctx, tx, sendQueue)
 		case g.breaker.Since.IsZero():
 			err = e.queue.Resume(ctx, tx, sendQueue)
 		}

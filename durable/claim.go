@@ -31,17 +31,27 @@ var (
 
 // gates are what can stop a claim. They are read in one statement.
 type gates struct {
+	now       time.Time // the database's
 	facility  error
 	person    personsPause
 	breaker   breaker
 	restoring restoring
 }
 
+// readGates reads them in a transaction of its own.
+func (e *engine) readGates(ctx context.Context) (g gates, err error) {
+	err = within(ctx, e.db, func(tx tx) error {
+		g, err = e.gates(ctx, tx)
+		return err
+	})
+	return g, err
+}
+
 func (e *engine) gates(ctx context.Context, tx tx) (g gates, err error) {
 	into := map[string]any{pauseName: &g.person, breakerName: &g.breaker, restoringName: &g.restoring}
 	err = query(ctx, tx, func(scan func(...any) error) error {
 		var name, text string
-		if err := scan(&name, &text); err != nil || text == "" {
+		if err := scan(&name, &text, &g.now); err != nil || text == "" {
 			return err
 		}
 		switch name {
@@ -51,12 +61,12 @@ func (e *engine) gates(ctx context.Context, tx tx) (g gates, err error) {
 			return json.Unmarshal([]byte(text), into[name])
 		}
 		return nil
-	}, "SELECT name, value FROM quickstream.meta WHERE "+sqlIn("name", facilityName, pauseName, breakerName, restoringName))
+	}, "SELECT name, value, "+database.Now+" FROM quickstream.meta WHERE "+sqlIn("name", facilityName, pauseName, breakerName, restoringName))
 	return g, err
 }
 
 // changeGates changes one of the gates under a lock that they share. Nothing is stored if change returns nil.
-func (e *engine) changeGates(ctx context.Context, name string, change func(tx tx, g *gates, now time.Time) (any, error)) error {
+func (e *engine) changeGates(ctx context.Context, name string, change func(tx tx, g *gates) (any, error)) error {
 	return within(ctx, e.db, func(tx tx) error {
 		if err := setMeta(ctx, tx, "lock of gates", ""); err != nil {
 			return err
@@ -65,11 +75,7 @@ func (e *engine) changeGates(ctx context.Context, name string, change func(tx tx
 		if err != nil {
 			return err
 		}
-		now, err := databaseNow(ctx, tx)
-		if err != nil {
-			return err
-		}
-		value, err := change(tx, &g, now)
+		value, err := change(tx, &g)
 		if err != nil || value == nil {
 			return err
 		}

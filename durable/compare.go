@@ -101,7 +101,7 @@ type comparison struct {
 }
 
 func (c *comparison) compare(ctx context.Context) error {
-	err := c.readDay(ctx, func() error { return nil })
+	err := c.readDay(ctx)
 	empty := errors.Is(err, errUnexpectedlyEmpty)
 	if empty || errors.Is(err, errUnreadableItem) {
 		err = c.differ(ctx, Difference{Kind: Unreadable, Date: c.date, Err: err})
@@ -177,9 +177,6 @@ func (c *comparison) page(ctx context.Context, page []*quickstream.Transaction, 
 
 // pair reports what differs, and applies what is new.
 func (c *comparison) pair(ctx context.Context, p pair, at time.Time) error {
-	if err := c.refundsOf(ctx, p.transaction); err != nil {
-		return err
-	}
 	d := Difference{Date: c.date, Transaction: p.transaction}
 	switch {
 	case p.row == nil:
@@ -230,73 +227,36 @@ func (c *comparison) without(ctx context.Context, d Difference, at time.Time) er
 	return c.differ(ctx, d)
 }
 
-// refundsOf adds up the refunds of a refund's payment, as the service knows them.
-func (c *comparison) refundsOf(ctx context.Context, t *quickstream.Transaction) error {
-	if c.restoring || t.TransactionType != quickstream.TransactionTypeRefund || t.OriginalReceiptNumber == "" || !approved(t) {
-		return nil
-	}
-	payment, err := c.peek(ctx, ofReceipt+" LIMIT 1", t.OriginalReceiptNumber)
-	if err != nil || payment == nil {
-		return err
-	}
-	limit, sum := payment.Amount, decimal.Decimal{}
-	for refund, err := range c.client.Transactions.Refunds(t.OriginalReceiptNumber).All(ctx) {
-		switch {
-		case isNone(err) || errors.Is(err, quickstream.ErrUnreadableItem): // those of the date are reported as such
-		case err != nil:
-			return err
-		case approved(refund) && refund.PrincipalAmount != nil:
-			sum = sum.Add(refund.PrincipalAmount.Amount)
-		}
-	}
-	if !sum.GreaterThan(limit) {
-		return nil
-	}
-	return c.differ(ctx, Difference{Kind: RefundsExceed, Date: c.date, Write: payment.shown(), Transaction: t})
-}
-
 // here finds what is approved here and was not among what the service settled.
 func (c *comparison) here(ctx context.Context) error {
-	var missing []pair
+	var missing []*row
 	err := within(ctx, c.db, func(tx tx) error {
 		return c.each(ctx, tx, func(r *row) {
 			if !c.receipts[r.ReceiptNumber] {
-				missing = append(missing, pair{row: r})
+				missing = append(missing, r)
 			}
 		}, "settles_on = $1 AND settles_on <> '' AND receipt <> '' AND "+sqlApproved()+" ORDER BY receipt", c.date.String())
 	})
-	if err != nil {
-		return err
-	}
-	for _, p := range missing {
-		if err := c.missingThere(ctx, p); err != nil {
-			return err
+	for _, r := range missing {
+		if err == nil {
+			err = c.missingThere(ctx, r)
 		}
 	}
-	return nil
+	return err
 }
 
-// missingThere asks the service about a payment that was not where it should be: a list
-// that moved while it was read may have lost it.
-func (c *comparison) missingThere(ctx context.Context, p pair) error {
-	at, d := p.row.now, Difference{Kind: MissingThere, Date: c.date, Write: p.row.shown()}
-	t, err := c.client.Transactions.Get(ctx, p.row.ReceiptNumber)
-	if err != nil {
-		switch unreadable := (*quickstream.DecodeError)(nil); {
-		case errors.As(err, &unreadable):
-			d.Kind, d.Err = Unreadable, err
-		case !isNone(err):
-			return err
-		}
-		return c.differ(ctx, d)
+// missingThere asks the service about a payment that was not where it should be: a list that moved while it was read
+// may have lost it.
+func (c *comparison) missingThere(ctx context.Context, r *row) error {
+	t, err := c.client.Transactions.Get(ctx, r.ReceiptNumber)
+	switch {
+	case err != nil && !isNone(err):
+		return err
+	case err == nil && t.SettlementDate == c.date:
+		return c.pair(ctx, pair{t, r}, r.now)
 	}
-	if t.SettlementDate == c.date {
-		p.transaction = t
-		return c.pair(ctx, p, at)
-	}
-	d.Transaction = t
-	if err := c.differ(ctx, d); err != nil || p.row.unreadable != nil {
+	if err := c.differ(ctx, Difference{Kind: MissingThere, Date: c.date, Write: r.shown(), Transaction: t}); err != nil || t == nil {
 		return err
 	}
-	return c.observe(ctx, p.row, ofTransaction(t, at))
+	return c.observe(ctx, r, ofTransaction(t, r.now))
 }

@@ -28,10 +28,7 @@ const (
 	DoubleCharged DifferenceKind = "double_charged"
 	// NotFoundCharged: given up as absent here, and approved there.
 	NotFoundCharged DifferenceKind = "not_found_but_charged"
-	// RefundsExceed: the refunds of the payment, those that were made elsewhere too, are
-	// more than may be refunded.
-	RefundsExceed DifferenceKind = "refunds_exceed_payment"
-	// NotOurs: made by something else of the merchant's, such as the portal. Payment is
+	// NotOurs: made by something else of the merchant's, such as a refund in the portal. Write is
 	// the one that it follows, where that is the engine's.
 	NotOurs DifferenceKind = "not_ours"
 	// Unreadable: the service's word could not be read, for the reason in Err.

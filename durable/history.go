@@ -25,18 +25,15 @@ type restoring struct {
 	// is restored.
 	Since time.Time `json:"since,omitzero"`
 	Began time.Time `json:"began,omitzero"`
-	// Read is when all lists were read to their end for the first time, and Last when for the last time.
+	// Read is when all lists were read to their end for the first time.
 	Read time.Time `json:"read,omitzero"`
-	Last time.Time `json:"last,omitzero"`
-	// MaybeCopy means that the original of a copy may be at work, until a person has Confirmed that it is not.
+	// MaybeCopy means that the original of a copy may be at work, and a person has not confirmed that it is not.
 	MaybeCopy bool `json:"maybeCopy,omitempty"`
-	Confirmed bool `json:"confirmed,omitempty"`
 	// Failed means that a list could not be read, and Unreadable says which date and why.
 	Failed     bool   `json:"failed,omitempty"`
 	Unreadable string `json:"unreadable,omitempty"`
-	// Reader is the turn of the process that reads. Next is when lists are read again, or another process may go on.
-	Reader string    `json:"reader,omitempty"`
-	Next   time.Time `json:"next,omitzero"`
+	// Next is when lists are read again, or by another process than the one that reads.
+	Next time.Time `json:"next,omitzero"`
 }
 
 func (s restoring) on() bool { return !s.Began.IsZero() }
@@ -54,7 +51,7 @@ func (s restoring) waits(r *row, lag time.Duration) time.Duration {
 	switch {
 	case r.suspect == 0 || !s.on():
 		return 0
-	case s.MaybeCopy && !s.Confirmed:
+	case s.MaybeCopy:
 		return linePause
 	case s.lags(r.now, lag):
 		return snooze(s.Read.Add(lag), r.now)
@@ -65,8 +62,8 @@ func (s restoring) waits(r *row, lag time.Duration) time.Duration {
 
 // changeRestoring changes the restoring under a lock. Nothing is stored if change returns false.
 func (e *engine) changeRestoring(ctx context.Context, change func(tx tx, s *restoring, now time.Time) (bool, error)) error {
-	return e.changeGates(ctx, restoringName, func(tx tx, g *gates, now time.Time) (any, error) {
-		changed, err := change(tx, &g.restoring, now)
+	return e.changeGates(ctx, restoringName, func(tx tx, g *gates) (any, error) {
+		changed, err := change(tx, &g.restoring, g.now)
 		if err != nil || !changed {
 			return nil, err
 		}
@@ -110,7 +107,7 @@ func (e *engine) adopt(ctx context.Context, tx tx, s *restoring, now, since time
 	}
 	next := restoring{Since: since, Began: now, MaybeCopy: maybeCopy}
 	if s.on() { // what it looks for may not all have been found
-		next.MaybeCopy, next.Failed = maybeCopy || s.MaybeCopy && !s.Confirmed, s.Failed
+		next.MaybeCopy, next.Failed = maybeCopy || s.MaybeCopy, s.Failed
 		if s.Since.Before(since) {
 			next.Since = s.Since
 		}
@@ -155,10 +152,10 @@ func (e *Engine[TTx]) Restored(ctx context.Context, since time.Time, by, note st
 // wait no longer for what the original may be sending. by and note are as in [Decision].
 func (e *Engine[TTx]) ConfirmHistory(ctx context.Context, by, note string) error {
 	return e.decideHistory(ctx, by, note, func(tx tx, s *restoring, _ time.Time) (bool, error) {
-		if !s.MaybeCopy || s.Confirmed {
+		if !s.MaybeCopy {
 			return false, nil
 		}
-		s.Confirmed = true
+		s.MaybeCopy = false
 		return true, e.recordInstallation(ctx, tx, Event{Kind: EventHistoryConfirmed, By: by, Note: note})
 	})
 }

@@ -52,8 +52,8 @@ func (r row) after(o observed, p resolve.Policy) row {
 		}
 		return r
 	case sawConflict:
-		if r.State == StateQueued || r.neverClaimed() {
-			r = r.ended(standing(StateNeedsPerson, cmp.Or(o.reason, ReasonConflict)))
+		if r.State == StateQueued {
+			r = r.ended(standing(StateNeedsPerson, o.reason))
 			r.Problem = o.problem
 		}
 		return r
@@ -303,13 +303,6 @@ func (r row) begun(o observed) resolve.Case {
 // mayBeFound reports whether a look-up has seen anything that may be the write.
 func (r row) mayBeFound() bool {
 	return slices.ContainsFunc(r.lookups.Lookups, func(l resolve.Lookup) bool { return !nothing(l.Observation) })
-}
-
-// neverClaimed reports whether a payment waits that this history of the database has not sent. One
-// that a restored backup holds may be being looked up.
-func (r row) neverClaimed() bool {
-	waits := r.State == StateQueued || r.State == StateUnknown || r.State == StateNeedsPerson && r.Reason == ReasonNotFound
-	return waits && r.claim == "" && r.intent.Complete
 }
 
 // reversedBy is the standing of an approved payment whose money has come back by an observation that

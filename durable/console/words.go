@@ -85,7 +85,7 @@ func label(s durable.Standing) string {
 		"queued": "waiting", "sending": "being sent", "pending.suspended": "held by fraud screening",
 		"declined.rejected": "rejected", "declined.refused": "refused", "not_sent": "not sent", "not_sent.cancelled": "cancelled", "returned.reversed": "reversed",
 		"needs_person.not_found": "not found", "needs_person.look_ups_failed": "look-ups failed", "needs_person.unresolved": "no final status",
-		"needs_person.conflict": "another transaction", "needs_person.restored": "from before a restore", "needs_person.altered": "altered",
+		"needs_person.restored": "from before a restore", "needs_person.altered": "altered",
 		"needs_person.double_charged": "charged twice",
 	}[s.Name()], map[durable.State]string{durable.StateNotSent: "not sent"}[s.State], words(s.State))
 }
@@ -217,7 +217,6 @@ func difference(kind durable.DifferenceKind) string {
 		durable.Late:            "It has ended at the service, and was still open here. It is closed now: nothing is to be done.",
 		durable.DoubleCharged:   "The customer was charged twice. Open it, and refund one of the two.",
 		durable.NotFoundCharged: "It was not found, and was charged after all. If the order was paid again, refund one of the two.",
-		durable.RefundsExceed:   "More was refunded than was paid. Ask who has refunded it in the portal.",
 		durable.NotOurs:         "It was made elsewhere, such as in the portal. Ask who has made it. If it pays an order, do not take that order's money again.",
 		durable.Unreadable:      "The service's list could not be read. Compare that day again. If it stays, send this page to the service's support.",
 	}[kind], words(kind))
