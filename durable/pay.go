@@ -200,7 +200,7 @@ func (e *Engine[TTx]) Cancel(ctx context.Context, id, by, note string) error {
 			next = r.ended(standing(StateNotSent, ReasonCancelled))
 			return e.change(ctx, tx, r, &next)
 		}
-		next.giveUp, next.Due = ReasonCancelled, r.now
+		next.giveUp, next.Problem, next.Due = ReasonCancelled, "a person has cancelled it", r.now
 		return e.save(ctx, tx, r, &next)
 	})
 }

@@ -83,40 +83,27 @@ func (r row) after(o observed, p resolve.Policy) row {
 
 // answered is the write after the answer to its own request, or after that was lost.
 func (r row) answered(o observed, p resolve.Policy) row {
-	once := r.Sends == 1 && r.suspect == 0
-	void := r.isVoid()
-	approved := o.seen.Outcome == quickstream.OutcomeApproved && !void || o.seen.Outcome == quickstream.OutcomeVoided && void
-	final := (approved || !void) && p.Next(r.begun(o), o.seen, r.now).Status == resolve.StatusSettled
-	fresh := r.State == StateSending || r.State == StateUnknown && !r.mayBeFound()
+	wanted := quickstream.OutcomeApproved
+	if r.isVoid() {
+		wanted = quickstream.OutcomeVoided
+	}
+	approved := o.seen.Result == resolve.LookupSettled && o.seen.Outcome == wanted
 	switch {
-	case fresh && approved && final:
-		r = r.shows(o)
-		r.forgetCase()
-		r = r.ended(standing(StateApproved))
-		if o.resent || !once { // an earlier request may be approved too
-			r.lookups = r.settledCase(o.seen, r.now.Add(resolvedAgain))
-			r.Due = r.lookups.NextLook
-		}
-		return r
-	case fresh && once && final && !o.resent:
-		r = r.shows(o)
-		r.forgetCase()
-		return r.ended(ofOutcome(o.seen.Outcome, void)).chosenAgain()
-	case !once && !approved: // it says nothing of an earlier send
+	case !approved && (r.Sends > 1 || r.isVoid()): // it says nothing of an earlier send
 		o.seen, o.shown, o.receipt = resolve.Observation{Result: resolve.LookupFailed}, nil, ""
+	case o.shown != nil && (r.State == StateSending || r.State == StateUnknown && !r.mayBeFound()):
+		r.forgetCase() // a look-up meanwhile may have found nothing yet
 	}
 	return r.looked(o, p)
 }
 
-// resolvedAgain is when an approval is looked up again beside which there may be another.
-const resolvedAgain = 15 * time.Minute
-
 // settledCase is the case of an approval, beside which another one is double_charged.
-func (r row) settledCase(seen resolve.Observation, next time.Time) resolve.Case {
+func (r row) settledCase() resolve.Case {
 	intent := r.sentIntent()
 	intent.Attempts, intent.Resent = max(r.Sends, 2), true
 	c := resolve.Begin(intent, r.now)
-	c.Status, c.Seen, c.Outcome, c.NextLook = resolve.StatusSettled, seen, quickstream.OutcomeApproved, next
+	c.Status, c.Outcome, c.NextLook = resolve.StatusSettled, quickstream.OutcomeApproved, time.Time{}
+	c.Seen = resolve.Observation{Result: resolve.LookupSettled, Outcome: c.Outcome, ReceiptNumber: r.ReceiptNumber}
 	if r.isVoid() {
 		c.Outcome = quickstream.OutcomeVoided
 	}
@@ -175,7 +162,7 @@ func (r row) looked(o observed, p resolve.Policy) row {
 	case r.State.isFree() && (weak || o.seen.Result == resolve.LookupPending && o.seen.ReceiptNumber == r.ReceiptNumber):
 		return r // weaker than what is known
 	case r.Approved() || r.moneyBack():
-		r.lookups = r.settledCase(resolve.Observation{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeApproved, ReceiptNumber: r.ReceiptNumber}, time.Time{})
+		r.lookups = r.settledCase()
 	default:
 		r.lookups = r.begun(o)
 	}
@@ -193,10 +180,11 @@ func (r row) looked(o observed, p resolve.Policy) row {
 		r.Standing = now
 	}
 	r = r.shows(o)
-	if r.State == StateDeclined {
-		return r.chosenAgain()
+	if o.kind == sawAnswer && r.lookups.Status == resolve.StatusSettled && r.Due.IsZero() { // nothing more is looked for
+		r = r.ended(r.Standing)
+		r.forgetCase()
 	}
-	return r
+	return r.chosenAgain()
 }
 
 // stays reports whether a write keeps its state although its case stands so now.
@@ -286,13 +274,11 @@ func (r row) begun(o observed) resolve.Case {
 	if o.kind != sawAnswer {
 		return resolve.Begin(intent, r.now)
 	}
-	if r.Sends == 1 && r.suspect == 0 {
-		intent.Attempts = o.attempts
-	} else {
+	intent.Attempts, intent.Resent, intent.ReceiptNumber = o.attempts, o.resent, o.receipt
+	if r.Sends > 1 {
 		intent.Attempts = max(o.attempts, 2)
 	}
-	intent.Resent, intent.ReceiptNumber = o.resent, o.receipt
-	if o.shown != nil && !o.resent && r.Sends == 1 && r.suspect == 0 {
+	if o.shown != nil && !o.resent && r.Sends == 1 {
 		intent.ReceiptNumber, intent.Answered = o.shown.ReceiptNumber, true
 	}
 	c := resolve.Begin(intent, r.now)
