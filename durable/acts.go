@@ -268,7 +268,7 @@ func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error
 	if err := e.checkReceipt(ctx, tx, id, d.ReceiptNumber); err != nil {
 		return err
 	}
-	return e.apply(ctx, tx, r, observed{kind: sawDecision, receipt: d.ReceiptNumber, decided: standing(State(d.Verdict)), person: &Event{By: d.By, Note: d.Note}})
+	return e.apply(ctx, tx, r, observed{kind: EventDecided, receipt: d.ReceiptNumber, decided: standing(State(d.Verdict)), person: &Event{By: d.By, Note: d.Note}})
 }
 
 // notDecidable is why a person cannot decide about a write now; nil if they can.

@@ -52,22 +52,15 @@ type personsPause struct {
 	Note  string    `json:"note"`
 }
 
-// stops reports whether the error of a write opens the breaker: a refusal that the next write may get too.
+// stops reports whether the error of a write opens the breaker: a refusal that the next write may get too, by the service or
+// by what stands in front of it.
 func stops(err error) bool {
-	unknown, foreign := errors.AsType[*quickstream.UnknownOutcomeError](err)
-	if foreign {
-		err = unknown.Cause
+	unknown, is := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	if !is {
+		return permitOf(err) == permitRefused
 	}
-	api, answered := errors.AsType[*quickstream.APIError](err)
-	if !answered {
-		return false
-	}
-	switch status := api.StatusCode; status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		return status != http.StatusForbidden || foreign
-	default:
-		return foreign && status/100 == 4
-	}
+	api, answered := errors.AsType[*quickstream.APIError](unknown.Cause)
+	return answered && (api.StatusCode/100 == 4 || api.StatusCode == http.StatusServiceUnavailable)
 }
 
 // ends reports whether the answer of the write that went alone ends a pause: it was approved, declined or is

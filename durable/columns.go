@@ -42,7 +42,6 @@ func columns() []column {
 		col("business", func(r *row) *string { return &r.Business }),
 		col("source", func(r *row) *string { return &r.source }),
 		col("token", func(r *row) *string { return &r.token }),
-		col("request", func(r *row) *string { return &r.request }),
 		col("customer", func(r *row) *string { return &r.customer }),
 		col("reference", func(r *row) *string { return &r.Reference }),
 		col("amount", func(r *row) *decimal.Decimal { return &r.Amount }),

@@ -116,5 +116,5 @@ func (e *engine) returned(ctx context.Context, t *quickstream.Transaction) error
 	if err != nil || r == nil || r.State == StateReturned {
 		return err
 	}
-	return e.observe(ctx, r, observed{kind: sawReturn})
+	return e.observe(ctx, r, observed{kind: EventReturned})
 }

@@ -47,8 +47,8 @@
 //
 // An order can be paid again only after its payment was declined, not sent, voided or returned. Until then another id
 // for the order is an [OrderOpenError] with the payment that is there. A payment that is not_found does not free its
-// order: [Engine.PayAgain] or [Engine.Decide] does. An order number belongs to one business. None of these errors aborts
-// the merchant's transaction on READ COMMITTED.
+// order: [Engine.PayAgain] or [Engine.Decide] does. None of these errors aborts the merchant's transaction on READ
+// COMMITTED.
 //
 // Rows are locked in this order: those of the order or of the payment that is followed, by id, then others. If OnOutcome
 // writes the order's row, change that row after Pay and not before. PostgreSQL ends one of two transactions that wait for
@@ -61,8 +61,7 @@
 //
 //	answer                              before the next send
 //	none: no byte reached a connection  a pause; the same key
-//	401 or 429                          a pause and a look-up; the same key
-//	503                                 20 seconds and a look-up; the same key
+//	401, 429 or 503                     20 seconds and a look-up; the same key
 //
 // Each counts only in the service's error body. A key is used for a minute, because the service does not say how long it
 // keeps one. Then the look-up must be later than Options.LookUpLag after the last send, and the next key is used. A look-up

@@ -240,7 +240,7 @@ func (e *engine) takeOver(ctx context.Context) error {
 	})
 	for _, r := range sending {
 		if err == nil {
-			err = e.observe(ctx, r, observed{kind: sawLost, sends: r.Sends})
+			err = e.observe(ctx, r, observed{kind: EventLost, sends: r.Sends})
 		}
 	}
 	return err

@@ -38,7 +38,7 @@ func (e *engine) lookUp(ctx context.Context, r *row, person *Event) error {
 	if ctx.Err() != nil && seen.Result == resolve.LookupFailed {
 		return ctx.Err() // it comes again; the look-up was cut short here
 	}
-	return e.observe(ctx, r, observed{kind: sawLookUp, at: r.now, sends: r.Sends, seen: seen, person: person})
+	return e.observe(ctx, r, observed{kind: EventLookedUp, at: r.now, sends: r.Sends, seen: seen, person: person})
 }
 
 // lookupService looks up with what the database knows: which receipts are another write's.

@@ -76,8 +76,8 @@ func (e *engine) change(ctx context.Context, tx tx, r, next *row) error {
 	if err := e.compareWithOrder(ctx, tx, next, r.Standing); err != nil {
 		return err
 	}
-	if err := e.keepToken(ctx, tx, next, r.State); err != nil {
-		return err
+	if r.State == StateNotSent && next.State != StateNotSent { // another write may have its single-use token since
+		next.token = ""
 	}
 	if err := e.save(ctx, tx, r, next); err != nil {
 		return err
@@ -129,18 +129,6 @@ func (e *engine) compareWithOrder(ctx context.Context, tx tx, r *row, was Standi
 	}
 	if r.State == StateApproved && paid {
 		r.Standing = standing(StateNeedsPerson, ReasonDoubleCharged)
-	}
-	return err
-}
-
-// keepToken leaves a single-use token to the write that has it since, if one that was not sent turns out to have been.
-func (e *engine) keepToken(ctx context.Context, tx tx, r *row, was State) error {
-	if was != StateNotSent || r.State == StateNotSent || r.token == "" {
-		return nil
-	}
-	others, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE token <> '' AND token = $1 AND state <> 'not_sent' AND id <> $2", r.token, r.ID)
-	if len(others) > 0 {
-		r.token = ""
 	}
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/quickstream-go/quickstream"
 )
@@ -13,17 +12,13 @@ import (
 // its ReceiptNumber is that of the refund, and empty if it was a void.
 const OperationReverse quickstream.Operation = "Reverse"
 
-func reverseIntent(receipt string, now time.Time) quickstream.Intent {
-	return quickstream.Intent{Version: quickstream.IntentVersion, Operation: OperationReverse, Target: receipt, NotBefore: now}
-}
-
 // Reverse stores a follow-up that reverses all that is left of an approved payment, as Refund does:
 // a void if the transaction can be voided and nothing of it was refunded, and a refund otherwise,
-// as its voidable and refundable say when it is sent. A void that is refused becomes a refund. Of a
-// pre-authorisation that can neither be voided nor refunded it ends not_sent: cancel that, or reverse its capture.
+// as its voidable and refundable say when it is sent. Of a pre-authorisation that can neither be voided nor refunded
+// it ends not_sent: cancel that, or reverse its capture.
 func (e *Engine[TTx]) Reverse(ctx context.Context, tx TTx, w NewWrite, of string) (write Write, created bool, err error) {
 	return e.follow(ctx, e.typed.Join(tx), w, of, func(w NewWrite, payment *row) (*row, error) {
-		r := e.rowOf(w, reverseIntent(payment.ReceiptNumber, payment.now))
+		r := e.rowOf(w, quickstream.Intent{Version: quickstream.IntentVersion, Operation: OperationReverse, Target: payment.ReceiptNumber, NotBefore: payment.now})
 		r.Currency = payment.Currency
 		return r, nil
 	})
@@ -98,19 +93,4 @@ func (e *engine) storeChoice(ctx context.Context, r, chosen *row) error {
 		*r = *chosen
 	}
 	return err
-}
-
-// chosenAgain queues a reversal again after its void was refused, as when the cut-off has passed
-// since the transaction was read: it becomes a refund.
-func (r row) chosenAgain() row {
-	if r.Operation != OperationReverse || !r.isVoid() || r.State != StateDeclined {
-		return r
-	}
-	r.intent = reverseIntent(r.intent.Target, r.now)
-	r.forgetCase()
-	r.keyNumber, r.keySent = r.keyNumber+1, time.Time{} // it is another request
-	r.Failures++
-	r.Standing, r.Due = standing(StateQueued), r.now.Add(pause(time.Second, r.Failures))
-	r.claim, r.Sends, r.permit = "", 0, permitNone
-	return r
 }

@@ -63,7 +63,7 @@ func (e *engine) workSend(ctx context.Context, id, alone string) (time.Duration,
 	}
 	if e.isAltered(r) {
 		e.logger.ErrorContext(ctx, "quickstream: a write is not sent, because its row and its request say different things", "id", r.ID)
-		return 0, e.observe(ctx, r, observed{kind: sawConflict, reason: ReasonAltered, problem: "its row and its request say different things"})
+		return 0, e.observe(ctx, r, observed{kind: EventHeld, reason: ReasonAltered, problem: "its row and its request say different things"})
 	}
 	again, err := e.sendQueued(ctx, r, now, alone)
 	if err == nil && r.changes > r.notified {
@@ -96,7 +96,7 @@ func (e *engine) abandoned(ctx context.Context, r *row) (time.Duration, error) {
 	if until := r.lastSent.Add(e.longestPay + jobMargin); until.After(r.now) {
 		return snooze(until, r.now), nil
 	}
-	return 0, e.observe(ctx, r, observed{kind: sawLost, sends: r.Sends})
+	return 0, e.observe(ctx, r, observed{kind: EventLost, sends: r.Sends})
 }
 
 // sendQueued does what comes before a send, and sends.
@@ -121,7 +121,11 @@ func (e *engine) sendQueued(ctx context.Context, r *row, now gates, alone string
 		}
 	}
 	if reason != ReasonNone {
-		return 0, e.observe(ctx, r, observed{kind: sawGiveUp, sends: r.Sends, reason: reason, problem: why})
+		kind := EventExpired
+		if reason == ReasonCancelled {
+			kind = EventCancelled
+		}
+		return 0, e.observe(ctx, r, observed{kind: kind, sends: r.Sends, reason: reason, problem: why})
 	}
 	if next.newKey {
 		r.keyNumber, r.keySent = r.keyNumber+1, time.Time{}
@@ -190,11 +194,11 @@ func (e *engine) lookBefore(ctx context.Context, r *row, now gates) (settled boo
 		})
 		return true, again, err
 	case nothing(seen) && r.suspect == suspectFailed:
-		return true, 0, e.observe(ctx, r, observed{kind: sawConflict, reason: ReasonRestored, problem: "it may have been sent before the restore: a list or a look-up has failed since"})
+		return true, 0, e.observe(ctx, r, observed{kind: EventHeld, reason: ReasonRestored, problem: "it may have been sent before the restore: a list or a look-up has failed since"})
 	case nothing(seen):
 		return false, 0, nil
 	default:
-		return true, 0, e.observe(ctx, r, observed{kind: sawLookUp, at: r.now, sends: r.Sends, seen: seen})
+		return true, 0, e.observe(ctx, r, observed{kind: EventLookedUp, at: r.now, sends: r.Sends, seen: seen})
 	}
 }
 
@@ -257,11 +261,11 @@ func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (t
 	}
 	sent := ofAnswer(t, sendErr)
 	if c.err != nil { // claimed by this process, which has sent nothing
-		sent = observed{kind: sawPermit, permit: permitNotExecuted, problem: problemOf(c.err)}
+		sent = observed{kind: EventNotExecuted, permit: permitNotExecuted, problem: problemOf(c.err)}
 	}
-	if sent.kind == sawRefusal && r.suspect != 0 {
+	if sent.kind == EventRefused && r.suspect != 0 {
 		// The key may be that of a send which is not known here, and is refused with another request.
-		sent = observed{kind: sawPermit, permit: permitRefused, problem: sent.problem}
+		sent = observed{kind: EventNotExecuted, permit: permitRefused, problem: sent.problem}
 	}
 	e.afterSend(stored, c, sendErr)
 	e.step("after the answer")

@@ -22,63 +22,37 @@ func (r row) after(o observed, p resolve.Policy) row {
 	// A process that looked up meanwhile may have found nothing yet.
 	holder := o.claim != "" && o.claim == r.claim
 	unseen := r.State == StateSending || r.State == StateUnknown && !r.mayBeFound()
-	switch o.kind {
-	case sawPermit:
-		if holder && unseen {
-			return r.queuedAgain(o.permit)
-		}
-		return r
-	case sawRefusal:
-		// It is proof, also if a look-up found nothing before the answer came; but not of an earlier send, nor against
-		// what was found.
-		switch {
-		case holder && r.Sends > 1:
-			o.seen = resolve.Observation{Result: resolve.LookupFailed}
-			return r.looked(o, p)
-		case holder && unseen:
-			r.forgetCase()
-			return r.ended(standing(StateDeclined, ReasonRefused)).chosenAgain()
-		}
-		return r
-	case sawLost:
-		if r.State == StateSending {
-			o.seen = resolve.Observation{Result: resolve.LookupFailed}
-			return r.lost()
-		}
-		return r
-	case sawGiveUp:
-		if r.State == StateQueued && o.sends == r.Sends {
-			return r.ended(standing(StateNotSent, o.reason))
-		}
-		return r
-	case sawConflict:
-		if r.State == StateQueued {
-			r = r.ended(standing(StateNeedsPerson, o.reason))
-			r.Problem = o.problem
-		}
-		return r
-	case sawReturn:
-		if r.Approved() && !r.twice() {
-			return r.ended(standing(StateReturned))
-		}
-		return r
-	case sawDecision:
+	switch {
+	case o.kind == EventNotExecuted && holder && unseen:
+		return r.queuedAgain(o.permit)
+	case r.State == StateSending && (o.kind == EventLost || o.kind == EventRefused && holder && r.Sends > 1):
+		// A refusal says nothing of an earlier send. It is looked up at once.
+		r.lookups = resolve.Begin(r.sentIntent(), r.now)
+		r.Standing, r.Due = standing(StateUnknown), r.lookups.NextLook
+	case o.kind == EventRefused && holder && unseen && r.Sends == 1:
+		r.forgetCase()
+		return r.ended(standing(StateDeclined, ReasonRefused))
+	case (o.kind == EventExpired || o.kind == EventCancelled) && r.State == StateQueued && o.sends == r.Sends:
+		return r.ended(standing(StateNotSent, o.reason))
+	case o.kind == EventHeld && r.State == StateQueued:
+		r.Problem = o.problem
+		return r.ended(standing(StateNeedsPerson, o.reason))
+	case o.kind == EventReturned && r.Approved() && !r.twice():
+		return r.ended(standing(StateReturned))
+	case o.kind == EventDecided:
 		r.decided = true
 		r.ReceiptNumber = cmp.Or(o.receipt, r.ReceiptNumber)
 		r.Standing, r.Due = o.decided, r.lookups.NextLook // OnOutcome is notified of a charge that comes late all the same
-		return r
-	case sawAnswer:
-		if !holder {
-			return r
-		}
+	case o.kind == EventAnswered && holder:
 		return r.answered(o, p)
-	case sawShown:
-		if o = r.judged(o); o.shown == nil && !r.State.InProgress() {
-			return r // a candidate says nothing of a write that has ended
+	case o.kind == EventShown:
+		if o = r.judged(o); o.shown != nil || r.State.InProgress() { // a candidate says nothing of a write that has ended
+			return r.looked(o, p)
 		}
-	case sawLookUp:
+	case o.kind == EventLookedUp:
+		return r.looked(o, p)
 	}
-	return r.looked(o, p)
+	return r
 }
 
 // answered is the write after the answer to its own request, or after that was lost.
@@ -110,13 +84,6 @@ func (r row) settledCase() resolve.Case {
 	return c
 }
 
-// lost is a write whose process has ended: it is looked up at once.
-func (r row) lost() row {
-	r.lookups = resolve.Begin(r.sentIntent(), r.now)
-	r.Standing, r.Due = standing(StateUnknown), r.lookups.NextLook
-	return r
-}
-
 // queuedAgain queues a write again whose answer permits another send, with pauses that grow. Intent
 // and references stay: one look-up finds every send.
 func (r row) queuedAgain(p permit) row {
@@ -128,7 +95,10 @@ func (r row) queuedAgain(p permit) row {
 	r.permit, r.Standing = p, standing(StateQueued)
 	r.forgetCase()
 	r.Failures++
-	r.Due = r.now.Add(pause(p.pause(), r.Failures))
+	r.Due = r.now.Add(pause(time.Second, r.Failures))
+	if p == permitRefused {
+		r.Due = r.now.Add(pause(20*time.Second, r.Failures))
+	}
 	return r
 }
 
@@ -145,14 +115,14 @@ func (r *row) forgetCase() { r.lookups, r.lookupsText = resolve.Case{}, "" }
 
 // looked is a write after a transaction was read, or was not found.
 func (r row) looked(o observed, p resolve.Policy) row {
-	if o.kind == sawLookUp && o.seen.Result != resolve.LookupFailed {
+	if o.kind == EventLookedUp && o.seen.Result != resolve.LookupFailed {
 		r.LookedUp = r.now
 	}
 	if later, ok := r.reversedBy(o); ok {
 		return r.shows(o).ended(later)
 	}
 	switch weak := nothing(o.seen) || o.seen.Result == resolve.LookupSettled && o.seen.Outcome != quickstream.OutcomeApproved; {
-	case r.State == StateQueued && o.kind != sawAnswer && nothing(o.seen):
+	case r.State == StateQueued && o.kind != EventAnswered && nothing(o.seen):
 		return r
 	case r.lookups.Version != 0:
 	case r.Approved() && (weak || o.seen.ReceiptNumber == r.ReceiptNumber || o.seen.Result == resolve.LookupPending):
@@ -166,10 +136,10 @@ func (r row) looked(o observed, p resolve.Policy) row {
 	default:
 		r.lookups = r.begun(o)
 	}
-	if r.State == StateSending && o.kind != sawAnswer && !o.found() {
+	if r.State == StateSending && o.kind != EventAnswered && !o.found() {
 		return r // its own process has the answer, or a job finds out that it has ended
 	}
-	if o.kind == sawAnswer && o.shown == nil && len(r.lookups.Lookups) == 0 { // it is looked up at once
+	if o.kind == EventAnswered && o.shown == nil && len(r.lookups.Lookups) == 0 { // it is looked up at once
 		r.Standing, r.Due = r.standingOf(r.lookups), r.lookups.NextLook
 		return r
 	}
@@ -180,11 +150,11 @@ func (r row) looked(o observed, p resolve.Policy) row {
 		r.Standing = now
 	}
 	r = r.shows(o)
-	if o.kind == sawAnswer && r.lookups.Status == resolve.StatusSettled && r.Due.IsZero() { // nothing more is looked for
+	if o.kind == EventAnswered && r.lookups.Status == resolve.StatusSettled && r.Due.IsZero() { // nothing more is looked for
 		r = r.ended(r.Standing)
 		r.forgetCase()
 	}
-	return r.chosenAgain()
+	return r
 }
 
 // stays reports whether a write keeps its state although its case stands so now.
@@ -237,7 +207,7 @@ func (r row) shows(o observed) row {
 	if t == nil || r.isVoid() {
 		return r
 	}
-	if r.ReceiptNumber == "" || o.kind == sawAnswer || o.found() && !r.Approved() {
+	if r.ReceiptNumber == "" || o.kind == EventAnswered || o.found() && !r.Approved() {
 		r.ReceiptNumber = cmp.Or(t.ReceiptNumber, r.ReceiptNumber)
 	}
 	if t.ReceiptNumber != r.ReceiptNumber {
@@ -271,7 +241,7 @@ func (r row) begun(o observed) resolve.Case {
 	if r.hasNoRequest() {
 		intent.ReceiptNumber = cmp.Or(intent.ReceiptNumber, o.seen.ReceiptNumber)
 	}
-	if o.kind != sawAnswer {
+	if o.kind != EventAnswered {
 		return resolve.Begin(intent, r.now)
 	}
 	intent.Attempts, intent.Resent, intent.ReceiptNumber = o.attempts, o.resent, o.receipt

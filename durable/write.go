@@ -92,7 +92,7 @@ func (w Write) MayPayAgain() bool {
 // row is a write as it is stored.
 type row struct {
 	Write
-	source, token, request  string // digests
+	source, token           string // digests
 	customer                string // digest of the customer's reference
 	seen                    int64  // NewWrite.Version of a follow-up, which is not stored
 	claim                   string

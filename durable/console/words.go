@@ -162,18 +162,20 @@ func happened(e durable.Event) string {
 		durable.EventNotExecuted: "the service did not carry it out: it is sent again", durable.EventExpired: "given up before it was sent",
 		durable.EventReturned: "the bank returned the money", durable.EventAnswered: "the answer did not come, or says nothing final: it is looked up",
 		durable.EventLookedUp: "looked up", durable.EventAsked: "asked for", durable.EventDecided: "decided", durable.EventCancelled: "cancelled before it was sent",
-		durable.EventReplaced: "another payment was asked for instead",
+		durable.EventReplaced: "another payment was asked for instead", durable.EventLost: "the process that sent it has ended: it is looked up",
+		durable.EventShown: "the service has shown it", durable.EventHeld: "not sent: a person has to look",
 	}[e.Kind], words(e.Kind))
+	looked := e.Kind == durable.EventLookedUp || e.Kind == durable.EventShown
 	switch answered := e.Kind == durable.EventAnswered; {
 	case answered && e.Seen.Result == "" && e.Standing.Approved():
 		text = "the service has done it"
 	case answered && e.Seen.Outcome != "":
 		text = "the service answered: " + seen(e.Seen)
-	case e.Kind == durable.EventLookedUp && e.Seen.Result != "":
+	case looked && e.Seen.Result != "":
 		text += ": " + seen(e.Seen)
-	case e.Kind == durable.EventLookedUp && e.Standing.State == durable.StateVoided:
+	case looked && e.Standing.State == durable.StateVoided:
 		text += ": the money was released"
-	case e.Kind == durable.EventLookedUp && e.Standing.Approved():
+	case looked && e.Standing.Approved():
 		text += ": it is done"
 	case e.Kind == durable.EventNotExecuted && e.Standing.State != durable.StateQueued:
 		text = "the service did not carry it out"
