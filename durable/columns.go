@@ -113,19 +113,11 @@ func newStatements() statements {
 	return s
 }
 
-// inserted are the arguments of insert, and updated those of update after its conditions.
-func (s statements) inserted(r *row) []any {
+// values are the arguments of insert, or those of update after its conditions.
+func (s statements) values(r *row, update bool) []any {
 	var args []any
 	for _, c := range s.columns {
-		args = append(args, c.value(r))
-	}
-	return args
-}
-
-func (s statements) updated(r *row) []any {
-	var args []any
-	for _, c := range s.columns {
-		if !c.fixed {
+		if !c.fixed || !update {
 			args = append(args, c.value(r))
 		}
 	}

@@ -121,12 +121,12 @@ type pair struct {
 // pairs finds the writes of transactions: by receipt all at once, as almost all are known by theirs.
 func (e *engine) pairs(ctx context.Context, tx tx, page []*quickstream.Transaction) ([]pair, error) {
 	known := map[string]pair{}
-	receipts := make([]any, 0, len(page))
+	var receipts []string
 	for _, t := range page {
 		receipts = append(receipts, t.ReceiptNumber)
 	}
 	err := e.each(ctx, tx, func(r *row) { known[r.ReceiptNumber] = pair{row: r} },
-		"receipt <> '' AND operation <> 'Transactions.Void' AND receipt IN "+list(len(receipts)), receipts...)
+		"receipt <> '' AND operation <> 'Transactions.Void' AND receipt IN "+list(len(receipts)), anys(receipts)...)
 	if err != nil {
 		return nil, err
 	}
@@ -141,6 +141,15 @@ func (e *engine) pairs(ctx context.Context, tx tx, page []*quickstream.Transacti
 		pairs[i] = p
 	}
 	return pairs, nil
+}
+
+// anys are values as arguments.
+func anys[T any](values []T) []any {
+	args := make([]any, len(values))
+	for i, value := range values {
+		args[i] = value
+	}
+	return args
 }
 
 // list is the list of the first n arguments, for IN.

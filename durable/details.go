@@ -68,8 +68,6 @@ func (e *Engine[TTx]) Details(ctx context.Context, id string) (Details, error) {
 		takes := takesMoney(r.Operation) && r.Operation != quickstream.OperationPreauthorise || r.Operation == quickstream.OperationCapture
 		if takes && r.Approved() {
 			d.Taken = decimal.Max(r.Amount, r.Total)
-		}
-		if takes && r.Approved() {
 			refunded, err := e.refunded(ctx, tx, &row{Write: Write{Follows: id}}, r.Amount)
 			if err != nil {
 				return err

@@ -3,10 +3,6 @@
 // and looked up until its outcome is known, of which OnOutcome is notified exactly once. The database
 // is one SQLite file or PostgreSQL, and River, a job queue there, does the work.
 //
-// Five ideas carry it. References and idempotency keys follow from the merchant's id. One order has one
-// payment, by a unique index. A claim is committed before the first byte. What may have been sent is looked up and
-// not sent. The hook commits exactly once with its mark.
-//
 // # Words
 //
 // A write is a payment or a follow-up. A payment takes money for an order: a payment, a PayTo collection or a first
@@ -38,10 +34,8 @@
 // may be repeated, also after a decline, a void or years: the same id and the same request return
 // the write as it stands, and another request under the id is an [IDReusedError].
 //
-//   - An id that is made from the order alone returns the first decline again and again.
-//   - An id that is made in the handler of the request is another one when an old message is
-//     replayed. After a decline that charges a stored account. A single-use token is not charged so:
-//     it belongs to one write: see [ErrTokenUsed].
+// An id that is made from the order alone returns the first decline again and again. One that is made in the handler of the
+// request is another one when an old message is replayed: after a decline that charges a stored account.
 //
 // # One order, one payment
 //
@@ -80,20 +74,17 @@
 // # What OnOutcome is notified of
 //
 // Options.OnOutcome is called with a write that is approved, declined, not_sent, voided, returned, or needs a person, and
-// again if that changes. It runs right after the answer, or in a job, in one transaction with the mark that it has run: what it
-// writes through that transaction is there once. Of two changes that come at once it may be called with the last one alone. If it fails it is called
-// again, with pauses that grow to an hour, for ever. Its errors and panics are stored and logged as types and places. It
-// is called with the write's row locked: be quick, and call neither the API nor the engine without the transaction.
+// again if that changes, in one transaction with the mark that it has run: what it writes through that transaction is there
+// once. Of two changes that come at once it may be called with the last one alone. If it fails it is called again, with
+// pauses that grow to an hour, for ever. Its errors and panics are stored and logged as types and places. It is called
+// with the write's row locked: be quick, and call neither the API nor the engine without the transaction.
 //
 // Only a write that IsPayment changes the state of its order. Compare the amount.
 //
 // # History
 //
-// A backup or a standby may not know what was sent last. Each claim looks in one query which history of the database
-// this is. After a change nothing is claimed until the service's lists were read once to their end, and what they show and
-// the database lacks is stored. What is new then goes on, with a look-up first; what was queued before waits until
-// look-ups must show it. That never ends by a timer: REPLICATION.md has what each kind of replication can lose, and what
-// to call.
+// A backup or a standby may not know what was sent last. After a change of the database's history nothing is sent until the
+// service's lists were read: REPLICATION.md has what each kind of replication can lose, and what to call.
 //
 // # Limits
 //

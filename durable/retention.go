@@ -75,10 +75,7 @@ func (e *engine) emptied(ctx context.Context, tx tx, where string, args ...any) 
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}
-	ids := make([]any, len(found))
-	for i, id := range found {
-		ids[i] = id
-	}
+	ids := anys(found)
 	if err := execute(ctx, tx, "DELETE FROM quickstream.event WHERE write_id IN "+list(len(ids)), ids...); err != nil {
 		return 0, err
 	}

@@ -149,8 +149,11 @@ func ofOutcome(o quickstream.Outcome, void bool) Standing {
 	}
 }
 
-// sqlIn returns the condition that a column has one of some values.
+// sqlIn returns the condition that a column has one of some values, which never holds without any.
 func sqlIn[T ~string](column string, values ...T) string {
+	if len(values) == 0 {
+		return "1 = 0"
+	}
 	texts := make([]string, len(values))
 	for i, v := range values {
 		texts[i] = "'" + string(v) + "'"

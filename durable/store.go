@@ -194,7 +194,7 @@ func (e *engine) insert(ctx context.Context, tx tx, r *row, statement string) (s
 	err = query(ctx, tx, func(scan func(...any) error) error {
 		stored = true
 		return scan(&r.Written)
-	}, statement, e.statements.inserted(r)...)
+	}, statement, e.statements.values(r, false)...)
 	if stored {
 		r.now, r.Changed = r.Written, r.Written
 		e.ahead.Store(int64(time.Until(r.now)))
@@ -214,7 +214,7 @@ func (e *engine) save(ctx context.Context, tx tx, before, r *row) error {
 	if err := r.encode(); err != nil {
 		return err
 	}
-	args := append([]any{r.ID, string(before.State), before.Version, before.claim}, e.statements.updated(r)...)
+	args := append([]any{r.ID, string(before.State), before.Version, before.claim}, e.statements.values(r, true)...)
 	n, err := tx.Exec(ctx, e.statements.update, args...)
 	if err == nil && n != 1 {
 		err = ErrChanged

@@ -77,7 +77,7 @@ func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
 		}
 	}
 	if g.Health.Held > 0 {
-		if g.Held, _, err = c.engine.Notifications(ctx, "", mostOpen); err != nil {
+		if g.Held, err = c.engine.Notifications(ctx, mostOpen); err != nil {
 			return g, err
 		}
 		g.Held = slices.DeleteFunc(g.Held, func(n durable.Notification) bool { return n.Failures == 0 })
