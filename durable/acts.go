@@ -132,30 +132,19 @@ func (e *engine) asked(ctx context.Context, id string, event Event, act func(tx 
 // sent any more, what is under way ends, and payments are accepted and look-ups made as always. What
 // waits for longer than Options.SendWithin ends not_sent. by and note are as in [Decision].
 func (e *Engine[TTx]) Pause(ctx context.Context, by, note string) error {
-	return e.setPause(ctx, EventPaused, by, note)
+	return e.decides(ctx, pauseName, Event{Kind: EventPaused, By: by, Note: note}, func(tx tx, g *gates) (any, error) {
+		return personsPause{g.now, by, note}, e.queue.Pause(ctx, tx, sendQueue)
+	})
 }
 
 // Unpause ends a [Engine.Pause]. by and note are as in [Decision].
 func (e *Engine[TTx]) Unpause(ctx context.Context, by, note string) error {
-	return e.setPause(ctx, EventUnpaused, by, note)
-}
-
-func (e *engine) setPause(ctx context.Context, kind EventKind, by, note string) error {
-	if err := checkPerson(by, note); err != nil {
-		return err
-	}
-	return named(e.changeGates(ctx, pauseName, func(tx tx, g *gates) (any, error) {
-		err := e.recordInstallation(ctx, tx, Event{Kind: kind, By: by, Note: note})
-		switch {
-		case err != nil:
-			return nil, err
-		case kind == EventPaused:
-			return personsPause{g.now, by, note}, e.queue.Pause(ctx, tx, sendQueue)
-		case g.breaker.Since.IsZero():
-			err = e.queue.Resume(ctx, tx, sendQueue)
+	return e.decides(ctx, pauseName, Event{Kind: EventUnpaused, By: by, Note: note}, func(tx tx, g *gates) (any, error) {
+		if g.breaker.Since.IsZero() {
+			return personsPause{}, e.queue.Resume(ctx, tx, sendQueue)
 		}
-		return personsPause{}, err
-	}))
+		return personsPause{}, nil
+	})
 }
 
 // TakeIn stores a payment that was not made through the engine, such as one of the portal, so that

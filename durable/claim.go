@@ -83,6 +83,20 @@ func (e *engine) changeGates(ctx context.Context, name string, change func(tx tx
 	})
 }
 
+// decides changes one of the gates by a person's decision, which is recorded.
+func (e *engine) decides(ctx context.Context, name string, decision Event, change func(tx tx, g *gates) (any, error)) error {
+	if err := checkPerson(decision.By, decision.Note); err != nil {
+		return err
+	}
+	return named(e.changeGates(ctx, name, func(tx tx, g *gates) (any, error) {
+		value, err := change(tx, g)
+		if err == nil && value != nil {
+			err = e.recordInstallation(ctx, tx, decision)
+		}
+		return value, err
+	}))
+}
+
 // err is why nothing is claimed; nil if claims are made.
 func (g gates) err(e *engine, alone string) error {
 	switch {
@@ -128,7 +142,6 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 		}
 		return e.claimRow(ctx, tx, r, c)
 	})
-	e.step("after the claim's commit")
 	if err == nil {
 		c.committed = true
 		return marked()
@@ -166,9 +179,7 @@ func (e *engine) claimRow(ctx context.Context, tx tx, r *row, c *claim) error {
 	} else if err != nil {
 		return err
 	}
-	err = e.record(ctx, tx, &next, Event{Kind: EventClaimed})
-	e.step("before the claim's commit")
-	return err
+	return e.record(ctx, tx, &next, Event{Kind: EventClaimed})
 }
 
 // holds reports whether a claim was committed after all. It waits for a commit that is

@@ -92,8 +92,7 @@ type engine struct {
 	workers                     int
 	compareAt                   *resolve.TimeOfDay
 
-	step  func(name string) // at each durable step, for tests that end the process
-	spawn func(func())      // does something beside the caller
+	spawn func(func()) // does something beside the caller
 
 	ahead    atomic.Int64 // of the database's clock before this machine's, about
 	service  atomic.Pointer[clockSkew]
@@ -121,10 +120,7 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 		db: db, dialect: db.Dialect(), statements: newStatements(), client: client, policy: resolve.DefaultPolicy(*opts.ServiceRetries), sydney: sydney,
 		logger: opts.Logger, installation: opts.Installation, onDifference: opts.OnDifference,
 		sendWithin: cmp.Or(opts.SendWithin, time.Hour), longestPay: cmp.Or(opts.LongestPay, 110*time.Second), lag: cmp.Or(opts.LookUpLag, 15*time.Minute),
-		kept: opts.Keep, workers: cmp.Or(opts.Workers, 10), compareAt: opts.CompareAt, step: func(string) {},
-	}
-	if probe, tested := db.(database.Probe); tested {
-		core.step = probe.Step
+		kept: opts.Keep, workers: cmp.Or(opts.Workers, 10), compareAt: opts.CompareAt,
 	}
 	core.spawn = func(f func()) { core.running.Go(f) }
 	core.gate = newGate(core.workers)

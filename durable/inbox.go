@@ -22,7 +22,6 @@ func (e *Engine[TTx]) Inbox(verifier *signature.Verifier, opts ...webhooks.Handl
 
 // keep stores a notification and its job. One id with other content is stored beside.
 func (e *engine) keep(ctx context.Context, n *webhooks.Notification) error {
-	e.step("before the inbox")
 	others := 0
 	err := within(ctx, e.db, func(tx tx) error {
 		added, err := tx.Exec(ctx, `INSERT INTO quickstream.notification (id, digest, raw, state, received_at, changed_at, failures, problem)
@@ -34,11 +33,8 @@ func (e *engine) keep(ctx context.Context, n *webhooks.Notification) error {
 		if others, err = count(ctx, tx, "SELECT count(*) FROM quickstream.notification WHERE id = $1 AND digest <> $2", n.ID, n.Digest()); err != nil {
 			return err
 		}
-		err = e.enqueue(ctx, tx, inboxQueue, 0, job{n.ID, n.Digest()})
-		e.step("before the inbox's commit")
-		return err
+		return e.enqueue(ctx, tx, inboxQueue, 0, job{n.ID, n.Digest()})
 	})
-	e.step("after the inbox")
 	if err == nil && others > 0 {
 		return webhooks.ErrConflict
 	}
@@ -75,20 +71,15 @@ func (e *engine) act(ctx context.Context, id, digest, raw string, at time.Time) 
 	}
 	act := func(ctx context.Context, n *webhooks.Notification) error {
 		return within(ctx, e.db, func(tx tx) (err error) {
-			e.step("before the event's effect")
 			ended, err := tx.Exec(ctx, `UPDATE quickstream.notification SET state = 'done', problem = '', changed_at = `+database.Now+`
 				WHERE id = $1 AND digest = $2 AND state = 'received'`, id, digest)
 			if err != nil || ended != 1 {
 				return err
 			}
-			err = e.effect(ctx, tx, n, at)
-			e.step("before the event's commit")
-			return err
+			return e.effect(ctx, tx, n, at)
 		})
 	}
-	err = webhooks.ConfirmWith(e.client, act)(ctx, n)
-	e.step("after the event's effect")
-	return err
+	return webhooks.ConfirmWith(e.client, act)(ctx, n)
 }
 
 // effect applies an event to the payment that it is about, or gives it to OnEvent.

@@ -279,6 +279,6 @@ func (e *engine) tasks() database.Tasks {
 			_, err := e.workLookUp(ctx, id)
 			return err
 		},
-		Notify: e.workNotify, Keep: e.keep, Inbox: e.workInbox, Compare: e.counted, Inline: func() { e.spawn = func(f func()) { f() } },
+		Notify: e.workNotify, Keep: e.keep, Inbox: e.workInbox, Inline: func() { e.spawn = func(f func()) { f() } },
 	}
 }

@@ -14,16 +14,11 @@ import (
 // an observation is worth more than one try.
 func (e *engine) observe(ctx context.Context, r *row, o observed) (err error) {
 	for try := 1; try <= 5; try++ {
-		err = within(ctx, e.db, func(tx tx) error {
-			err := e.apply(ctx, tx, r, o)
-			e.step("before the observation's commit")
-			return err
-		})
+		err = within(ctx, e.db, func(tx tx) error { return e.apply(ctx, tx, r, o) })
 		if err == nil || errors.Is(err, ErrNoWrite) || !wait(ctx, pause(time.Second, try)/10) {
 			break
 		}
 	}
-	e.step("after the observation's commit")
 	return err // those who wait are woken when OnOutcome has run
 }
 

@@ -110,7 +110,6 @@ func (e *engine) store(ctx context.Context, tx tx, r *row) (*row, bool, error) {
 	if err := e.enqueue(ctx, tx, sendQueue, 0, job{ID: r.ID}); err != nil {
 		return nil, false, err
 	}
-	e.step("before the write's commit")
 	return r, true, nil
 }
 

@@ -66,31 +66,18 @@ func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
 	case t.Voidable && all:
 		chosen.intent, err = e.client.Transactions.PlanVoid(ctx, r.intent.Target, quickstream.WithIdempotencyKey(e.key(r.ID, r.keyNumber)))
 	case t.Refundable:
-		chosen.intent, err = e.reversingRefund(ctx, &chosen)
+		chosen.intent, err = e.client.Transactions.Plan(ctx, quickstream.RefundParams{
+			OriginalReceiptNumber: r.intent.Target, PrincipalAmount: left, Currency: r.Currency,
+		}, quickstream.WithIdempotencyKey(e.key(r.ID, r.keyNumber)), quickstream.WithReference(e.reference(r.ID)))
 	default:
 		return errors.New("the transaction can neither be voided nor refunded now")
 	}
 	if err != nil {
 		return &gaveUp{ReasonImpossible, problemOf(err)}
 	}
-	return e.storeChoice(ctx, r, &chosen)
-}
-
-// reversingRefund plans the refund of a reversal, under the reference that follows from its id.
-func (e *engine) reversingRefund(ctx context.Context, r *row) (quickstream.Intent, error) {
-	return e.client.Transactions.Plan(ctx, quickstream.RefundParams{
-		OriginalReceiptNumber: r.intent.Target, PrincipalAmount: r.Amount, Currency: r.Currency,
-	}, quickstream.WithIdempotencyKey(e.key(r.ID, r.keyNumber)), quickstream.WithReference(e.reference(r.ID)))
-}
-
-// storeChoice stores what a reversal is sent as.
-func (e *engine) storeChoice(ctx context.Context, r, chosen *row) error {
 	chosen.Reference = chosen.intent.Reference
-	e.step("before the choice")
-	err := within(ctx, e.db, func(tx tx) error { return e.save(ctx, tx, r, chosen) })
-	e.step("after the choice")
-	if err == nil {
-		*r = *chosen
+	if err = within(ctx, e.db, func(tx tx) error { return e.save(ctx, tx, r, &chosen) }); err == nil {
+		*r = chosen
 	}
 	return err
 }

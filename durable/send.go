@@ -243,14 +243,12 @@ func (e *engine) requeue(ctx context.Context, of *row, change func(r *row)) (aga
 // cancelled.
 func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (time.Duration, error) {
 	c := &claim{text: cryptorand.Text(), now: now, alone: alone}
-	e.step("before the claim")
 	if r.intent.IdempotencyKey != "" {
 		r.intent.IdempotencyKey = e.key(r.ID, r.keyNumber)
 	}
 	answer, note := e.dated()
 	t, sendErr := e.client.Transactions.Submit(ctx, r.intent, func(ctx context.Context) error {
 		c.err = e.claim(ctx, r, c)
-		e.step("after the claim")
 		return c.err
 	}, append(resends(r.intent.Operation), answer)...)
 	note()
@@ -268,10 +266,8 @@ func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (t
 		sent = observed{kind: EventNotExecuted, permit: permitRefused, problem: sent.problem}
 	}
 	e.afterSend(stored, c, sendErr)
-	e.step("after the answer")
 	sent.claim, sent.sends = c.text, c.sends
 	err := e.observe(stored, r, sent)
-	e.step("after the outcome")
 	if err != nil || r.State != StateQueued {
 		return 0, err
 	}

@@ -65,9 +65,6 @@ type driven[TTx any] struct {
 	tasks database.Tasks
 }
 
-// Step implements [database.Probe].
-func (*driven[TTx]) Step(string) {}
-
 // Drive implements [database.Driver].
 func (d *driven[TTx]) Drive(tasks database.Tasks) {
 	d.mu.Lock()
