@@ -42,8 +42,8 @@ func (e *engine) restore(ctx context.Context) error {
 		return err
 	}
 	unreadable := e.readLists(ctx, mine, at)
-	if ctx.Err() != nil { // another process goes on
-		return nil
+	if ctx.Err() != nil {
+		return ctx.Err() // another process goes on
 	}
 	return e.changeRestoring(ctx, func(tx tx, s *restoring, now time.Time) (bool, error) {
 		if !s.Began.Equal(mine.Began) { // it has ended, or begun again

@@ -10,27 +10,18 @@ import (
 // moment. If OnOutcome fails it returns the write with Notified false. When ctx ends first it returns the write as it
 // stands, and an error that matches [ErrInProgress] unless the outcome is known: it comes to OnOutcome.
 func (e *Engine[TTx]) Wait(ctx context.Context, id string) (Write, error) {
-	read := context.WithoutCancel(ctx)
-	if err := e.waitFor(ctx, read, id); err != nil {
-		return Write{}, err
-	}
-	w, err := e.Get(read, id)
-	if err == nil && w.State.InProgress() {
-		err = ErrInProgress
-	}
-	return w, err
-}
-
-// waitFor waits until the outcome of a write is known, or ctx ends. The process that sends it wakes
-// those who wait in it, and others look again and again.
-func (e *engine) waitFor(ctx, read context.Context, id string) error {
 	const first, most = 50 * time.Millisecond, time.Second
 	defer e.waiting.wake(id) // nothing is kept for a write that another process sends
 	for look := 0; ; look++ {
-		woken := e.waiting.join(id)
-		over, err := e.isOver(read, id)
-		if over || err != nil || ctx.Err() != nil {
-			return err
+		woken := e.waiting.join(id) // by the process that sends it; others look again and again
+		w, err := e.Get(context.WithoutCancel(ctx), id)
+		switch {
+		case err != nil || !w.State.InProgress() && (w.Notified || w.Failures > 0):
+			return w, err
+		case ctx.Err() != nil && w.State.InProgress():
+			return w, ErrInProgress
+		case ctx.Err() != nil:
+			return w, nil
 		}
 		pause, cancel := context.WithTimeout(ctx, min(first<<min(look/2, 5), most))
 		select {
@@ -39,21 +30,6 @@ func (e *engine) waitFor(ctx, read context.Context, id string) error {
 		}
 		cancel()
 	}
-}
-
-// isOver reads the state of a write alone, because many may wait. A write that is not there will not come.
-func (e *engine) isOver(ctx context.Context, id string) (over bool, err error) {
-	over = true
-	err = within(ctx, e.db, func(tx tx) error {
-		return query(ctx, tx, func(scan func(...any) error) error {
-			var state State
-			var changes, notified, failures int64
-			err := scan(&state, &changes, &notified, &failures)
-			over = !state.InProgress() && (notified >= changes || failures > 0)
-			return err
-		}, "SELECT state, changes, notified, failures FROM quickstream.write WHERE id = $1", id)
-	})
-	return over, err
 }
 
 // waiters are those who wait for writes in this process.

@@ -38,7 +38,7 @@ func (k *Kit[TTx]) Judge(orders ...string) {
 	}
 	for _, order := range orders {
 		for _, wrong := range k.judge(order, charged) {
-			k.t.Errorf("durabletest: order %s %s%s", order, wrong, k.history(order))
+			k.t.Errorf("durabletest: order %s %s", order, wrong)
 		}
 	}
 	for _, entries := range charged {
@@ -50,12 +50,8 @@ func (k *Kit[TTx]) Judge(orders ...string) {
 
 // judge returns what is wrong with an order. What its payments have charged is taken away.
 func (k *Kit[TTx]) judge(order string, charged map[string]sandbox.Ledger) (wrong []string) {
-	writes, err := k.Engine().Writes(k.t.Context(), order)
-	if err != nil {
-		k.t.Fatal(err)
-	}
 	times := 0
-	for _, p := range writes {
+	for _, p := range k.writes(order) {
 		if !p.IsPayment() {
 			continue
 		}
@@ -72,24 +68,4 @@ func (k *Kit[TTx]) judge(order string, charged map[string]sandbox.Ledger) (wrong
 		wrong = append(wrong, fmt.Sprintf("was charged %d times", times))
 	}
 	return wrong
-}
-
-// history returns what happened to the payments of an order.
-func (k *Kit[TTx]) history(order string) string {
-	var b strings.Builder
-	writes, err := k.Engine().Writes(k.t.Context(), order)
-	for _, w := range writes {
-		events, failed := k.Engine().Events(k.t.Context(), w.ID)
-		if err = failed; err != nil {
-			break
-		}
-		fmt.Fprintf(&b, "\n  %s is %s", w.ID, w.Text())
-		for _, e := range events {
-			fmt.Fprintf(&b, "\n    %s %s", e.At.Format("2006-01-02 15:04:05"), e.Kind)
-		}
-	}
-	if err != nil {
-		fmt.Fprintf(&b, "\n  its history: %v", err)
-	}
-	return b.String()
 }

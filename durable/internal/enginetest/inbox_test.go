@@ -37,7 +37,7 @@ func (s *shop[TTx]) listen() {
 func (s *shop[TTx]) received() {
 	s.T.Helper()
 	require.NoError(s.T, s.Sandbox.Flush(s.T.Context()))
-	s.eventually(func() bool { s.Orphans(); return s.health().Received == 0 }, "the notifications are acted on")
+	s.eventually(func() bool { s.Daily(); return s.health().Received == 0 }, "the notifications are acted on")
 }
 
 // mandate returns the parameters of a collection under an active PayTo agreement.

@@ -45,7 +45,7 @@ func testJobs[TTx any](t *testing.T, db store[TTx]) {
 		require.NoError(t, s.Engine().Unpause(ctx, "Kim", "go on"))
 		s.Advance(time.Minute)
 		if i < 3 {
-			s.Orphans()
+			s.Daily()
 			w, err := s.Engine().Wait(ctx, order)
 			require.NoError(t, err)
 			assert.True(t, w.Paid())
