@@ -167,7 +167,6 @@ func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber stri
 	}
 	r := e.lostRow(w, t, at)
 	r.Problem = ""
-	var current *row
 	err = within(ctx, e.db, func(tx tx) error {
 		if err := setMeta(ctx, tx, "lock of taking in", w.ID); err != nil { // one at a time: two may take in one receipt
 			return err
@@ -176,19 +175,9 @@ func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber stri
 			if err == nil && known.ID != w.ID {
 				err = &IDReusedError{known.shown(), []string{"id"}}
 			}
-			current = known
 			return err
 		}
-		if err := e.lock(ctx, tx, r); err != nil {
-			return err
-		}
-		if current, err = e.admit(ctx, tx, r); current != nil || err != nil {
-			return err
-		}
-		created, err = e.insert(ctx, tx, r, e.statements.insert)
-		if err == nil && !created {
-			err = ErrChanged
-		}
+		_, created, err = e.store(ctx, tx, r) // its job finds that nothing is to be sent
 		return err
 	})
 	if err != nil {
@@ -233,31 +222,35 @@ func (e *Engine[TTx]) Decide(ctx context.Context, tx TTx, id string, d Decision)
 }
 
 func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error {
-	of, err := e.one(ctx, tx, "id = $1", id)
-	if err != nil {
-		return err
-	}
-	r, err := e.locked(ctx, tx, of)
-	if err != nil {
-		return err
-	}
+	r, err := e.decidable(ctx, tx, id, d.Version, d.By, d.Note)
 	switch {
-	case d.Version == 0 || d.Version != r.Version:
-		return ErrStale
-	case e.notDecidable(r) != nil:
-		return e.notDecidable(r)
+	case err != nil:
+		return err
 	case !slices.Contains([]Verdict{VerdictApproved, VerdictDeclined, VerdictNotSent, VerdictVoided, VerdictReturned}, d.Verdict):
 		return fmt.Errorf("durable: %q is no verdict", d.Verdict)
 	case d.Verdict == VerdictApproved && d.ReceiptNumber == "" && r.ReceiptNumber == "" && !r.isVoid():
 		return errors.New("durable: what is approved has a receipt number")
 	}
-	if err := checkPerson(d.By, d.Note); err != nil {
-		return err
-	}
 	if err := e.checkReceipt(ctx, tx, id, d.ReceiptNumber); err != nil {
 		return err
 	}
 	return e.apply(ctx, tx, r, observed{kind: EventDecided, receipt: d.ReceiptNumber, decided: standing(State(d.Verdict)), person: &Event{By: d.By, Note: d.Note}})
+}
+
+// decidable locks a write about which a person can decide who has seen a version of it.
+func (e *engine) decidable(ctx context.Context, tx tx, id string, version int64, by, note string) (*row, error) {
+	of, err := e.one(ctx, tx, "id = $1", id)
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.locked(ctx, tx, of)
+	switch {
+	case err != nil:
+		return nil, err
+	case version == 0 || version != r.Version:
+		return nil, ErrStale
+	}
+	return r, cmp.Or(e.notDecidable(r), checkPerson(by, note))
 }
 
 // notDecidable is why a person cannot decide about a write now; nil if they can.
@@ -330,26 +323,14 @@ func (e *engine) payAgain(ctx context.Context, tx tx, r *row, of Replacement) (*
 	if same, err := e.one(ctx, tx, "id = $1", r.ID); same != nil || err != nil { // the same step again
 		return e.store(ctx, tx, r)
 	}
-	if err := e.lock(ctx, tx, r); err != nil {
-		return nil, false, err
-	}
-	absent, err := e.read(ctx, tx, of.Of)
+	absent, err := e.decidable(ctx, tx, of.Of, of.Version, of.By, of.Note)
 	switch {
 	case err != nil:
 		return nil, false, err
-	case absent == nil || absent.Order != r.Order:
+	case absent.Order != r.Order || !absent.IsPayment():
 		return nil, false, ErrNoWrite
-	case !absent.IsPayment():
-		return nil, false, fmt.Errorf("%w: it is no payment", ErrNotAllowed)
-	case of.Version == 0 || of.Version != absent.Version:
-		return nil, false, ErrStale
 	case absent.Reason != ReasonNotFound || absent.ReplacedBy != "":
 		return nil, false, fmt.Errorf("%w: it is %s", ErrNotAllowed, absent.Text())
-	case e.notDecidable(absent) != nil:
-		return nil, false, e.notDecidable(absent)
-	}
-	if err := checkPerson(of.By, of.Note); err != nil {
-		return nil, false, err
 	}
 	replaced := *absent
 	replaced.ReplacedBy, replaced.Problem = r.ID, "paid again"

@@ -118,31 +118,6 @@ type pair struct {
 	row         *row // nil if there is none
 }
 
-// pairs finds the writes of transactions: by receipt all at once, as almost all are known by theirs.
-func (e *engine) pairs(ctx context.Context, tx tx, page []*quickstream.Transaction) ([]pair, error) {
-	known := map[string]pair{}
-	var receipts []string
-	for _, t := range page {
-		receipts = append(receipts, t.ReceiptNumber)
-	}
-	err := e.each(ctx, tx, func(r *row) { known[r.ReceiptNumber] = pair{row: r} },
-		"receipt <> '' AND operation <> 'Transactions.Void' AND receipt IN "+list(len(receipts)), anys(receipts)...)
-	if err != nil {
-		return nil, err
-	}
-	pairs := make([]pair, len(page))
-	for i, t := range page {
-		p := known[t.ReceiptNumber]
-		if p.transaction = t; p.row == nil {
-			if p.row, err = e.about(ctx, tx, t); err != nil {
-				return nil, err
-			}
-		}
-		pairs[i] = p
-	}
-	return pairs, nil
-}
-
 // anys are values as arguments.
 func anys[T any](values []T) []any {
 	args := make([]any, len(values))
@@ -164,24 +139,31 @@ func list(n int) string {
 	return "(" + b.String()[1:] + ")"
 }
 
-// page compares a page that was read at a time, or later.
+// page compares a page that was read at a time, or later. It finds the writes by receipt all at once, as almost all are
+// known by theirs.
 func (c *comparison) page(ctx context.Context, page []*quickstream.Transaction, at time.Time) error {
+	pairs, receipts, known := make([]pair, len(page)), make([]any, len(page)), map[string]*row{}
+	for i, t := range page {
+		pairs[i].transaction, receipts[i] = t, t.ReceiptNumber
+		c.receipts[t.ReceiptNumber] = true
+	}
 	c.transactions += len(page)
-	var pairs []pair
-	err := within(ctx, c.db, func(tx tx) (err error) {
-		pairs, err = c.pairs(ctx, tx, page)
+	err := within(ctx, c.db, func(tx tx) error {
+		err := c.each(ctx, tx, func(r *row) { known[r.ReceiptNumber] = r },
+			"receipt <> '' AND operation <> 'Transactions.Void' AND receipt IN "+list(len(receipts)), receipts...)
+		for i, t := range page {
+			if pairs[i].row = known[t.ReceiptNumber]; pairs[i].row == nil && err == nil {
+				pairs[i].row, err = c.about(ctx, tx, t)
+			}
+		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
 	for _, p := range pairs {
-		c.receipts[p.transaction.ReceiptNumber] = true
-		if err := c.pair(ctx, p, at); err != nil {
-			return err
+		if err == nil {
+			err = c.pair(ctx, p, at)
 		}
 	}
-	return nil
+	return err
 }
 
 // pair reports what differs, and applies what is new.
