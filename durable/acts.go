@@ -52,40 +52,24 @@ func (e *engine) lookUpNow(ctx context.Context, id string, person Event) error {
 	return named(e.lookUp(ctx, r, &person))
 }
 
-// CheckReceipt asks the service whether the transaction of a receipt can be the write that a person is about to
-// decide as approved: it was approved itself, with the same amount, and is of the same kind. An error that matches
-// [ErrNotAllowed] says what differs.
+// CheckReceipt asks the service whether the transaction of a receipt can be the write that a person is about to decide as
+// approved: it was approved itself, and agrees in type, amount, currency and what it follows. If not the error matches
+// [ErrNotAllowed].
 func (e *Engine[TTx]) CheckReceipt(ctx context.Context, id, receipt string) error {
-	r, err := e.Get(ctx, id)
-	if err != nil {
-		return err
-	}
-	original := ""
-	if !r.IsPayment() {
-		of, err := e.Get(ctx, r.Follows)
-		if err != nil {
-			return err
-		}
-		original = of.ReceiptNumber
+	r, err := e.peek(ctx, "id = $1", id)
+	if err != nil || r == nil {
+		return named(cmp.Or(err, ErrNoWrite))
 	}
 	t, err := e.client.Transactions.Get(ctx, receipt)
 	if err != nil {
 		return fmt.Errorf("durable: the transaction of the receipt: %w", err)
 	}
-	var differs string
-	switch {
-	case !approved(t):
-		differs = "was not approved"
-	case t.PrincipalAmount == nil || !t.PrincipalAmount.Amount.Equal(r.Amount) || t.PrincipalAmount.Currency != r.Currency:
-		differs = "has another amount"
-	case (r.Operation == quickstream.OperationPay || r.Operation == quickstream.OperationCollect) && t.TransactionType != quickstream.TransactionTypePayment:
-		differs = "is no payment"
-	case original != "" && t.OriginalReceiptNumber != original:
-		differs = "does not follow the same payment"
-	default:
-		return nil
+	intent := r.sentIntent()
+	intent.ReceiptNumber, intent.Answered = t.ReceiptNumber, true
+	if seen := resolve.Observe(intent.Found(t)); seen.Result != resolve.LookupSettled || seen.Outcome != quickstream.OutcomeApproved {
+		return fmt.Errorf("%w: the transaction of that receipt was not approved, or has another amount, type or original", ErrNotAllowed)
 	}
-	return fmt.Errorf("%w: the transaction of that receipt %s", ErrNotAllowed, differs)
+	return nil
 }
 
 // NotifyAgain notifies OnOutcome now of how a write stands, also if it has been: for a hook that has lost what it got

@@ -72,15 +72,8 @@ func (r *row) differences(t *quickstream.Transaction) []DifferenceKind {
 // differsInAmount compares what was sent. Changes of a pre-authorisation may be shown
 // with what is held after them, and voided ones with nothing.
 func (r *row) differsInAmount(t *quickstream.Transaction) bool {
-	if t.PrincipalAmount == nil || r.Amount.IsZero() {
-		return false
-	}
-	switch r.intent.Operation {
-	case quickstream.OperationPay, quickstream.OperationCollect, quickstream.OperationPreauthorise, quickstream.OperationCapture, quickstream.OperationRefund:
-	default:
-		return false
-	}
-	if t.Outcome() == quickstream.OutcomeVoided && t.PrincipalAmount.Amount.IsZero() {
+	if t.PrincipalAmount == nil || r.Amount.IsZero() || r.Operation == quickstream.OperationCancelPreauthorisation ||
+		t.Outcome() == quickstream.OutcomeVoided && t.PrincipalAmount.Amount.IsZero() {
 		return false
 	}
 	return !t.PrincipalAmount.Amount.Equal(r.Amount) || t.PrincipalAmount.Currency != "" && t.PrincipalAmount.Currency != r.Currency

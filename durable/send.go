@@ -261,10 +261,6 @@ func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (t
 	if c.err != nil { // claimed by this process, which has sent nothing
 		sent = observed{kind: EventNotExecuted, permit: permitNotExecuted, problem: problemOf(c.err)}
 	}
-	if sent.kind == EventRefused && r.suspect != 0 {
-		// The key may be that of a send which is not known here, and is refused with another request.
-		sent = observed{kind: EventNotExecuted, permit: permitRefused, problem: sent.problem}
-	}
 	e.afterSend(stored, c, sendErr)
 	sent.claim, sent.sends = c.text, c.sends
 	err := e.observe(stored, r, sent)
