@@ -197,12 +197,7 @@ func (c *comparison) without(ctx context.Context, d Difference, at time.Time) er
 		return err
 	}
 	if stored != nil {
-		d.Kind = MissingHere
-		w, err := c.find(ctx, "id = $1", stored.ID)
-		if err != nil {
-			return err
-		}
-		if d.Write = w; w.Reason == ReasonDoubleCharged {
+		if d.Kind, d.Write = MissingHere, stored.shown(); stored.Reason == ReasonDoubleCharged {
 			d.Kind = DoubleCharged
 		}
 		return c.differ(ctx, d)

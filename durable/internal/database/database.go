@@ -3,7 +3,6 @@ package database
 
 import (
 	"context"
-	"io/fs"
 
 	"github.com/riverqueue/river"
 
@@ -122,23 +121,6 @@ const (
 	// MaybeCopy: it may be a copy, beside which the original is at work.
 	MaybeCopy Change = "maybe_copy"
 )
-
-// Files returns the texts of the files below "schema", in the order of their names.
-func Files(files fs.FS) []string {
-	names, err := fs.Glob(files, "schema/*.sql")
-	if err != nil {
-		return nil
-	}
-	texts := make([]string, len(names))
-	for i, name := range names {
-		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			return nil
-		}
-		texts[i] = string(text)
-	}
-	return texts
-}
 
 // Now is the database's time in statements.
 const Now = "database_now()"
