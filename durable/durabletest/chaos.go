@@ -20,15 +20,9 @@ import (
 // which then needs a person.
 func Worlds(t *testing.T, n int, test func(t *testing.T, world worlds.World)) {
 	t.Helper()
-	number := 0
 	for world := range worlds.Generate(1, max(n, 1)) {
-		number++
-		t.Run(fmt.Sprintf("world%04d", number), func(t *testing.T) {
-			t.Cleanup(func() {
-				if t.Failed() {
-					t.Logf("in the world %q", world)
-				}
-			})
+		t.Run("world", func(t *testing.T) {
+			t.Logf("in the world %q", world)
 			test(t, world)
 		})
 	}
@@ -82,18 +76,16 @@ func (k *Kit[TTx]) Chaos(opts ChaosOptions, pay func(ctx context.Context, order 
 		for _, w := range k.writes(order) {
 			k.Settled(w.ID)
 		}
-	}
-	k.Judge(orders...)
-	for _, order := range orders {
+		if opts.Paid == nil {
+			continue
+		}
 		payment, err := k.Engine().PaymentOf(k.t.Context(), order)
-		if err != nil {
-			k.t.Errorf("durabletest: order %s: %v", order, err)
-		} else if opts.Paid != nil {
-			if said, err := opts.Paid(k.t.Context(), order); err != nil || said != payment.Paid() {
-				k.t.Errorf("durabletest: order %s is %s, and the merchant's tables say paid: %t (%v)", order, payment.Text(), said, err)
-			}
+		k.must(err)
+		if said, err := opts.Paid(k.t.Context(), order); err != nil || said != payment.Paid() {
+			k.t.Errorf("durabletest: order %s is %s, and the merchant's tables say paid: %t (%v)", order, payment.Text(), said, err)
 		}
 	}
+	k.Judge(orders...)
 }
 
 // writes are those of an order.

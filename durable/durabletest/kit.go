@@ -89,9 +89,7 @@ func NewIn[TTx any](t testing.TB, world worlds.World, db durable.Database[TTx], 
 	k.opts.Installation = cmp.Or(opts.Installation, "durabletest")
 	k.opts.ServiceRetries = cmp.Or(opts.ServiceRetries, &retries)
 	k.opts.LongestPay = cmp.Or(opts.LongestPay, 20*time.Second)
-	if k.opts.Logger == nil {
-		k.opts.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-	}
+	k.opts.Logger = cmp.Or(opts.Logger, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})))
 	k.must(durable.MigrateUp(t.Context(), db))
 	k.start()
 	t.Cleanup(func() { k.stop(time.Minute) })
@@ -175,7 +173,6 @@ func (k *Kit[TTx]) Token(number string) string {
 }
 
 const (
-	look     = 5 * time.Millisecond   // how often the test looks, in real time
 	patience = 2 * time.Minute        // the longest that it waits, in real time
 	mostDays = 60 * 24 * time.Hour    // the longest that it waits, by the clock
 	claiming = 250 * time.Millisecond // how long a claim may take to become a request, in real time
@@ -193,7 +190,7 @@ func (k *Kit[TTx]) Settled(id string) durable.Write {
 func (k *Kit[TTx]) Until(id string, wanted func(w durable.Write) bool) durable.Write {
 	k.t.Helper()
 	begun, deadline := k.Now(), time.Now().Add(patience)
-	ticker := time.NewTicker(look)
+	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
 	for since, last := time.Now(), durable.State(""); ; {
 		w, err := k.Engine().Get(k.t.Context(), id)
