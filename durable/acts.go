@@ -138,7 +138,7 @@ func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber stri
 	if err := w.check(true); err != nil {
 		return Write{}, false, err
 	}
-	at, err := e.clock(ctx)
+	begun, err := e.readGates(ctx)
 	if err != nil {
 		return Write{}, false, named(err)
 	}
@@ -149,7 +149,7 @@ func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber stri
 	case !mayPay(t):
 		return Write{}, false, fmt.Errorf("%w: the transaction is no payment", ErrNotAllowed)
 	}
-	r := e.lostRow(w, t, at)
+	r := e.lostRow(w, t, begun.now)
 	r.Problem = ""
 	err = within(ctx, e.db, func(tx tx) error {
 		if err := setMeta(ctx, tx, "lock of taking in", w.ID); err != nil { // one at a time: two may take in one receipt
@@ -168,7 +168,7 @@ func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber stri
 		return Write{}, false, named(err)
 	}
 	if created {
-		err = e.observe(ctx, r, ofTransaction(t, at))
+		err = e.observe(ctx, r, ofTransaction(t, begun.now))
 	}
 	stored, readErr := e.Get(ctx, w.ID)
 	return stored, created, errors.Join(err, readErr)

@@ -140,7 +140,7 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 		if marked, err = e.db.Claim(ctx, tx); err != nil {
 			return err
 		}
-		return e.claimRow(ctx, tx, r, c)
+		return e.claimRow(ctx, tx, r, c, now.now)
 	})
 	if err == nil {
 		c.committed = true
@@ -152,12 +152,8 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 }
 
 // claimRow changes the row.
-func (e *engine) claimRow(ctx context.Context, tx tx, r *row, c *claim) error {
+func (e *engine) claimRow(ctx context.Context, tx tx, r *row, c *claim, now time.Time) error {
 	before := *r
-	now, err := databaseNow(ctx, tx)
-	if err != nil {
-		return err
-	}
 	before.now = now
 	if before.keyMayBeForgotten() {
 		return errGate

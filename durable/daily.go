@@ -18,12 +18,12 @@ const (
 
 // daily does what is due once a day, in Sydney: it reads what the bank has returned, empties old writes, and compares.
 func (e *engine) daily(ctx context.Context) error {
-	now, err := e.clock(ctx)
+	g, err := e.readGates(ctx)
 	if err != nil {
 		return err
 	}
 	since := func(hours, minutes int) quickstream.Date {
-		return quickstream.DateOf(now.In(e.sydney).Add(-time.Duration(hours)*time.Hour - time.Duration(minutes)*time.Minute))
+		return quickstream.DateOf(g.now.In(e.sydney).Add(-time.Duration(hours)*time.Hour - time.Duration(minutes)*time.Minute))
 	}
 	errs := []error{
 		e.onceADay(ctx, "returns", since(9, 0), e.readReturns),

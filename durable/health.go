@@ -90,7 +90,6 @@ func (e *Engine[TTx]) Health(ctx context.Context) (Health, error) {
 }
 
 func (e *engine) countWrites(ctx context.Context, tx tx, h *Health) error {
-	open := sqlIn("state", StateQueued, StateSending, StatePending, StateUnknown)
 	err := query(ctx, tx, func(scan func(...any) error) error {
 		var state State
 		var reason Reason
@@ -108,7 +107,7 @@ func (e *engine) countWrites(ctx context.Context, tx tx, h *Health) error {
 			h.UnknownFor = max(h.UnknownFor, h.At.Sub(oldest))
 		}
 		return nil
-	}, "SELECT state, reason, count(*), min(written_at) FROM quickstream.write WHERE "+open+" OR state = '"+string(StateNeedsPerson)+"' AND (replaced_by = '' OR reason = '"+
+	}, "SELECT state, reason, count(*), min(written_at) FROM quickstream.write WHERE "+sqlStates(State.InProgress)+" OR state = '"+string(StateNeedsPerson)+"' AND (replaced_by = '' OR reason = '"+
 		string(ReasonDoubleCharged)+"') GROUP BY state, reason")
 	if err != nil {
 		return err

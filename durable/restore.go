@@ -88,14 +88,14 @@ var (
 // readDay reads all that the service has settled on a day, page by page. An empty first page, or a 404 in the service's
 // error body, is a day without transactions, unless the database has some of it. Any other failure is an error.
 func (c *comparison) readDay(ctx context.Context) error {
-	at, err := c.clock(ctx)
+	begun, err := c.readGates(ctx)
 	if err != nil {
 		return err
 	}
 	read, unreadable := 0, 0
 	for page, err := range pages(ctx, c.client.Transactions.BySettlementDate(c.date)) {
 		if err == nil {
-			err = c.page(ctx, page.Data, at)
+			err = c.page(ctx, page.Data, begun.now)
 		}
 		if err == nil && c.restoring { // no other process begins
 			err = c.changeRestoring(ctx, func(_ tx, s *restoring, now time.Time) (bool, error) {

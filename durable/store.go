@@ -77,15 +77,6 @@ func databaseNow(ctx context.Context, tx tx) (now time.Time, err error) {
 	return now, err
 }
 
-// clock reads the database's clock in a transaction of its own.
-func (e *engine) clock(ctx context.Context) (now time.Time, err error) {
-	err = within(ctx, e.db, func(tx tx) error {
-		now, err = databaseNow(ctx, tx)
-		return err
-	})
-	return now, err
-}
-
 // meta returns the text under a name, or "".
 func meta(ctx context.Context, tx tx, name string) (value string, err error) {
 	err = query(ctx, tx, func(scan func(...any) error) error { return scan(&value) },
