@@ -84,7 +84,7 @@ func (b accountRegisterJSON) fits(account *Account, customerID string) error {
 		kind = AccountTypeDirectDebitNZ
 	}
 	if account.CustomerID != "" && !sameText(account.CustomerID, customerID) ||
-		!isOf(kind, number, account.AccountType, account.CardNumber, account.MaskedCardNumber4Digits) {
+		!fitsAccount(kind, number, account.AccountType, account.CardNumber, account.MaskedCardNumber4Digits) {
 		return errNotAsked
 	}
 	return nil
@@ -99,7 +99,7 @@ func (b accountRegisterJSON) fits(account *Account, customerID string) error {
 func (s *AccountsService) RegisterWithoutCustomer(ctx context.Context, singleUseTokenID string, opts ...CallOption) (*Account, error) {
 	call := s.client.begin("Accounts.RegisterWithoutCustomer", opts)
 	call.check(accountRegisterJSON{SingleUseTokenID: singleUseTokenID}.check)
-	call.body = struct {
+	call.body = struct { // without threeDS2, so that WithExtraField can add it
 		SingleUseTokenID string `json:"singleUseTokenId"`
 	}{singleUseTokenID}
 	return send[Account](ctx, call)
@@ -111,7 +111,7 @@ func (s *AccountsService) RegisterWithoutCustomer(ctx context.Context, singleUse
 // GET /customers/{customerId}/accounts. An unknown customer matches [ErrNotFound]; unconfirmed.
 // From the vendor's public pages.
 func (s *AccountsService) List(customerID string, opts ...CallOption) List[Account] {
-	return list[Account](s.client, "Accounts.List", noQuery{}, nil, opts, customerID).of(customerID, func(a *Account) string { return a.CustomerID })
+	return list[Account](s.client, "Accounts.List", nil, nil, opts, customerID).ofParent(customerID, func(a *Account) string { return a.CustomerID })
 }
 
 // Get returns an account.
@@ -135,28 +135,12 @@ type Account struct {
 	Currency       Currency `json:"currency,omitempty"`
 
 	// Of a card.
-	CardNumber              string         `json:"cardNumber,omitempty"`      // first 6 and last 3 digits
-	ExpiryDateMonth         string         `json:"expiryDateMonth,omitempty"` // 2 digits
-	ExpiryDateYear          string         `json:"expiryDateYear,omitempty"`  // 2 digits
-	CardScheme              CardScheme     `json:"cardScheme,omitempty"`
-	CardType                string         `json:"cardType,omitempty"` // CREDIT or DEBIT, of Visa and Mastercard
-	CardholderName          string         `json:"cardholderName,omitempty"`
-	MaskedCardNumber4Digits string         `json:"maskedCardNumber4Digits,omitempty"` // first 6 and last 4 digits
-	SurchargePercentage     string         `json:"surchargePercentage,omitempty"`
-	PANType                 string         `json:"panType,omitempty"`
-	WalletProvider          WalletProvider `json:"walletProvider,omitempty"`
-
-	// Of an Australian bank account, masked.
-	AccountName   string `json:"accountName,omitempty"`
-	BSB           string `json:"bsb,omitempty"`
-	AccountNumber string `json:"accountNumber,omitempty"`
-
-	// Of a New Zealand bank account, masked.
-	NZAccountName   string `json:"nzAccountName,omitempty"`
-	NZBankCode      string `json:"nzBankCode,omitempty"`
-	NZBranchCode    string `json:"nzBranchCode,omitempty"`
-	NZAccountNumber string `json:"nzAccountNumber,omitempty"`
-	NZAccountSuffix string `json:"nzAccountSuffix,omitempty"`
+	MaskedCard
+	PANType        string         `json:"panType,omitempty"`
+	WalletProvider WalletProvider `json:"walletProvider,omitempty"`
+	// Of a bank account.
+	MaskedBankAccount
+	MaskedNZBankAccount
 
 	Links []Link `json:"links,omitempty"`
 

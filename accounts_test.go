@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/shopspring/decimal"
 )
 
 // Cases for accounts, which requests of several types hold, and for the requests
@@ -198,6 +200,27 @@ func customerCreateTable() ruleTable[CreateCustomerParams] {
 		cases: []ruleCase[params]{
 			{rule: "customer.customerNumber.required", fail: set(func(p *params) *string { return &p.CustomerNumber }, "")},
 			{rule: "customer.customerName.required", fail: set(func(p *params) *string { return &p.CustomerName }, "")},
+		},
+	}
+}
+
+func payIDTable() ruleTable[RegisterPayIDParams] {
+	type params = RegisterPayIDParams
+	use := func(p *params) *PayIDUse { return &p.Use }
+	amount := func(text string) func(*params) {
+		return func(p *params) { p.PaymentAmount = new(decimal.RequireFromString(text)) }
+	}
+	return ruleTable[params]{
+		send: func(c *Client, p params, opts ...CallOption) (any, error) {
+			return nil, c.PayIDs.Register(context.Background(), canaryCustomer, p, opts...)
+		},
+		wire:  payIDJSON{},
+		valid: func() params { return params{PayID: NewSecret(canaryPayID), Use: PayIDUseSingle} },
+		cases: []ruleCase[params]{
+			{rule: "payId.payId.required", fail: func(p *params) { p.PayID = Secret{} }},
+			{rule: "payId.type.known", pass: set(use, PayIDUseStatic), fail: set(use, "")},
+			{rule: "payId.paymentAmount.single", pass: amount("1.00"), fail: all(set(use, PayIDUseStatic), amount("1.00"))},
+			{rule: "payId.paymentAmount.money", pass: amount("0.01"), fail: amount("0.001")},
 		},
 	}
 }

@@ -30,7 +30,7 @@ func (b *Business) identifier() string { return b.SupplierBusinessCode }
 //
 // GET /businesses. A wrong key matches [ErrUnauthorized]. From the vendor's public pages.
 func (s *BusinessesService) List(opts ...CallOption) List[Business] {
-	return list[Business](s.client, "Businesses.List", noQuery{}, nil, opts)
+	return list[Business](s.client, "Businesses.List", nil, nil, opts)
 }
 
 // Get returns a business.
@@ -67,7 +67,7 @@ func (c *CardSurcharge) identifier() string {
 // [ErrNotFound], try the other. Since 1 October 2026 Visa, Mastercard and eftpos may not be
 // surcharged in Australia (public reports; unconfirmed): check before you charge one.
 func (s *BusinessesService) CardSurcharges(supplierBusinessCode string, opts ...CallOption) List[CardSurcharge] {
-	return list[CardSurcharge](s.client, "Businesses.CardSurcharges", noQuery{}, nil, opts, supplierBusinessCode)
+	return list[CardSurcharge](s.client, "Businesses.CardSurcharges", nil, nil, opts, supplierBusinessCode)
 }
 
 // PublicCardSurcharges returns the same as CardSurcharges.
@@ -75,11 +75,7 @@ func (s *BusinessesService) CardSurcharges(supplierBusinessCode string, opts ...
 // GET /businesses/{supplierBusinessCode}/card-surcharges with the publishable key. Path and key are
 // from public client code; unconfirmed. An unknown business matches [ErrNotFound].
 func (s *BusinessesService) PublicCardSurcharges(supplierBusinessCode string, opts ...CallOption) List[CardSurcharge] {
-	return list[CardSurcharge](s.client, "Businesses.PublicCardSurcharges", noQuery{}, nil, opts, supplierBusinessCode)
-}
-
-type cardSurchargeQueryJSON struct {
-	CardNumber string `json:"cardNumber"`
+	return list[CardSurcharge](s.client, "Businesses.PublicCardSurcharges", nil, nil, opts, supplierBusinessCode)
 }
 
 // QueryCardSurcharge returns what a business adds to payments by one card. The card number passes
@@ -90,7 +86,9 @@ type cardSurchargeQueryJSON struct {
 // matches [ErrNotFound], an invalid number [ErrInvalid]. See CardSurcharges about what is allowed.
 func (s *BusinessesService) QueryCardSurcharge(ctx context.Context, supplierBusinessCode string, cardNumber Secret, opts ...CallOption) (*CardSurcharge, error) {
 	call := s.client.begin("Businesses.QueryCardSurcharge", opts, supplierBusinessCode)
-	call.body = cardSurchargeQueryJSON{cardNumber.text()}
+	call.body = struct {
+		CardNumber string `json:"cardNumber"`
+	}{cardNumber.text()}
 	return send[CardSurcharge](ctx, call)
 }
 
@@ -110,7 +108,7 @@ func (a *AcceptedCard) identifier() string { return string(a.CardScheme) }
 // GET /businesses/{supplierBusinessCode}/accepted-cards with the publishable key. From public
 // client code; unconfirmed. An unknown business matches [ErrNotFound].
 func (s *BusinessesService) AcceptedCards(supplierBusinessCode string, opts ...CallOption) List[AcceptedCard] {
-	return list[AcceptedCard](s.client, "Businesses.AcceptedCards", noQuery{}, nil, opts, supplierBusinessCode)
+	return list[AcceptedCard](s.client, "Businesses.AcceptedCards", nil, nil, opts, supplierBusinessCode)
 }
 
 // CardScheme returns the scheme of the cards whose numbers begin with these six digits.

@@ -101,44 +101,33 @@ func send[T any, P model[T]](ctx context.Context, c *call) (*T, error) {
 	return sendChecked(ctx, c, func(P) error { return nil })
 }
 
-func (c *call) path(values []string) {
+// path sets the target: the route with the identifiers in place of its names in braces.
+func (c *call) path(identifiers []string) {
 	base := c.client.base
-	path, rest, escaped := base.Path, strings.TrimSuffix(c.op.route, "/"), base.RawPath != "" // the root has no slash of its own
-	for _, value := range values {
+	path, rest := base.Path, strings.TrimSuffix(c.op.route, "/") // the root has no slash of its own
+	for _, identifier := range identifiers {
 		before, after, _ := strings.Cut(rest, "{")
 		name, tail, _ := strings.Cut(after, "}")
-		if !wire.IsIdentifier(value) {
+		if !wire.IsIdentifier(identifier) {
 			c.check(func(f *findings) {
-				f.disabled = nil
+				f.disabled = nil // no option switches this rule off
 				f.require(false, "path."+name, name, "must be an identifier of 1 to 255 printable ASCII characters, not all blanks and without / \\ ? # % ;")
 			})
 			return
 		}
-		path, rest = path+before+value, tail
-		escaped = escaped || url.PathEscape(value) != value
+		path, rest = path+before+identifier, tail
 	}
 	c.target = *base
-	c.target.Path, c.target.RawPath = path+rest, ""
-	if escaped {
-		c.target.RawPath = c.escapedPath(values)
-	}
-}
-
-// escapedPath returns the path if it differs from the plain one.
-func (c *call) escapedPath(values []string) string {
-	path := c.client.base.EscapedPath()
-	rest := strings.TrimSuffix(c.op.route, "/")
-	for _, value := range values {
-		before, after, _ := strings.Cut(rest, "{")
-		_, tail, _ := strings.Cut(after, "}")
-		path, rest = path+before+url.PathEscape(value), tail
-	}
-	return path + rest
+	c.target.Path = path + rest
 }
 
 func (c *call) query(params any) {
-	values, err := query.Values(params)
-	c.refuse(err)
+	values, given := params.(url.Values)
+	if !given {
+		var err error
+		values, err = query.Values(params)
+		c.refuse(err)
+	}
 	c.target.RawQuery = values.Encode()
 }
 
@@ -146,14 +135,15 @@ func (c *call) query(params any) {
 // answer undecodable, unless it is a [transport.Unsettled].
 func (c *call) do(ctx context.Context, decode func(status int, body []byte) error) error {
 	begun, concluded := time.Now(), false
-	ctx, err := c.client.observer.start(ctx, c.info())
+	observer := c.client.observer
+	ctx, err := observer.start(ctx, c.info())
 	if err != nil {
-		ctx = unstarted{ctx}
+		observer.End = nil // for it, the call has not begun
 	}
 	c.attempts = 0
 	defer func() {
 		if !concluded { // the caller's code has panicked, and that goes on
-			_ = c.client.observer.end(ctx, c.info(), c.panicked(begun))
+			_ = observer.end(ctx, c.info(), c.panicked(begun))
 		}
 	}()
 	body := c.prepare()
@@ -168,7 +158,7 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	}
 	err = c.conclude()
 	concluded = true
-	failed := c.client.observer.end(ctx, c.info(), endOf(err, c.result, begun))
+	failed := observer.end(ctx, c.info(), endOf(err, c.result, begun))
 	if failed != nil && c.result.End != transport.NotSent {
 		c.result.Lose(c.op.class, failed)
 		return c.conclude()

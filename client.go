@@ -19,6 +19,7 @@ type Client struct {
 	SingleUseTokens   *SingleUseTokensService
 	Transactions      *TransactionsService
 	PayTo             *PayToService
+	PayIDs            *PayIDsService
 	PaymentFiles      *PaymentFilesService
 	RecurringPayments *RecurringPaymentsService
 	Businesses        *BusinessesService
@@ -59,7 +60,7 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	if err != nil {
 		return nil, err
 	}
-	config.http.Loopback = base.Scheme == "http"
+	config.http.Loopback = base.Scheme == "http" // which an address has on this machine only
 	config.environment = base.Host
 	observer := config.observer.logging(config.logger)
 	sender := transport.New(config.http, observer.attempts())
@@ -72,6 +73,7 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	c.SingleUseTokens = &SingleUseTokensService{c}
 	c.Transactions = &TransactionsService{c}
 	c.PayTo = &PayToService{c}
+	c.PayIDs = &PayIDsService{c}
 	c.PaymentFiles = &PaymentFilesService{c}
 	c.RecurringPayments = &RecurringPaymentsService{c}
 	c.Businesses = &BusinessesService{c}
@@ -122,15 +124,4 @@ func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
 		}
 	}
 	return err
-}
-
-// Explain returns a transaction that was decoded without a client, such as that of a webhook or of your
-// database, with what the client knows of the facility: [WithStatus] and [WithServiceRetries].
-func (c *Client) Explain(transaction *Transaction) *Transaction {
-	if transaction == nil {
-		return nil
-	}
-	explained := *transaction
-	c.config.explain(&explained)
-	return &explained
 }

@@ -29,15 +29,6 @@ func DateOf(t time.Time) Date {
 	return Date{year, month, day}
 }
 
-// parseDate parses YYYY-MM-DD.
-func parseDate(text string) (Date, error) {
-	t, err := time.Parse(time.DateOnly, text)
-	if err != nil || t.Year() == 0 {
-		return Date{}, fmt.Errorf("quickstream: not a date of the form YYYY-MM-DD")
-	}
-	return DateOf(t), nil
-}
-
 // IsZero reports whether d is the zero Date.
 func (d Date) IsZero() bool { return d == Date{} }
 
@@ -82,14 +73,15 @@ func (d *Date) UnmarshalText(text []byte) error {
 		return errors.New("quickstream: not a date")
 	}
 	day, _, _ := strings.Cut(strings.Replace(string(text), " ", "T", 1), "T")
-	parsed, err := parseDate(day)
+	t, err := time.Parse(time.DateOnly, day)
 	if err != nil {
-		if named, nameless := time.Parse("2 Jan 2006", string(text)); nameless == nil {
-			parsed, err = parseDate(named.Format(time.DateOnly))
-		}
+		t, err = time.Parse("2 Jan 2006", string(text))
 	}
-	*d = parsed
-	return err
+	if err != nil || t.Year() == 0 {
+		return errors.New("quickstream: not a date of the form YYYY-MM-DD")
+	}
+	*d = DateOf(t)
+	return nil
 }
 
 // EncodeValues adds the date to a query, unless it is zero.
@@ -115,23 +107,6 @@ func (m YearMonth) String() string {
 		return ""
 	}
 	return fmt.Sprintf("%04d-%02d", m.Year, int(m.Month))
-}
-
-// MarshalText writes YYYY-MM, and nothing for the zero YearMonth.
-func (m YearMonth) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
-
-// UnmarshalText reads YYYY-MM. Empty text is the zero YearMonth.
-func (m *YearMonth) UnmarshalText(text []byte) error {
-	*m = YearMonth{}
-	if len(text) == 0 {
-		return nil
-	}
-	t, err := time.Parse("2006-01", string(text))
-	if err != nil || t.Year() == 0 {
-		return errors.New("quickstream: not a month of the form YYYY-MM")
-	}
-	*m = YearMonth{t.Year(), t.Month()}
-	return nil
 }
 
 // EncodeValues adds the month to a query, unless it is zero.

@@ -35,27 +35,21 @@ type Request struct {
 	Publishable bool
 }
 
-// Do calls an operation without a method, with the keys, options, errors, logs and observers of
-// methods.
+// Do calls an operation without a method, with the keys, options, errors, logs and observers of methods.
+// A write with a method of its own and a Route that leaves the environment's address are a
+// [ValidationError], which [WithoutRule] does not switch off.
 //
-// A GET is repeated as usual. Any other method that may have arrived is never sent again, and a
-// lost answer is an [UnknownOutcomeError]: read what it changes before you repeat it.
+// A GET is repeated as usual. Any other method that may have arrived is never sent again, and a lost
+// answer is an [UnknownOutcomeError]: read what it changes before you repeat it.
 //
-// A [ValidationError] refuses a write with a method of its own, which makes it safe, and a Route
-// that leaves the environment's address. [WithoutRule] changes neither.
-//
-// The JSON of a success replaces the value that into points to; an error leaves it unchanged. It is
-// decoded like encoding/json, but an object with a member twice and text that is not UTF-8 are
-// errors. An answer without content (204) makes it zero. If into is nil the body is ignored.
-//
-// If into is an [io.Writer], such as a file for a report, the request must be a GET. The body of a
-// success is written to it as it arrives, in any form but HTML, which is a proxy's. No Accept header
-// is sent. Nothing is repeated after the first byte: discard what was written if there is an error.
-// An answer of 202 writes nothing and matches [ErrReportNotReady].
+// The JSON of a success replaces the value that into points to, unless into is nil. An object with a
+// member twice and text that is not UTF-8 are errors; an answer without content makes it zero. If into
+// is an [io.Writer], such as a file for a report, the body of a GET is written to it as it arrives. After
+// an error discard what was written. An answer of 202 matches [ErrReportNotReady].
 func (c *Client) Do(ctx context.Context, request Request, into any, opts ...CallOption) error {
 	call := c.beginRequest(request, into, opts)
 	if to, ok := into.(io.Writer); ok {
-		_, err := call.fetch(ctx, &download{to: to, any: true})
+		_, err := call.fetch(ctx, &download{to: to, anyForm: true})
 		return err
 	}
 	var decoded reflect.Value
@@ -140,9 +134,9 @@ func decodeAny(body []byte, into any) error {
 
 // extraField is a member of WithExtraField.
 type extraField struct {
-	path  []string
-	value json.RawMessage
-	other bool // of OtherAccount, which may have any name that is not sent
+	path    []string
+	value   json.RawMessage
+	anyName bool // of OtherAccount: it may have a name that the parameters have
 }
 
 // WithExtraField adds a member to the request that its parameters do not have. Name is its path, such as
@@ -179,7 +173,7 @@ func (c *callConfig) extraNames() (names []string) {
 func (c *call) withExtra(body []byte) []byte {
 	for _, field := range c.config.extra {
 		model := reflect.TypeOf(c.body)
-		if field.other {
+		if field.anyName {
 			model = nil
 		}
 		longer, err := wire.SetMember(body, field.path, field.value, model)

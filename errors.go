@@ -141,7 +141,7 @@ type errorBody struct {
 	customer, developer string
 	fields              []FieldError
 	raw                 []byte
-	own                 bool // the body is the service's
+	fromService         bool // it is the service's, and no gateway's
 }
 
 // Error returns the operation, the status, the trace code and what to do.
@@ -155,7 +155,7 @@ func (e *APIError) describe() string {
 	case e.foreign != "":
 		text = "answered " + statusText(e.StatusCode)
 	}
-	for _, why := range []string{e.Reason.explains(), e.foreign} {
+	for _, why := range []string{e.Reason.hint(), e.foreign} {
 		if why != "" {
 			text += ": " + why
 		}
@@ -177,7 +177,7 @@ func (e *APIError) describe() string {
 
 // Is matches the sentinels of the reason.
 func (e *APIError) Is(target error) bool {
-	return slices.Contains(e.Reason.sentinels(), target) || target == wire.ErrOwn && e.contents().own
+	return slices.Contains(e.Reason.sentinels(), target) || target == wire.ErrFromService && e.contents().fromService
 }
 
 func (e *APIError) contents() (b errorBody) {
@@ -203,7 +203,7 @@ func (e *APIError) Fields() []FieldError { return e.contents().fields }
 func (e *APIError) RawBody() []byte { return e.contents().raw }
 
 func (c *call) apiError(r *transport.Result) *APIError {
-	body := errorBody{customer: r.Problem.CustomerMessage, developer: r.Problem.DeveloperMessage, raw: c.rawBody(r), own: r.Problem.Own}
+	body := errorBody{customer: r.Problem.CustomerMessage, developer: r.Problem.DeveloperMessage, raw: c.rawBody(r), fromService: r.Problem.FromService}
 	for _, f := range r.Problem.Fields {
 		body.fields = append(body.fields, FieldError(f))
 	}
@@ -243,43 +243,27 @@ const (
 )
 
 func (r Reason) sentinels() []error {
-	switch r {
-	case ReasonInvalid:
-		return []error{ErrInvalid}
-	case ReasonUnauthorized:
-		return []error{ErrUnauthorized}
-	case ReasonForbidden:
-		return []error{ErrForbidden}
-	case ReasonNotFound:
-		return []error{ErrNotFound}
-	case ReasonRateLimited:
-		return []error{ErrRateLimited}
-	case ReasonUnavailable:
-		return []error{ErrUnavailable}
-	case ReasonThreeDSNotEnabled:
-		return []error{ErrThreeDSNotEnabled}
-	case ReasonThreeDSUnavailable:
-		return []error{ErrThreeDSNotEnabled, ErrUnavailable}
-	default:
-		return nil
-	}
+	return map[Reason][]error{
+		ReasonInvalid:            {ErrInvalid},
+		ReasonUnauthorized:       {ErrUnauthorized},
+		ReasonForbidden:          {ErrForbidden},
+		ReasonNotFound:           {ErrNotFound},
+		ReasonRateLimited:        {ErrRateLimited},
+		ReasonUnavailable:        {ErrUnavailable},
+		ReasonThreeDSNotEnabled:  {ErrThreeDSNotEnabled},
+		ReasonThreeDSUnavailable: {ErrThreeDSNotEnabled, ErrUnavailable},
+	}[r]
 }
 
-func (r Reason) explains() string {
-	switch r {
-	case ReasonUnauthorized:
-		return "the API key is expired, or it is of the wrong kind for this operation"
-	case ReasonNotFound:
-		return "nothing has such an identifier or fits the query, or it cannot be seen yet; if nothing is ever found, look at the environment's address"
-	case ReasonUnavailable:
-		return "the request was not processed"
-	case ReasonThreeDSNotEnabled:
-		return "3D Secure is not enabled for the facility; do not pay without authentication instead"
-	case ReasonThreeDSUnavailable:
-		return "3D Secure is not enabled for the facility, or the service is unavailable: one of the two; do not pay without authentication instead"
-	default:
-		return ""
-	}
+// hint says what the reason means and what to do, or "" if the status says it.
+func (r Reason) hint() string {
+	return map[Reason]string{
+		ReasonUnauthorized:       "the API key is expired, or it is of the wrong kind for this operation",
+		ReasonNotFound:           "nothing has such an identifier or fits the query, or it cannot be seen yet; if nothing is ever found, look at the environment's address",
+		ReasonUnavailable:        "the request was not processed",
+		ReasonThreeDSNotEnabled:  "3D Secure is not enabled for the facility; do not pay without authentication instead",
+		ReasonThreeDSUnavailable: "3D Secure is not enabled for the facility, or the service is unavailable: one of the two; do not pay without authentication instead",
+	}[r]
 }
 
 // foreignHint says why something other than the service may have answered, and what to check; "" if
@@ -291,13 +275,13 @@ func (c *call) foreignHint(r *transport.Result) string {
 		address += ", which does not end with a version such as /rest/v1"
 	}
 	write := c.op.class != transport.Read
-	foreign := write && !r.Problem.Own && r.Reason == transport.Inconclusive && r.Status >= 400 && r.Status < 500
+	foreign := write && !r.Problem.FromService && r.Reason == transport.Inconclusive && r.Status >= 400 && r.Status < 500
 	switch undecoded := r.Reason == transport.Inconclusive && r.Err != nil; {
 	case foreign && r.Status == http.StatusUnauthorized:
 		return foreignAnswer + ", which tries the keys too"
 	case bytes.HasPrefix(bytes.TrimLeft(r.Body, "\ufeff \t\r\n"), []byte("<")):
 		return "it is HTML or XML, and the service answers with JSON; " + address + ", and at proxies on the way"
-	case !r.Problem.Own && (versionless && undecoded || (versionless || write) && r.Status == http.StatusNotFound):
+	case !r.Problem.FromService && (versionless && undecoded || (versionless || write) && r.Status == http.StatusNotFound):
 		return address
 	case foreign:
 		return foreignAnswer
@@ -327,26 +311,16 @@ const (
 
 // hint says what usually helps, or "" if nothing general can be said.
 func (k NetworkKind) hint() string {
-	switch k {
-	case NetworkKindDNS:
-		return "the host name could not be resolved; check the environment and this machine's DNS"
-	case NetworkKindCertificate:
-		return "the server's certificate is not trusted; update this machine's root certificates or use WithRootCAs"
-	case NetworkKindProxy:
-		return "the proxy wants credentials; pass a proxy URL that has them with WithProxy"
-	case NetworkKindConnectionRefused:
-		return "nothing accepts connections there; check the environment and firewalls"
-	case NetworkKindTLS:
-		return "the TLS handshake failed; something between here and the service may be interfering"
-	case NetworkKindTimeout:
-		return "no answer in time; see WithAttemptTimeout"
-	case NetworkKindCancelled:
-		return "the context was cancelled, as that of an HTTP request is when its client goes away; go on with another, such as context.WithoutCancel with a limit"
-	case NetworkKindDeadline:
-		return "the deadline of the context, or the limit of WithTimeout, has passed; go on with a context that has more time"
-	default:
-		return ""
-	}
+	return map[NetworkKind]string{
+		NetworkKindDNS:               "the host name could not be resolved; check the environment and this machine's DNS",
+		NetworkKindCertificate:       "the server's certificate is not trusted; update this machine's root certificates or use WithRootCAs",
+		NetworkKindProxy:             "the proxy wants credentials; pass a proxy URL that has them with WithProxy",
+		NetworkKindConnectionRefused: "nothing accepts connections there; check the environment and firewalls",
+		NetworkKindTLS:               "the TLS handshake failed; something between here and the service may be interfering",
+		NetworkKindTimeout:           "no answer in time; see WithAttemptTimeout",
+		NetworkKindCancelled:         "the context was cancelled, as that of an HTTP request is when its client goes away; go on with another, such as context.WithoutCancel with a limit",
+		NetworkKindDeadline:          "the deadline of the context, or the limit of WithTimeout, has passed; go on with a context that has more time",
+	}[k]
 }
 
 // NetworkError is a request without an answer that changed nothing: a write that was never sent,

@@ -251,3 +251,17 @@ func ExampleRecurringPaymentsService_Transactions() {
 	// 2026-08-01 Approved 9.90 AUD
 	// 2026-07-01 Approved 9.90 AUD
 }
+
+// Register a PayID to which a customer pays one invoice.
+func ExamplePayIDsService_Register() {
+	box, client := exampleSandbox()
+	defer box.Close()
+	customerID := registeredCustomer(client, "C-1001", "Ann Example").CustomerID
+
+	err := client.PayIDs.Register(context.Background(), customerID, quickstream.RegisterPayIDParams{
+		PayID: quickstream.NewSecret("invoice-1042@pay.example.com"), Use: quickstream.PayIDUseSingle,
+		PaymentAmount: new(decimal.RequireFromString("49.95")),
+	})
+	fmt.Println(err)
+	// Output: <nil>
+}

@@ -82,27 +82,19 @@ func requestOf(body any) json.RawMessage {
 	return request
 }
 
-func (i Intent) known() error {
+func (i Intent) checkVersion() error {
 	if i.Version != IntentVersion {
 		return fmt.Errorf("the intent has version %d, and this package knows version %d", i.Version, IntentVersion)
 	}
 	return nil
 }
 
-// of refuses an intent of an unknown version or of another method.
-func (i Intent) of(operations ...Operation) error {
-	if err := i.known(); err != nil || slices.Contains(operations, i.Operation) {
-		return err
-	}
-	return errIntentForeign
-}
-
-// from refuses the intent of another environment.
-func (i Intent) from(c *Client) error {
+// checkFor refuses an intent of an unknown version or of another environment.
+func (i Intent) checkFor(c *Client) error {
 	if i.Environment != "" && i.Environment != c.base.Host {
-		return errIntentElsewhere
+		return cmp.Or(i.checkVersion(), errIntentElsewhere)
 	}
-	return nil
+	return i.checkVersion()
 }
 
 var (
@@ -114,11 +106,9 @@ var (
 	errClaimRequired    = errors.New("a claim is required, so that only one process sends the intent")
 )
 
-// unsent refuses an intent that cannot be sent or may have been sent.
-func (i Intent) unsent() error {
+// checkUnsent refuses an intent that cannot be sent or may have been sent.
+func (i Intent) checkUnsent() error {
 	switch {
-	case i.known() != nil:
-		return i.known()
 	case i.Attempts > 0 || i.ReceiptNumber != "":
 		return errIntentClaimed
 	case !i.Complete:
@@ -177,7 +167,7 @@ var (
 func (i *Intent) UnmarshalJSON(data []byte) error {
 	type plain Intent
 	var read plain
-	if wire.NoDuplicates(data) != nil || json.Unmarshal(data, &read) != nil {
+	if wire.Unambiguous(data) != nil || json.Unmarshal(data, &read) != nil {
 		return errIntentStored
 	}
 	if read.Version == IntentVersion && len(wire.Unknown(data, reflect.TypeFor[plain]())) > 0 {
@@ -197,7 +187,7 @@ type storable[T any] interface {
 // that no rule has judged: written again, it has to be the same, in any order and spacing.
 func requested[T storable[T]](i Intent) (T, error) {
 	var body T
-	if wire.NoDuplicates(i.Request) != nil || json.Unmarshal(i.Request, &body) != nil {
+	if wire.Unambiguous(i.Request) != nil || json.Unmarshal(i.Request, &body) != nil {
 		return *new(T), errIntentUnreadable
 	}
 	stored, _ := body.withoutSecrets()
@@ -291,7 +281,7 @@ func (c *call) submits(ctx context.Context, intent Intent, claim Claim, operatio
 	if c.ended != nil {
 		c.ended = c.unclaimed(c.ended)
 	}
-	c.refuse(cmp.Or(intent.unsent(), intent.from(c.client)))
+	c.refuse(cmp.Or(intent.checkFor(c.client), intent.checkUnsent()))
 	switch {
 	case err != nil:
 	case intent.Operation != operation:

@@ -35,16 +35,11 @@ func CustomURL(baseURL string) Environment { return Environment(baseURL) }
 // any case, or a base address. A missing or invalid value is an error that does not repeat it.
 func EnvironmentFromEnv() (Environment, error) {
 	value := strings.TrimSpace(os.Getenv("QUICKSTREAM_ENVIRONMENT"))
-	switch strings.ToLower(value) {
-	case "testau":
-		return TestAU, nil
-	case "productionau":
-		return ProductionAU, nil
-	case "testnz":
-		return TestNZ, nil
-	case "productionnz":
-		return ProductionNZ, nil
-	case "":
+	named := map[string]Environment{"testau": TestAU, "productionau": ProductionAU, "testnz": TestNZ, "productionnz": ProductionNZ}
+	if env, is := named[strings.ToLower(value)]; is {
+		return env, nil
+	}
+	if value == "" {
 		return "", errors.New("quickstream: QUICKSTREAM_ENVIRONMENT is not set; choose TestAU, ProductionAU, TestNZ, ProductionNZ or a URL")
 	}
 	env := CustomURL(value)
@@ -71,6 +66,8 @@ func (e Environment) base() (*url.URL, error) {
 		return nil, errors.New("the environment's host is not printable ASCII; write an international name as xn--")
 	case u.User != nil:
 		return nil, errors.New("the environment's URL carries credentials; pass keys in Keys instead")
+	case u.RawPath != "":
+		return nil, errors.New("the environment's URL has a slash or another character in its path that is escaped without need")
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, errors.New("the environment's URL has a query or a fragment")
 	case u.Scheme == "https":

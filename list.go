@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"iter"
 	"net/http"
 	"path"
@@ -171,13 +170,14 @@ func (l List[T]) Pages(ctx context.Context) iter.Seq2[*Page[T], error] {
 }
 
 func (l List[T]) read(ctx context.Context, call *call, yield func(*Page[T], error) bool) {
-	pages := newMemory()
+	seen := map[string]bool{} // queries of pages
 	for cursor := l.start; ; {
 		at := call.at(cursor)
-		if at.ended == nil && pages.has(at.target.RawQuery) {
+		if at.ended == nil && seen[at.target.RawQuery] {
 			yield(nil, call.decodeError(errors.New("the list leads back to a page that was already read")))
 			return
 		}
+		seen[at.target.RawQuery] = true
 		page := new(Page[T])
 		err := at.do(ctx, func(status int, body []byte) error { return page.decode(at, status, body, l.item) })
 		if err != nil {
@@ -189,21 +189,6 @@ func (l List[T]) read(ctx context.Context, call *call, yield func(*Page[T], erro
 		}
 		cursor = page.Next
 	}
-}
-
-// memory remembers digests of cursors, because the service chooses their size.
-type memory struct {
-	seed maphash.Seed
-	seen map[uint64]struct{}
-}
-
-func newMemory() memory { return memory{maphash.MakeSeed(), map[uint64]struct{}{}} }
-
-func (m memory) has(text string) bool {
-	digest := maphash.String(m.seed, text)
-	_, again := m.seen[digest]
-	m.seen[digest] = struct{}{}
-	return again
 }
 
 // readAhead yields what read yields. Its goroutine holds one page while the caller works on
@@ -251,8 +236,8 @@ func (l List[T]) readAhead(ctx context.Context, call *call, yield func(*Page[T],
 	}
 }
 
-// of returns the same list, in which an item that shows another parent is unreadable.
-func (l List[T]) of(parent string, shown func(*T) string) List[T] {
+// ofParent returns the same list, in which an item that shows another parent is unreadable.
+func (l List[T]) ofParent(parent string, shown func(*T) string) List[T] {
 	item := l.item
 	l.item = func(body []byte) (*T, error) {
 		object, err := item(body)
@@ -387,9 +372,9 @@ func (c *call) follow(cursor Cursor) (query string, err error) {
 	return target.RawQuery, nil
 }
 
-// list describes a list operation. Errors in the query, the options or the path are returned when
-// the list is read.
-func list[T, Q any, P model[T]](c *Client, name Operation, params Q, check func(*findings), opts []CallOption, ids ...string) List[T] {
+// list describes a list operation. Its query is a struct with url tags, url.Values or nil. Errors in the query,
+// the options or the path are returned when the list is read.
+func list[T any, P model[T]](c *Client, name Operation, params any, check func(*findings), opts []CallOption, ids ...string) List[T] {
 	begin := func() *call {
 		call := c.begin(name, opts, ids...)
 		if check != nil {

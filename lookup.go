@@ -29,8 +29,8 @@ const resumeName Operation = "Transactions.Resume"
 // /transactions/for-reference-number, and GET /transactions/{receiptNumber}/refunds for what follows
 // another transaction.
 func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Transaction, error) {
-	ctx, opts, err := s.client.looksFor(ctx, intent, resumeName, opts)
-	if err = cmp.Or(err, intent.known(), intent.from(s.client)); err != nil {
+	ctx, opts, err := s.client.beginLookUp(ctx, intent, resumeName, opts)
+	if err = cmp.Or(err, intent.checkFor(s.client)); err != nil {
 		return nil, s.client.refusedLookUp(ctx, resumeName, intent, err)
 	}
 	l, err := intent.lookUp()
@@ -53,13 +53,13 @@ func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ..
 func (i Intent) Found(t *Transaction) (*Transaction, error) {
 	l, err := i.lookUp()
 	switch {
-	case cmp.Or(err, i.known()) != nil:
-		return nil, l.open(cmp.Or(err, i.known()))
+	case cmp.Or(err, i.checkVersion()) != nil:
+		return nil, l.open(cmp.Or(err, i.checkVersion()))
 	case i.Operation == OperationVoid && sameText(t.ReceiptNumber, i.Target):
 		return l.voided(t)
 	case i.Operation == OperationVoid:
 	case sameText(t.ReceiptNumber, i.ReceiptNumber):
-		l.receipt(t)
+		l.judgeReceipt(t)
 	default:
 		l.add(t, false)
 	}
@@ -87,14 +87,14 @@ type lookUp struct {
 	original *Transaction
 	// matches are ours. candidates may be, and settle nothing.
 	matches    []*Transaction
-	named      bool // the only match is what the answer's receipt names
+	byReceipt  bool // the only match has the receipt of the answer
 	candidates []Candidate
 	seen       map[string]Outcome // by receipt
 }
 
-// looksFor prepares a look-up: it continues the intent's trace, and the requests
+// beginLookUp prepares a look-up: it continues the intent's trace, and the requests
 // carry the look-up's name.
-func (c *Client) looksFor(ctx context.Context, intent Intent, name Operation, opts []CallOption) (context.Context, []CallOption, error) {
+func (c *Client) beginLookUp(ctx context.Context, intent Intent, name Operation, opts []CallOption) (context.Context, []CallOption, error) {
 	ctx, err := c.observer.resume(ctx, intent.Carrier)
 	return ctx, madeBy(name).with(opts), err
 }
@@ -124,7 +124,7 @@ func (l *lookUp) voided(t *Transaction) (*Transaction, error) {
 
 // search reads one list after the other, as long as nothing is ours.
 func (l *lookUp) search(ctx context.Context) error {
-	if err := l.byReceipt(ctx); err != nil || len(l.matches) > 0 {
+	if err := l.readReceipt(ctx); err != nil || len(l.matches) > 0 {
 		return err
 	}
 	var unread error // of the original: it is known before anything that may follow it is judged
@@ -147,8 +147,8 @@ func (l *lookUp) search(ctx context.Context) error {
 	return nil
 }
 
-// byReceipt reads the transaction whose receipt came with an answer that proves nothing else.
-func (l *lookUp) byReceipt(ctx context.Context) error {
+// readReceipt reads the transaction whose receipt came with an answer that proves nothing else.
+func (l *lookUp) readReceipt(ctx context.Context) error {
 	if l.intent.ReceiptNumber == "" {
 		return nil
 	}
@@ -157,15 +157,14 @@ func (l *lookUp) byReceipt(ctx context.Context) error {
 		return nil
 	}
 	if err == nil {
-		l.receipt(t)
+		l.judgeReceipt(t)
 	}
 	return err
 }
 
-// receipt judges what is under the receipt of the answer.
-func (l *lookUp) receipt(t *Transaction) {
-	facts, _ := l.wanted.compare(t)
-	switch {
+// judgeReceipt judges what is under the receipt of the answer.
+func (l *lookUp) judgeReceipt(t *Transaction) {
+	switch facts := l.wanted.compare(t).facts; {
 	case len(facts) > 0:
 		l.candidates = append(l.candidates, Candidate{Transaction: t, Reasons: reasonsFor(facts)})
 	case !l.intent.Answered && l.wanted.fits(t) != nil:
@@ -173,7 +172,7 @@ func (l *lookUp) receipt(t *Transaction) {
 	case l.intent.OwnKey && t.Outcome().tookNoMoney():
 		// An earlier process may have been approved: its transaction has the same reference.
 	default:
-		l.matches, l.named = append(l.matches, t), true
+		l.matches, l.byReceipt = append(l.matches, t), true
 	}
 }
 
@@ -189,7 +188,7 @@ func (l *lookUp) list(ctx context.Context, reference string) error {
 	if err == nil && len(items) > 0 && !slices.ContainsFunc(items, func(t *Transaction) bool { return t.carries(reference) }) {
 		err = errForeignList
 	}
-	return cmp.Or(err, l.take(ctx, items, false))
+	return cmp.Or(err, l.judgeAll(ctx, items, false))
 }
 
 // carries reports whether the service may have found a transaction by a reference.
@@ -211,7 +210,7 @@ func (l *lookUp) follows(ctx context.Context, unread error) error {
 		if err != nil && !isAbsent(err) { // a 404 of a payment that can be read means that there are none
 			return err
 		}
-		if err := l.take(ctx, refunds, true); err != nil || len(l.matches) > 0 {
+		if err := l.judgeAll(ctx, refunds, true); err != nil || len(l.matches) > 0 {
 			return err
 		}
 	}
@@ -222,9 +221,9 @@ func (l *lookUp) follows(ctx context.Context, unread error) error {
 	return l.list(ctx, reference)
 }
 
-// take judges what a list shows. A receipt that is shown again with another outcome is read, so that
+// judgeAll judges what a list shows. A receipt that is shown again with another outcome is read, so that
 // its place in the list decides nothing.
-func (l *lookUp) take(ctx context.Context, items []*Transaction, refunds bool) (err error) {
+func (l *lookUp) judgeAll(ctx context.Context, items []*Transaction, refunds bool) (err error) {
 	for _, t := range items {
 		receipt := strings.ToLower(strings.TrimSpace(t.ReceiptNumber))
 		outcome, again := l.seen[receipt]
@@ -269,33 +268,32 @@ const (
 	ours
 )
 
-// madeID is the form of the ids that this package makes.
-var madeID = regexp.MustCompile(`^[A-Z2-7]{26}$`)
+// generatedID is the form of the ids that this package makes.
+var generatedID = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
 // judge says whether a transaction is the intent's, and in what a candidate differs. This is the table of
 // docs/how-a-payment-is-found.md.
 func (l *lookUp) judge(t *Transaction, refunds bool) (verdict, []string) {
 	i := l.intent
-	facts, _ := l.wanted.compare(t)
-	differs := reasonsFor(facts)
+	differs := reasonsFor(l.wanted.compare(t).facts)
 	id := t.Metadata[i.MetadataName]
-	has, made, named := sameText(t.PaymentReferenceNumber, i.Reference), !i.OwnReference, i.ID != "" && id == i.ID
+	hasID, hasReference, generated := i.ID != "" && id == i.ID, sameText(t.PaymentReferenceNumber, i.Reference), !i.OwnReference
 	switch {
 	case sameText(t.ReceiptNumber, l.wanted.OriginalReceiptNumber): // which was there before
 		return another, nil
-	case named && len(differs) == 0:
+	case hasID && len(differs) == 0:
 		return ours, nil
-	case named:
+	case hasID:
 		return candidate, differs
-	case id == "" && has && made && len(differs) == 0: // nothing else can have it
+	case id == "" && hasReference && generated && len(differs) == 0: // nothing else can have it
 		return ours, nil
-	case l.isSibling(t, id, refunds || has, differs):
+	case l.isSibling(t, id, refunds || hasReference, differs):
 		return candidate, []string{"it follows the same transaction, and does not show the intent's id"}
-	case madeID.MatchString(id) && !made:
+	case generatedID.MatchString(id) && !generated:
 		return another, nil
-	case has && id != "":
+	case hasReference && id != "":
 		return candidate, append(differs, "its id is another")
-	case has:
+	case hasReference:
 		return candidate, append(differs, "it shows no id, and another transaction may have its reference")
 	}
 	return another, nil
@@ -329,7 +327,7 @@ func (l *lookUp) settled(err error) (*Transaction, error) {
 	case all && len(approved) == 1:
 		approved[0].candidates = l.candidates
 		return approved[0], nil
-	case err == nil && all && len(tookNothing) == 1 && (l.intent.Attempts == 1 || l.named):
+	case err == nil && all && len(tookNothing) == 1 && (l.intent.Attempts == 1 || l.byReceipt):
 		tookNothing[0].candidates = l.candidates
 		return tookNothing[0], nil
 	}
@@ -371,59 +369,52 @@ func (b transactionBody) fits(t *Transaction) error {
 	if b.ownKey && (t.PaymentReferenceNumber == "" || b.PrincipalAmount != nil && (amount == nil || amount.Currency == "")) {
 		return notOurs("does not show amount, currency and reference, and the caller's key may have named another transaction before")
 	}
-	facts, others := b.compare(t)
-	id, own := t.Metadata[b.intentName], b.Metadata[b.intentName]
+	found, isShown := b.compare(t), func(answered, sent string) bool { return answered != "" && sameText(answered, sent) }
+	id := t.Metadata[b.intentName]
 	shown := id != "" || isShown(t.PaymentReferenceNumber, b.PaymentReferenceNumber) ||
 		t.PayToData != nil && b.PayToData != nil && isShown(t.PayToData.EndToEndID, b.PayToData.EndToEndID)
-	differs := reasonsFor(append(facts, others...))
+	differs := reasonsFor(append(found.facts, found.others...))
 	switch {
-	case id != "" && id != own:
+	case id != "" && id != b.Metadata[b.intentName]:
 		differs = append(differs, "its id is another")
 	case b.OriginalReceiptNumber != "" && sameText(t.ReceiptNumber, b.OriginalReceiptNumber):
 		differs = append(differs, "it is the original")
-	case len(facts) == 0 && (len(others) == 0 || shown):
+	case len(found.facts) == 0 && (len(found.others) == 0 || shown):
 		return nil
 	}
 	return notOurs("is about another transaction than the one that was sent: " + strings.Join(differs, ", "))
 }
 
-func isShown(answered, sent string) bool { return answered != "" && sameText(answered, sent) }
-
-// compare names the members in which a transaction differs from the one that was sent: facts, and what
-// the service may show in another form. A member that the transaction leaves out says nothing.
-func (b transactionBody) compare(t *Transaction) (facts, others []string) {
-	differ := func(list *[]string, member, shown, sent string) {
-		if shown != "" && sent != "" && !sameText(shown, sent) {
-			*list = append(*list, member)
-		}
-	}
-	differ(&facts, "transactionType", string(t.TransactionType), string(b.TransactionType))
+// compare names the members in which a transaction differs from the one that was sent. A member that the
+// transaction leaves out says nothing.
+func (b transactionBody) compare(t *Transaction) (c comparison) {
+	c.fact("transactionType", string(t.TransactionType), string(b.TransactionType))
 	switch kind := AuthorisationType(strings.ToUpper(string(t.AuthorisationType))); kind { // another word says nothing
 	case AuthorisationTypeIncremental, AuthorisationTypeExtension, AuthorisationTypeReauthorisation:
 		if b.TransactionType != "" { // the request is known
-			differ(&facts, "authorisationType", string(kind), cmp.Or(string(b.AuthorisationType), "none"))
+			c.fact("authorisationType", string(kind), cmp.Or(string(b.AuthorisationType), "none"))
 		}
 	}
-	differ(&facts, "originalReceiptNumber", t.OriginalReceiptNumber, b.OriginalReceiptNumber)
-	differ(&others, "paymentReferenceNumber", t.PaymentReferenceNumber, b.PaymentReferenceNumber)
-	differ(&others, "customerReferenceNumber", t.CustomerReferenceNumber, b.CustomerReferenceNumber)
-	differ(&others, "supplierBusinessCode", t.SupplierBusinessCode, b.SupplierBusinessCode)
+	c.fact("originalReceiptNumber", t.OriginalReceiptNumber, b.OriginalReceiptNumber)
+	c.member("paymentReferenceNumber", t.PaymentReferenceNumber, b.PaymentReferenceNumber)
+	c.member("customerReferenceNumber", t.CustomerReferenceNumber, b.CustomerReferenceNumber)
+	c.member("supplierBusinessCode", t.SupplierBusinessCode, b.SupplierBusinessCode)
 	account, customer := t.account()
-	differ(&others, "accountToken", account, b.AccountToken)
-	differ(&others, "customerId", customer, b.CustomerID)
+	c.member("accountToken", account, b.AccountToken)
+	c.member("customerId", customer, b.CustomerID)
 	if t.PayToData != nil && b.PayToData != nil {
-		differ(&facts, "payToData.agreementToken", t.PayToData.AgreementToken, b.PayToData.AgreementToken)
-		differ(&others, "payToData.endToEndId", t.PayToData.EndToEndID, b.PayToData.EndToEndID)
+		c.fact("payToData.agreementToken", t.PayToData.AgreementToken, b.PayToData.AgreementToken)
+		c.member("payToData.endToEndId", t.PayToData.EndToEndID, b.PayToData.EndToEndID)
 	}
 	amount := cmp.Or(t.PrincipalAmount, t.TotalAmount)
 	if amount == nil || b.PrincipalAmount == nil {
-		return facts, others
+		return c
 	}
-	differ(&facts, "currency", string(amount.Currency), string(b.Currency))
+	c.fact("currency", string(amount.Currency), string(b.Currency))
 	if b.amountIsFact() && !isPrincipal(t, b.PrincipalAmount.Decimal()) {
-		facts = append(facts, "principalAmount")
+		c.facts = append(c.facts, "principalAmount")
 	}
-	return facts, others
+	return c
 }
 
 // account returns the token and the customer of the account that a transaction shows, "" for none.
@@ -473,4 +464,6 @@ func (o Outcome) tookNoMoney() bool {
 }
 
 // isAbsent reports whether an error is a 404 in the service's error body. A gateway's says nothing.
-func isAbsent(err error) bool { return errors.Is(err, ErrNotFound) && errors.Is(err, wire.ErrOwn) }
+func isAbsent(err error) bool {
+	return errors.Is(err, ErrNotFound) && errors.Is(err, wire.ErrFromService)
+}

@@ -70,8 +70,7 @@ type Observer struct {
 	Start func(ctx context.Context, call CallInfo) context.Context
 	// Attempt is called after each attempt.
 	Attempt func(ctx context.Context, call CallInfo, attempt AttemptInfo)
-	// End is called once for every Start with the context that it returned. If Start panicked, the
-	// context holds no values.
+	// End is called once for every Start with the context that it returned, unless Start panicked.
 	End func(ctx context.Context, call CallInfo, end EndInfo)
 	// Carrier returns a text for an intent, such as a traceparent, from the context of the call or
 	// of Plan.
@@ -90,12 +89,6 @@ func (o Observer) start(ctx context.Context, call CallInfo) (started context.Con
 	}
 	return started, nil
 }
-
-// unstarted is the context of a call whose Start panicked. The caller's may hold the values of
-// another call, in whose hook this one was made.
-type unstarted struct{ context.Context }
-
-func (unstarted) Value(any) any { return nil }
 
 func (o Observer) end(ctx context.Context, call CallInfo, end EndInfo) (err error) {
 	if o.End != nil {
@@ -127,9 +120,10 @@ func (o Observer) attempts() transport.Observer {
 	if o.Attempt == nil {
 		return nil
 	}
-	return func(ctx context.Context, call *transport.Call, a transport.Attempt) {
+	return func(ctx context.Context, call *transport.Call, number int, begun time.Time, r *transport.Result) {
 		o.Attempt(ctx, CallInfo{Operation(call.Operation), call.Method, call.Route}, AttemptInfo{
-			Number: a.Number, Host: call.URL.Hostname(), Port: portOf(call.URL), StatusCode: a.Status, Network: NetworkKind(a.Kind), Start: a.Start, Duration: a.Duration,
+			Number: number, Host: call.URL.Hostname(), Port: portOf(call.URL), StatusCode: r.Status, Network: NetworkKind(r.Kind),
+			Start: begun, Duration: time.Since(begun),
 		})
 	}
 }
@@ -183,34 +177,26 @@ func (o Observer) logging(logger *slog.Logger) Observer {
 	}
 	attempt, end := o.Attempt, o.End
 	o.Attempt = func(ctx context.Context, call CallInfo, a AttemptInfo) {
-		logAttempt(ctx, logger, call, a)
+		logger.LogAttrs(ctx, slog.LevelDebug, "quickstream attempt",
+			slog.String("operation", string(call.Operation)), slog.String("method", call.Method), slog.String("route", call.Route),
+			slog.Int("attempt", a.Number), slog.Int("status", a.StatusCode), slog.String("network", string(a.Network)),
+			slog.Duration("duration", a.Duration))
 		if attempt != nil {
 			attempt(ctx, call, a)
 		}
 	}
 	o.End = func(ctx context.Context, call CallInfo, e EndInfo) {
-		logEnd(ctx, logger, call, e)
+		level := slog.LevelDebug
+		if e.Result == CallResultUnknown {
+			level = slog.LevelWarn
+		}
+		logger.LogAttrs(ctx, level, "quickstream call",
+			slog.String("operation", string(call.Operation)), slog.String("method", call.Method), slog.String("route", call.Route),
+			slog.String("result", string(e.Result)), slog.Int("attempts", e.Attempts), slog.Int("status", e.StatusCode),
+			slog.String("trace", e.TraceCode), slog.Duration("duration", e.Duration))
 		if end != nil {
 			end(ctx, call, e)
 		}
 	}
 	return o
-}
-
-func logAttempt(ctx context.Context, logger *slog.Logger, call CallInfo, a AttemptInfo) {
-	logger.LogAttrs(ctx, slog.LevelDebug, "quickstream attempt",
-		slog.String("operation", string(call.Operation)), slog.String("method", call.Method), slog.String("route", call.Route),
-		slog.Int("attempt", a.Number), slog.Int("status", a.StatusCode), slog.String("network", string(a.Network)),
-		slog.Duration("duration", a.Duration))
-}
-
-func logEnd(ctx context.Context, logger *slog.Logger, call CallInfo, e EndInfo) {
-	level := slog.LevelDebug
-	if e.Result == CallResultUnknown {
-		level = slog.LevelWarn
-	}
-	logger.LogAttrs(ctx, level, "quickstream call",
-		slog.String("operation", string(call.Operation)), slog.String("method", call.Method), slog.String("route", call.Route),
-		slog.String("result", string(e.Result)), slog.Int("attempts", e.Attempts), slog.Int("status", e.StatusCode),
-		slog.String("trace", e.TraceCode), slog.Duration("duration", e.Duration))
 }

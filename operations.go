@@ -51,13 +51,12 @@ type operation struct {
 	// rules follow from them.
 	transaction   TransactionType
 	authorisation AuthorisationType
-	// See transport.Call.
-	threeDS bool
-	also    int
-	findOut string
+	threeDS       bool   // a 503 means that 3D Secure is not enabled
+	also          int    // a status of success besides 200, 201 and 204; 0 for none
+	findOut       string // how a caller finds out whether a write happened whose answer was lost
 }
 
-// How a caller finds out whether a write happened whose answer was lost.
+// The values of findOut.
 const (
 	resumeTransaction = "look it up with Transactions.Resume and the error's Intent; not finding it means that it is not visible yet"
 	resumeVoid        = "look with Transactions.Resume and the error's Intent whether it was voided; do not refund it before that is known"
@@ -70,6 +69,7 @@ const (
 	listAccounts      = "look with Accounts.List, by the account's masked number"
 	newAccount        = "an account that was made and not seen is in no list; register another with a new single-use token, which charges nothing"
 	listFiles         = "look for the file with PaymentFiles.List or in the service's portal; do not upload it under another name before that"
+	lookInPortal      = "look in the service's portal whether it is registered"
 	repeatedLikeGet   = "it only asks, and is repeated like a GET"
 )
 
@@ -130,6 +130,7 @@ var operations = [...]operation{
 	{name: "Accounts.RegisterWithoutCustomer", method: http.MethodPost, route: "/accounts", class: transport.Post, findOut: newAccount},
 	{name: "Accounts.List", method: http.MethodGet, route: "/customers/{customerId}/accounts"},
 	{name: "Accounts.Get", method: http.MethodGet, route: "/accounts/{accountToken}"},
+	{name: "PayIDs.Register", method: http.MethodPost, route: "/customers/{customerId}/payids", class: transport.Post, findOut: lookInPortal},
 	{name: OperationUploadPaymentFile, method: http.MethodPost, route: "/payment-files", class: transport.Post, findOut: listFiles},
 	{name: "PaymentFiles.Get", method: http.MethodGet, route: "/payment-files/{id}"},
 	{name: "PaymentFiles.List", method: http.MethodGet, route: "/payment-files"},
@@ -160,7 +161,7 @@ func (o Operation) row() operation {
 			return operations[i]
 		}
 	}
-	return operation{name: o, class: transport.Change} // never repeated; a test holds that there is none
+	return operation{name: o, class: transport.Change} // of an intent that names a method which does not exist
 }
 
 // operationOf names the method that sends a transaction.
@@ -171,8 +172,8 @@ func operationOf(b transactionJSON) Operation {
 	}
 	for i := range operations {
 		switch row := &operations[i]; {
-		case row.transaction == "", row.transaction == TransactionTypePayment, row.transaction != b.TransactionType:
-		case row.authorisation == "", row.authorisation == b.AuthorisationType:
+		case row.transaction == "", row.transaction == TransactionTypePayment, row.transaction != b.TransactionType: // another's row
+		case row.authorisation == "", row.authorisation == b.AuthorisationType: // of pre-authorisations the last that fits
 			found = row.name
 		}
 	}

@@ -27,7 +27,18 @@ what that returns. The methods are those of a ` + "`quickstream.Client`" + `; th
 The last column is for writes: how to find out what became of one that ended in an ` + "`UnknownOutcomeError`" + `. Until then it is neither a
 success nor a failure, and is not to be made again with new data. Reads change nothing and can be repeated.
 
-What is not listed can be called with ` + "`Client.Do`" + `, which refuses the writes that are.
+## With Client.Do
+
+What is not listed can be called with ` + "`Client.Do`" + `, which refuses the writes that are. The vendor's public pages name these, and show no path or no body:
+
+| Resource | What is missing |
+|---|---|
+| PayIDs: read, deregister, their transactions and notifications | paths |
+| accounts: enable, disable, make the default | verb and body |
+| recurring payments: create, change | body |
+| a customer's transactions | path: probably ` + "`GET /customers/{customerId}/transactions`" + `, as a list |
+| PayTo payers and wallets in single-use tokens | members: ` + "`OtherAccount`" + ` makes a token of any kind |
+| the CSV report of PayTo agreements | path: probably ` + "`GET /payto-agreements/csv`" + `, into a writer |
 
 This page is made of the table in operations.go and of the doc comments: ` + "`UPDATE_API=1 go test -run TestAPIPage .`" + `
 `

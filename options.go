@@ -40,8 +40,8 @@ type clientConfig struct {
 type callConfig struct {
 	limits   transport.Limits
 	header   func() http.Header // a function, because a value may be a secret
-	disabled map[string]bool
-	key      string
+	disabled map[string]bool    // ids of rules
+	key      string             // the caller's idempotency key; "" for a random one
 	response *Response
 	extra    []extraField
 	// beforeSend holds the client's hooks before the call's.
@@ -51,10 +51,10 @@ type callConfig struct {
 	reference   string // for transactions without one
 	metadata    map[string]string
 	statuses    statuses
-	retries     serviceRetries
+	retries     *bool    // whether the service retries declines, if the caller said so
 	currency    Currency // for requests without one
 	refusal     func(status int, header http.Header, body []byte) bool
-	now         func() time.Time // for intents, and for what is compared with the service's times
+	now         func() time.Time // for the times in intents
 	environment string           // the client's, for the intents of what it reads
 }
 
@@ -98,9 +98,8 @@ func WithHTTPClient(client *http.Client) ClientOption {
 	})
 }
 
-// WithClock makes the client use now instead of [time.Now] for the times in intents, to compare
-// them with the service's, and for the months of Suspended, for a program that runs by a sandbox's
-// clock. Time limits and pauses are real.
+// WithClock makes the client use now instead of [time.Now] for the times in intents, for a program
+// that runs by a sandbox's clock. Time limits and pauses are real.
 func WithClock(now func() time.Time) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if now == nil {
@@ -298,7 +297,7 @@ func WithRefusal(refused func(status int, header http.Header, body []byte) bool)
 // that of a decline decides by itself. Ask the service before you use it: money is taken by it.
 //
 // It applies to what the client reads, also by webhooks.ConfirmWith. A transaction that is decoded
-// without a client stays unknown: give it to [Client.Explain].
+// without a client, such as that of a webhook, stays unknown: read it again with Get.
 func WithStatus(status TransactionStatus, outcome Outcome) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if status.listed() != "" {
@@ -320,10 +319,7 @@ func WithStatus(status TransactionStatus, outcome Outcome) ClientOption {
 // with true, [Transaction.NextStep] of a soft decline says that its retries have to be read first.
 func WithServiceRetries(retries bool) ClientOption {
 	return clientOption(func(c *clientConfig) error {
-		c.retries = retriesOff
-		if retries {
-			c.retries = retriesOn
-		}
+		c.retries = &retries
 		return nil
 	})
 }

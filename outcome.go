@@ -112,15 +112,6 @@ func (c *callConfig) explain(object any) {
 	}
 }
 
-// serviceRetries says whether the service retries declines.
-type serviceRetries uint8
-
-const (
-	retriesUnsaid serviceRetries = iota
-	retriesOff
-	retriesOn
-)
-
 // MayBeReturned reports whether an approved payment came from a bank account and may still be
 // returned: up to three banking days, by the vendor's public pages.
 func (t *Transaction) MayBeReturned() bool {
@@ -206,7 +197,7 @@ func (t *Transaction) afterDecline() NextStep {
 	if of, ok := strings.CutPrefix(code, "Q"); ok && len(of) == 1 && strings.Contains("0123456ABCDEFGHIJKLMNOPQTUVWXYZ", of) { // codes of the gateway
 		return NextStepPayAgain
 	}
-	if t.retries == retriesOff {
+	if t.retries != nil && !*t.retries {
 		return NextStepPayAgain
 	}
 	return NextStepCheckRetries
@@ -340,7 +331,7 @@ func (t *Transaction) describe() string {
 		return "there is no transaction"
 	}
 	text := fmt.Sprintf("the transaction is %s (response code %s); next: %s", t.Outcome(), safeName(t.ResponseCode, 4), strings.ReplaceAll(string(t.NextStep()), "_", " "))
-	if t.NextStep() == NextStepCheckRetries && t.retries == retriesUnsaid {
+	if t.NextStep() == NextStepCheckRetries && t.retries == nil {
 		text += "; ask the bank whether the service retries the declined payments of your facility, and pass the answer to WithServiceRetries"
 	}
 	return text

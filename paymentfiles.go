@@ -76,7 +76,7 @@ func (s *PaymentFilesService) Get(ctx context.Context, paymentFileID string, opt
 //
 // GET /payment-files. A wrong key matches [ErrUnauthorized].
 func (s *PaymentFilesService) List(opts ...CallOption) List[PaymentFile] {
-	return list[PaymentFile](s.client, "PaymentFiles.List", noQuery{}, nil, opts)
+	return list[PaymentFile](s.client, "PaymentFiles.List", nil, nil, opts)
 }
 
 // Batches returns the batches of a payment file.
@@ -84,7 +84,7 @@ func (s *PaymentFilesService) List(opts ...CallOption) List[PaymentFile] {
 // GET /payment-files/{id}/payment-batches. An unknown identifier matches [ErrNotFound];
 // unconfirmed.
 func (s *PaymentFilesService) Batches(paymentFileID string, opts ...CallOption) List[PaymentBatch] {
-	return list[PaymentBatch](s.client, "PaymentFiles.Batches", noQuery{}, nil, opts, paymentFileID)
+	return list[PaymentBatch](s.client, "PaymentFiles.Batches", nil, nil, opts, paymentFileID)
 }
 
 // Batch returns a batch.
@@ -99,16 +99,15 @@ func (s *PaymentFilesService) Batch(ctx context.Context, paymentBatchID string, 
 	})
 }
 
-type statusQuery struct {
-	Status string `url:"status,omitempty"`
-}
-
 // BatchTransactions returns the transactions of a batch with a status code, or all of them if it is empty.
 // The values are not published.
 //
 // GET /payment-batches/{id}/transactions. An unknown identifier matches [ErrNotFound]; unconfirmed.
 func (s *PaymentFilesService) BatchTransactions(paymentBatchID, status string, opts ...CallOption) List[Transaction] {
-	return list[Transaction](s.client, "PaymentFiles.BatchTransactions", statusQuery{status}, nil, opts, paymentBatchID)
+	query := struct {
+		Status string `url:"status,omitempty"`
+	}{status}
+	return list[Transaction](s.client, "PaymentFiles.BatchTransactions", query, nil, opts, paymentBatchID)
 }
 
 // DownloadFlatFile writes the results of a payment file as a flat file. See
@@ -152,7 +151,7 @@ const (
 	PaymentFileFormatMTSTokens      PaymentFileFormat = "MTS_TOKENS"
 )
 
-// UploadPaymentFileParams describes a payment file. All members but Progress are required.
+// UploadPaymentFileParams describes a payment file. All members are required.
 type UploadPaymentFileParams struct {
 	// FileName must be new: that prevents processing a file twice. It is sent unchanged, in UTF-8,
 	// and has no path separators.
@@ -164,8 +163,6 @@ type UploadPaymentFileParams struct {
 	Content io.Reader
 	// Size is the length of Content in bytes.
 	Size int64
-	// Progress is called from another goroutine with the bytes read so far. Optional.
-	Progress func(sent int64)
 }
 
 func (p UploadPaymentFileParams) check(f *findings) {
@@ -211,7 +208,7 @@ func (p UploadPaymentFileParams) form() (*transport.Upload, error) {
 		return nil, err
 	}
 	before, after := around.Bytes()[:here], around.Bytes()[here:]
-	file := &fileContent{content: p.Content, left: p.Size, size: p.Size, progress: p.Progress}
+	file := &fileContent{content: p.Content, left: p.Size}
 	return &transport.Upload{
 		Content:     io.MultiReader(bytes.NewReader(before), file, bytes.NewReader(after)),
 		Length:      int64(around.Len()) + p.Size,
@@ -227,10 +224,9 @@ var (
 // fileContent reads a file of a known size. Another size is an error before the end of the form, so
 // the service never gets a complete request.
 type fileContent struct {
-	content    io.Reader
-	left, size int64
-	progress   func(int64)
-	err        error // the first error
+	content io.Reader
+	left    int64
+	err     error // the first error
 }
 
 func (f *fileContent) Read(p []byte) (int, error) {
@@ -242,9 +238,6 @@ func (f *fileContent) Read(p []byte) (int, error) {
 	}
 	n, err := f.content.Read(p[:min(int64(len(p)), f.left)])
 	f.left -= int64(n)
-	if f.progress != nil && n > 0 {
-		f.progress(f.size - f.left)
-	}
 	if errors.Is(err, io.EOF) && f.left > 0 {
 		err = errFileShort
 	}

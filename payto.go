@@ -277,7 +277,7 @@ type ListAgreementsParams struct {
 //
 // GET /customers/{customerId}/payto-agreements. A wrong key matches [ErrUnauthorized].
 func (s *PayToService) List(customerID string, params ListAgreementsParams, opts ...CallOption) List[Agreement] {
-	return s.all(customerID, params, opts).of(customerID, func(a *Agreement) string {
+	return s.all(customerID, params, opts).ofParent(customerID, func(a *Agreement) string {
 		if a.PayerDetails == nil {
 			return ""
 		}
@@ -299,8 +299,11 @@ func (s *PayToService) all(customerID string, params ListAgreementsParams, opts 
 // GET /customers/{customerId}/payto-agreements.
 func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Agreement, error) {
 	const name Operation = "PayTo.Resume"
-	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
-	if err = cmp.Or(err, intent.of(OperationCreateAgreement), intent.from(s.client)); err != nil {
+	ctx, opts, err := s.client.beginLookUp(ctx, intent, name, opts)
+	if err = cmp.Or(err, intent.checkFor(s.client)); err == nil && intent.Operation != OperationCreateAgreement {
+		err = errIntentForeign
+	}
+	if err != nil {
 		return nil, s.client.refusedLookUp(ctx, name, intent, err)
 	}
 	wanted, err := requested[agreementJSON](intent)
@@ -404,10 +407,8 @@ func (p CollectParams) body() transactionBody {
 		data.PayToAgreement = &newAgreementJSON{SupplierBusinessCode: n.SupplierBusinessCode, PayerDetails: n.Payer.wire()}
 		data.PayToAgreement.PaymentDetails.Purpose, data.PayToAgreement.PaymentDetails.Description = n.Purpose, n.Description
 	}
-	return transactionBody{transactionJSON: transactionJSON{
-		TransactionType: TransactionTypePayment, SupplierBusinessCode: p.SupplierBusinessCode,
-		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency, DebtRepayment: p.DebtRepayment,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
-		Comment: p.Comment, Metadata: p.Metadata, PayToData: data,
-	}}
+	details := FollowUpDetails{p.SupplierBusinessCode, p.CustomerReferenceNumber, p.PaymentReferenceNumber, p.Comment, p.Metadata}
+	body := details.of(TransactionTypePayment, "", p.PrincipalAmount, p.Currency)
+	body.DebtRepayment, body.PayToData = p.DebtRepayment, data
+	return body
 }

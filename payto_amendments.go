@@ -205,12 +205,12 @@ type AgreementState struct {
 // GET /payto-agreements/{agreementToken}.
 func (s *PayToService) ResumeChange(ctx context.Context, intent Intent, opts ...CallOption) (*AgreementState, error) {
 	const name Operation = "PayTo.ResumeChange"
-	ctx, opts, err := s.client.looksFor(ctx, intent, name, opts)
+	ctx, opts, err := s.client.beginLookUp(ctx, intent, name, opts)
 	var wanted patchJSON
 	if json.Unmarshal(intent.Request, &wanted) != nil || intent.Operation.row().findOut != resumeChange {
 		err = cmp.Or(err, errIntentForeign)
 	}
-	if err = cmp.Or(err, intent.known(), intent.from(s.client)); err != nil {
+	if err = cmp.Or(err, intent.checkFor(s.client)); err != nil {
 		return nil, s.client.refusedLookUp(ctx, name, intent, err)
 	}
 	agreement, err := s.Get(ctx, intent.Target, opts...)
@@ -302,7 +302,7 @@ func (s *PayToService) change(ctx context.Context, operation Operation, agreemen
 	}
 	call.check(body.check)
 	request, err := wire.Encode(body)
-	call.refuse(cmp.Or(err, wire.NoDuplicates(request))) // the agreement's unknown members can have one twice
+	call.refuse(cmp.Or(err, wire.Unambiguous(request))) // the agreement's unknown members can have one twice
 	call.reference, call.body = agreementToken, json.RawMessage(request)
 	call.intent = &Intent{Target: agreementToken, Reference: agreementToken, Request: request}
 	return call.sendChange(ctx, body.status())

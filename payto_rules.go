@@ -266,11 +266,11 @@ func (p *payToDataJSON) check(f *findings) {
 	}
 }
 
-// comparison names the members in which an agreement is not as it was requested.
+// comparison names the members that have another value in an answer than in the request.
 type comparison struct {
-	facts  []string // customer, amounts or type have another value: it is another agreement
-	others []string // other members have: in a list, it is another agreement
-	exact  bool     // no member differs, nor is shown or sent alone
+	facts  []string // that say whose money it is and how much: the answer is about something else
+	others []string // that the service may show in another form
+	exact  bool     // no member differs, nor is shown or sent alone; for what begins as true
 }
 
 func (c *comparison) fact(member, shown, sent string) {

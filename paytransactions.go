@@ -94,14 +94,10 @@ func (s *TransactionsService) Pay(ctx context.Context, params PayParams, opts ..
 }
 
 func (p PayParams) body() transactionBody {
-	body := transactionBody{transactionJSON: transactionJSON{
-		TransactionType: TransactionTypePayment, SupplierBusinessCode: p.SupplierBusinessCode,
-		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
-		ECI: p.ECI, IPAddress: address(p.IPAddress), StoredCredentialData: p.StoredCredential,
-		ThreeDS2: p.ThreeDS2, DebtRepayment: p.DebtRepayment, MPGSData: p.MPGSData,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
-		Comment: p.Comment, Metadata: p.Metadata,
-	}}
+	details := FollowUpDetails{p.SupplierBusinessCode, p.CustomerReferenceNumber, p.PaymentReferenceNumber, p.Comment, p.Metadata}
+	body := details.of(TransactionTypePayment, "", p.PrincipalAmount, p.Currency)
+	body.ECI, body.IPAddress, body.StoredCredentialData, body.ThreeDS2 = p.ECI, address(p.IPAddress), p.StoredCredential, p.ThreeDS2
+	body.DebtRepayment, body.MPGSData = p.DebtRepayment, p.MPGSData
 	body.setSource(p.Source)
 	return body
 }
@@ -133,13 +129,11 @@ func (s *TransactionsService) VerifyAccount(ctx context.Context, params VerifyAc
 }
 
 func (p VerifyAccountParams) body() transactionBody {
-	body := transactionBody{transactionJSON: transactionJSON{
-		TransactionType: TransactionTypeAccountVerification, SupplierBusinessCode: p.SupplierBusinessCode, Currency: p.Currency,
-		ECI: p.ECI, IPAddress: address(p.IPAddress), StoredCredentialData: p.StoredCredential, ThreeDS2: p.ThreeDS2,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
-		Comment: p.Comment, Metadata: p.Metadata,
-	}}
-	body.setSource(p.Source)
+	body := PreauthoriseParams{
+		p.SupplierBusinessCode, p.Source, decimal.Zero, p.Currency, p.ECI, p.IPAddress, p.StoredCredential, p.ThreeDS2,
+		p.CustomerReferenceNumber, p.PaymentReferenceNumber, p.Comment, p.Metadata,
+	}.body()
+	body.TransactionType, body.PrincipalAmount = TransactionTypeAccountVerification, nil
 	return body
 }
 

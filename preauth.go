@@ -36,13 +36,9 @@ func (s *TransactionsService) Preauthorise(ctx context.Context, params Preauthor
 }
 
 func (p PreauthoriseParams) body() transactionBody {
-	body := transactionBody{transactionJSON: transactionJSON{
-		TransactionType: TransactionTypePreauth, SupplierBusinessCode: p.SupplierBusinessCode,
-		PrincipalAmount: wire.OptionalNumber(&p.PrincipalAmount), Currency: p.Currency,
-		ECI: p.ECI, IPAddress: address(p.IPAddress), StoredCredentialData: p.StoredCredential, ThreeDS2: p.ThreeDS2,
-		CustomerReferenceNumber: p.CustomerReferenceNumber, PaymentReferenceNumber: p.PaymentReferenceNumber,
-		Comment: p.Comment, Metadata: p.Metadata,
-	}}
+	details := FollowUpDetails{p.SupplierBusinessCode, p.CustomerReferenceNumber, p.PaymentReferenceNumber, p.Comment, p.Metadata}
+	body := details.of(TransactionTypePreauth, "", p.PrincipalAmount, p.Currency)
+	body.ECI, body.IPAddress, body.StoredCredentialData, body.ThreeDS2 = p.ECI, address(p.IPAddress), p.StoredCredential, p.ThreeDS2
 	body.setSource(p.Source)
 	return body
 }
@@ -60,6 +56,7 @@ type FollowUpDetails struct {
 	Metadata                map[string]string
 }
 
+// of returns a transaction with these details; originalReceiptNumber is "" if it follows no other.
 func (d FollowUpDetails) of(kind TransactionType, originalReceiptNumber string, amount decimal.Decimal, currency Currency) transactionBody {
 	return transactionBody{transactionJSON: transactionJSON{
 		TransactionType: kind, OriginalReceiptNumber: originalReceiptNumber,

@@ -35,7 +35,7 @@ func (s *RecurringPaymentsService) Get(ctx context.Context, paymentScheduleID st
 // GET /customers/{customerId}/recurring-payments. An unknown customer matches [ErrNotFound];
 // unconfirmed. From the vendor's public pages.
 func (s *RecurringPaymentsService) List(customerID string, opts ...CallOption) List[RecurringPayment] {
-	return list[RecurringPayment](s.client, "RecurringPayments.List", noQuery{}, nil, opts, customerID)
+	return list[RecurringPayment](s.client, "RecurringPayments.List", nil, nil, opts, customerID)
 }
 
 // Transactions returns the payments of a schedule.
@@ -43,5 +43,5 @@ func (s *RecurringPaymentsService) List(customerID string, opts ...CallOption) L
 // GET /recurring-payments/{paymentScheduleId}/transactions. An unknown identifier matches
 // [ErrNotFound]; unconfirmed.
 func (s *RecurringPaymentsService) Transactions(paymentScheduleID string, opts ...CallOption) List[Transaction] {
-	return list[Transaction](s.client, "RecurringPayments.Transactions", noQuery{}, nil, opts, paymentScheduleID)
+	return list[Transaction](s.client, "RecurringPayments.Transactions", nil, nil, opts, paymentScheduleID)
 }

@@ -7,13 +7,11 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 )
-
-// The lists of transactions. Those that the service sorts newest first can shift
-// while they are read page by page.
 
 // ListTransactionsParams filters the recent transactions; the zero value lists all.
 type ListTransactionsParams struct {
@@ -28,10 +26,6 @@ func (s *TransactionsService) List(params ListTransactionsParams, opts ...CallOp
 	return list[Transaction](s.client, "Transactions.List", params, nil, opts)
 }
 
-type referenceQuery struct {
-	ReferenceNumber string `url:"referenceNumber"`
-}
-
 // ByReference returns the transactions with a reference: a receipt number, a customer or payment
 // reference number, or the end-to-end identifier of a PayTo payment. The service ignores case, so
 // compare a match again.
@@ -40,17 +34,10 @@ type referenceQuery struct {
 // After an unknown outcome both mean "not found yet". Other errors can match [ErrUnauthorized] or
 // [ErrInvalid].
 func (s *TransactionsService) ByReference(referenceNumber string, opts ...CallOption) List[Transaction] {
-	q := referenceQuery{referenceNumber}
-	return list[Transaction](s.client, "Transactions.ByReference", q, q.check, opts)
-}
-
-func (q referenceQuery) check(f *findings) {
-	f.require(q.ReferenceNumber != "", "list.referenceNumber.required", "referenceNumber", "is required")
-	f.require(isASCII(q.ReferenceNumber), "list.referenceNumber.ascii", "referenceNumber", "must consist of ASCII characters")
-}
-
-type settlementDateQuery struct {
-	SettlementDate Date `url:"settlementDate"`
+	return list[Transaction](s.client, "Transactions.ByReference", url.Values{"referenceNumber": {referenceNumber}}, func(f *findings) {
+		f.require(referenceNumber != "", "list.referenceNumber.required", "referenceNumber", "is required")
+		f.require(isASCII(referenceNumber), "list.referenceNumber.ascii", "referenceNumber", "must consist of ASCII characters")
+	}, opts)
 }
 
 // BySettlementDate returns the transactions that settle on a Sydney date.
@@ -58,34 +45,19 @@ type settlementDateQuery struct {
 // GET /transactions/for-settlement-date. An error can match [ErrUnauthorized], [ErrNotFound] or
 // [ErrInvalid].
 func (s *TransactionsService) BySettlementDate(settlementDate Date, opts ...CallOption) List[Transaction] {
-	q := settlementDateQuery{settlementDate}
-	return list[Transaction](s.client, "Transactions.BySettlementDate", q, q.check, opts)
-}
-
-func (q settlementDateQuery) check(f *findings) {
-	f.require(q.SettlementDate.IsValid(), "list.settlementDate.required", "settlementDate", "is required and must be a date of the calendar")
-}
-
-type accountTokenQuery struct {
-	AccountToken string `url:"accountToken"`
+	return list[Transaction](s.client, "Transactions.BySettlementDate", url.Values{"settlementDate": {settlementDate.String()}}, func(f *findings) {
+		f.require(settlementDate.IsValid(), "list.settlementDate.required", "settlementDate", "is required and must be a date of the calendar")
+	}, opts)
 }
 
 // ByAccount returns the transactions of a registered account.
 //
 // GET /transactions/for-account-token. Errors as for BySettlementDate.
 func (s *TransactionsService) ByAccount(accountToken string, opts ...CallOption) List[Transaction] {
-	q := accountTokenQuery{accountToken}
-	return list[Transaction](s.client, "Transactions.ByAccount", q, q.check, opts)
-}
-
-func (q accountTokenQuery) check(f *findings) {
-	f.require(q.AccountToken != "", "list.accountToken.required", "accountToken", "is required")
-	f.require(isASCII(q.AccountToken), "list.accountToken.ascii", "accountToken", "must consist of ASCII characters")
-}
-
-type creditCardQuery struct {
-	FirstSix  string `url:"firstSix"`
-	LastThree string `url:"lastThree"`
+	return list[Transaction](s.client, "Transactions.ByAccount", url.Values{"accountToken": {accountToken}}, func(f *findings) {
+		f.require(accountToken != "", "list.accountToken.required", "accountToken", "is required")
+		f.require(isASCII(accountToken), "list.accountToken.ascii", "accountToken", "must consist of ASCII characters")
+	}, opts)
 }
 
 // ByCreditCard returns the transactions of cards with these first six and last three
@@ -93,18 +65,10 @@ type creditCardQuery struct {
 //
 // GET /transactions/for-credit-card. Errors as for List.
 func (s *TransactionsService) ByCreditCard(firstSix, lastThree string, opts ...CallOption) List[Transaction] {
-	q := creditCardQuery{firstSix, lastThree}
-	return list[Transaction](s.client, "Transactions.ByCreditCard", q, q.check, opts)
-}
-
-func (q creditCardQuery) check(f *findings) {
-	f.require(isDigits(q.FirstSix) && len(q.FirstSix) == 6, "list.firstSix.digits", "firstSix", "must have 6 digits")
-	f.require(isDigits(q.LastThree) && len(q.LastThree) == 3, "list.lastThree.digits", "lastThree", "must have 3 digits")
-}
-
-type bankAccountQuery struct {
-	BSB           string `url:"bsb"`
-	AccountNumber string `url:"accountNumber"`
+	return list[Transaction](s.client, "Transactions.ByCreditCard", url.Values{"firstSix": {firstSix}, "lastThree": {lastThree}}, func(f *findings) {
+		f.require(isDigits(firstSix) && len(firstSix) == 6, "list.firstSix.digits", "firstSix", "must have 6 digits")
+		f.require(isDigits(lastThree) && len(lastThree) == 3, "list.lastThree.digits", "lastThree", "must have 3 digits")
+	}, opts)
 }
 
 // ByBankAccount returns the transactions of an Australian bank account, with a number of 6 to 9
@@ -112,21 +76,12 @@ type bankAccountQuery struct {
 //
 // GET /transactions/for-bank-account. Errors as for List.
 func (s *TransactionsService) ByBankAccount(bsb string, accountNumber Secret, opts ...CallOption) List[Transaction] {
-	q := bankAccountQuery{bsb, accountNumber.text()}
-	return list[Transaction](s.client, "Transactions.ByBankAccount", q, q.check, opts)
-}
-
-func (q bankAccountQuery) check(f *findings) {
-	f.require(q.BSB != "", "list.bsb.required", "bsb", "is required")
-	f.require(isASCII(q.BSB), "list.bsb.ascii", "bsb", "must consist of ASCII characters")
-	f.require(isDigits(q.AccountNumber) && lengthWithin(q.AccountNumber, 6, 9),
-		"list.accountNumber.digits", "accountNumber", "must have 6 to 9 digits")
-}
-
-type nzBankAccountQuery struct {
-	BankCode      string `url:"bankCode"`
-	BranchCode    string `url:"branchCode"`
-	AccountNumber string `url:"accountNumber"`
+	number := accountNumber.text()
+	return list[Transaction](s.client, "Transactions.ByBankAccount", url.Values{"bsb": {bsb}, "accountNumber": {number}}, func(f *findings) {
+		f.require(bsb != "", "list.bsb.required", "bsb", "is required")
+		f.require(isASCII(bsb), "list.bsb.ascii", "bsb", "must consist of ASCII characters")
+		f.require(isDigits(number) && lengthWithin(number, 6, 9), "list.accountNumber.digits", "accountNumber", "must have 6 to 9 digits")
+	}, opts)
 }
 
 // ByNZBankAccount returns the transactions of a New Zealand bank account: bank code of 2 digits,
@@ -134,15 +89,13 @@ type nzBankAccountQuery struct {
 //
 // GET /transactions/for-nz-bank-account. Errors as for List.
 func (s *TransactionsService) ByNZBankAccount(bankCode, branchCode string, accountNumber Secret, opts ...CallOption) List[Transaction] {
-	q := nzBankAccountQuery{bankCode, branchCode, accountNumber.text()}
-	return list[Transaction](s.client, "Transactions.ByNZBankAccount", q, q.check, opts)
-}
-
-func (q nzBankAccountQuery) check(f *findings) {
-	f.require(isDigits(q.BankCode) && len(q.BankCode) == 2, "list.bankCode.digits", "bankCode", "must have 2 digits")
-	f.require(isDigits(q.BranchCode) && len(q.BranchCode) == 4, "list.branchCode.digits", "branchCode", "must have 4 digits")
-	f.require(isDigits(q.AccountNumber) && lengthWithin(q.AccountNumber, 7, 8),
-		"list.nzAccountNumber.digits", "accountNumber", "must have 7 or 8 digits")
+	number := accountNumber.text()
+	query := url.Values{"bankCode": {bankCode}, "branchCode": {branchCode}, "accountNumber": {number}}
+	return list[Transaction](s.client, "Transactions.ByNZBankAccount", query, func(f *findings) {
+		f.require(isDigits(bankCode) && len(bankCode) == 2, "list.bankCode.digits", "bankCode", "must have 2 digits")
+		f.require(isDigits(branchCode) && len(branchCode) == 4, "list.branchCode.digits", "branchCode", "must have 4 digits")
+		f.require(isDigits(number) && lengthWithin(number, 7, 8), "list.nzAccountNumber.digits", "accountNumber", "must have 7 or 8 digits")
+	}, opts)
 }
 
 // MonthParams selects the transactions of a month.
@@ -158,21 +111,17 @@ type MonthParams struct {
 //
 // GET /transactions/suspended. An error can match [ErrUnauthorized] or [ErrNotFound].
 func (s *TransactionsService) Suspended(params MonthParams, opts ...CallOption) List[Transaction] {
-	return list[Transaction](s.client, "Transactions.Suspended", params, func(f *findings) { params.checkSuspended(f, s.client.config.now()) }, opts)
-}
-
-func (p MonthParams) checkSuspended(f *findings, now time.Time) {
-	f.require(p.SupplierBusinessCode != "", "list.supplierBusinessCode.required", "supplierBusinessCode", "is required")
-	p.check(f)
-	f.require(!isMonth(p.Month) || monthsAgo(now, p.Month) <= 6,
-		"list.month.past", "month", "must be this month or one of the 6 before, in Sydney")
+	return list[Transaction](s.client, "Transactions.Suspended", params, func(f *findings) {
+		f.require(params.SupplierBusinessCode != "", "list.supplierBusinessCode.required", "supplierBusinessCode", "is required")
+		params.check(f)
+	}, opts)
 }
 
 // Refunds returns the refunds of a payment, most recent first.
 //
 // GET /transactions/{receiptNumber}/refunds. Errors as for Suspended.
 func (s *TransactionsService) Refunds(receiptNumber string, opts ...CallOption) List[Transaction] {
-	return list[Transaction](s.client, "Transactions.Refunds", noQuery{}, nil, opts, receiptNumber)
+	return list[Transaction](s.client, "Transactions.Refunds", nil, nil, opts, receiptNumber)
 }
 
 // Retries returns the retries of a soft-declined payment, manual or scheduled. Read them with
@@ -180,7 +129,7 @@ func (s *TransactionsService) Refunds(receiptNumber string, opts ...CallOption) 
 //
 // GET /transactions/{receiptNumber}/retries. Errors as for Suspended.
 func (s *TransactionsService) Retries(receiptNumber string, opts ...CallOption) List[Transaction] {
-	return list[Transaction](s.client, "Transactions.Retries", noQuery{}, nil, opts, receiptNumber)
+	return list[Transaction](s.client, "Transactions.Retries", nil, nil, opts, receiptNumber)
 }
 
 // ReturnedParams narrows the list of returned transactions.
@@ -195,11 +144,9 @@ type ReturnedParams struct {
 //
 // GET /transactions/returns. Errors as for Suspended.
 func (s *TransactionsService) Returned(params ReturnedParams, opts ...CallOption) List[Transaction] {
-	return list[Transaction](s.client, "Transactions.Returned", params, params.check, opts)
-}
-
-func (p ReturnedParams) check(f *findings) {
-	f.require(p.Date.IsValid(), "list.date.required", "date", "is required and must be a date of the calendar")
+	return list[Transaction](s.client, "Transactions.Returned", params, func(f *findings) {
+		f.require(params.Date.IsValid(), "list.date.required", "date", "is required and must be a date of the calendar")
+	}, opts)
 }
 
 // OpenPreauths returns the pre-authorisations and re-authorisations that can be captured, most
@@ -210,24 +157,10 @@ func (s *TransactionsService) OpenPreauths(params MonthParams, opts ...CallOptio
 	return list[Transaction](s.client, "Transactions.OpenPreauths", params, params.check, opts)
 }
 
-type noQuery struct{}
-
 func (p MonthParams) check(f *findings) {
-	f.require(isMonth(p.Month), "list.month.required", "month", "is required and must be a month of the calendar")
-}
-
-func isMonth(m YearMonth) bool {
-	return m.Year >= 1 && m.Year <= 9999 && m.Month >= time.January && m.Month <= time.December
-}
-
-// sydneyStandard is how far Sydney is ahead of UTC in winter. In summer it is an hour more, which is
-// left to the service.
-const sydneyStandard = 10 * time.Hour
-
-// monthsAgo counts the months from m to the present one in Sydney.
-func monthsAgo(now time.Time, m YearMonth) int {
-	current := now.UTC().Add(sydneyStandard)
-	return (current.Year()-m.Year)*12 + int(current.Month()) - int(m.Month)
+	m := p.Month
+	isMonth := m.Year >= 1 && m.Year <= 9999 && m.Month >= time.January && m.Month <= time.December
+	f.require(isMonth, "list.month.required", "month", "is required and must be a month of the calendar")
 }
 
 // ReportParams selects what a transaction report holds.
@@ -274,7 +207,7 @@ func notElement(text string) bool { return text == "" || strings.Contains(text, 
 // breaks off is a [NetworkError]; an error of the writer is wrapped. Nothing is repeated after the
 // first byte: discard what was written.
 func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, params ReportParams, opts ...CallOption) (int64, error) {
-	return s.report("Transactions.DownloadReport", params, opts).fetch(ctx, &download{accept: textPlain, to: to, headed: true})
+	return s.report("Transactions.DownloadReport", params, opts).fetch(ctx, &download{accept: textPlain, to: to, hasHeader: true})
 }
 
 // AwaitReport repeats DownloadReport at an interval, such as the minute that the service asks for, until the
@@ -284,14 +217,16 @@ func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, 
 // matches [ErrReportNotReady] and the context's error. Any other error ends the waiting.
 func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, params ReportParams, every time.Duration, opts ...CallOption) (int64, error) {
 	call := s.report("Transactions.AwaitReport", params, opts)
-	report := &download{accept: textPlain, to: to, headed: true}
+	report := &download{accept: textPlain, to: to, hasHeader: true}
 	for {
 		written, err := call.fetch(ctx, report)
 		if !errors.Is(err, ErrReportNotReady) {
 			return written, err
 		}
-		if ended := pause(ctx, every); ended != nil {
-			return written, fmt.Errorf("%w: %w", err, ended)
+		select {
+		case <-time.After(max(every, time.Second)):
+		case <-ctx.Done():
+			return written, fmt.Errorf("%w: %w", err, ctx.Err())
 		}
 	}
 }
@@ -309,19 +244,19 @@ var errNotReport = errors.New("the answer is not a report")
 
 // download is an answer of any size that is written to a writer while it arrives.
 type download struct {
-	accept  string
-	to      io.Writer
-	headed  bool // it has a header record
-	any     bool // it may be JSON, or nothing
-	written int64
-	pending bool  // the service is still making it
-	err     error // of the writer
+	accept    string
+	to        io.Writer
+	hasHeader bool // the report has a header record
+	anyForm   bool // the report may be JSON, or nothing
+	written   int64
+	pending   bool  // the service is still making it
+	err       error // of the writer
 }
 
 // sink takes a report. HTML or JSON is no report, whatever the status says.
 func (d *download) sink(status int, header http.Header) io.Writer {
 	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
-	if status != http.StatusOK || kind == "text/html" || kind == "application/json" && !d.any {
+	if status != http.StatusOK || kind == "text/html" || kind == "application/json" && !d.anyForm {
 		return nil
 	}
 	return d
@@ -348,7 +283,7 @@ func (c *call) fetch(ctx context.Context, d *download) (int64, error) {
 	}
 	d.pending, c.report = false, d
 	err := c.do(ctx, func(status int, _ []byte) error {
-		if d.pending = status == http.StatusAccepted; d.pending || d.any && status == http.StatusNoContent {
+		if d.pending = status == http.StatusAccepted; d.pending || d.anyForm && status == http.StatusNoContent {
 			return nil
 		}
 		return errNotReport
@@ -363,20 +298,8 @@ func (d *download) conclude(c *call, err error) error {
 		return fmt.Errorf("quickstream: %s: the report could not be written: %w", c.op.name, d.err)
 	case err == nil && d.pending:
 		return fmt.Errorf("quickstream: %s: %w", c.op.name, ErrReportNotReady)
-	case err == nil && d.headed && d.written == 0:
+	case err == nil && d.hasHeader && d.written == 0:
 		return c.decodeError(errors.New("the report is empty: it lacks its header record"))
 	}
 	return err
-}
-
-// pause waits between two requests, at least a second.
-func pause(ctx context.Context, interval time.Duration) error {
-	timer := time.NewTimer(max(interval, time.Second))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

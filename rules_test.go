@@ -31,7 +31,7 @@ type ruleTable[T any] struct {
 	valid func() T
 	cases []ruleCase[T]
 	// wire is what the request becomes, and elsewhere are the paths of rules that
-	// are not members of it: parameters of the path, and members that it must not
+	// are not members of it: parameters of the address, and members that it must not
 	// have.
 	wire      any
 	elsewhere []string
@@ -50,6 +50,7 @@ func ruleTables() map[string]tested {
 		"SingleUseTokens.Authenticate": threeDSTable(),
 		"Accounts.Register":            accountRegisterTable(),
 		"Customers.Create":             customerCreateTable(),
+		"PayIDs.Register":              payIDTable(),
 
 		"Transactions.Pay":                    payTable(),
 		"Transactions.Preauthorise":           preauthoriseTable(),
@@ -151,7 +152,10 @@ func (table ruleTable[T]) breaks(request T, without ...string) []string {
 		}
 		return nil
 	}
-	members := memberPaths(reflect.TypeOf(table.wire), "")
+	members := map[string]bool{}
+	if table.wire != nil {
+		members = memberPaths(reflect.TypeOf(table.wire), "")
+	}
 	var ids []string
 	for i, f := range invalid.Findings {
 		ids = append(ids, f.Rule)
@@ -211,9 +215,13 @@ func memberPaths(t reflect.Type, prefix string) map[string]bool {
 	paths := map[string]bool{}
 	for field := range t.Fields() {
 		name, _, _ := strings.Cut(cmp.Or(field.Tag.Get("json"), field.Tag.Get("url")), ",")
+		inner := field.Type
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
 		switch {
-		case name == "" && field.Type.Kind() == reflect.Struct: // whose members stand among the others
-			maps.Copy(paths, memberPaths(field.Type, prefix+field.Tag.Get("prefix")))
+		case name == "" && inner.Kind() == reflect.Struct: // whose members stand among the others
+			maps.Copy(paths, memberPaths(inner, prefix+field.Tag.Get("prefix")))
 			continue
 		case name == "" && t == reflect.TypeFor[ThreeDSAddress]():
 			name = field.Name
@@ -221,10 +229,6 @@ func memberPaths(t reflect.Type, prefix string) map[string]bool {
 			continue
 		}
 		paths[prefix+name] = true
-		inner := field.Type
-		if inner.Kind() == reflect.Pointer {
-			inner = inner.Elem()
-		}
 		if inner.Kind() == reflect.Struct {
 			maps.Copy(paths, memberPaths(inner, prefix+name+"."))
 		}

@@ -138,7 +138,7 @@ func withoutQuery(address string) string {
 func findLink(links []Link, rel string) (Link, bool) {
 	for _, l := range links {
 		for one := range strings.FieldsSeq(l.Rel) {
-			if wire.SameFold(one, rel) {
+			if strings.EqualFold(one, rel) {
 				return l, true
 			}
 		}

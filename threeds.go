@@ -103,7 +103,7 @@ func (p AuthenticateParams) wire() map[string]any {
 		case *int, *int64:
 			members[name] = fmt.Sprintf(cmp.Or(tag.Get("format"), "%d"), value.Elem())
 		case *decimal.Decimal:
-			members[name] = wire.NewText(*v)
+			members[name] = wire.OptionalText(v)
 		default:
 			members[name] = value.String()
 		}

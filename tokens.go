@@ -12,7 +12,7 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// SingleUseTokenLifetime is how long a single-use token can be used.
+// SingleUseTokenLifetime is how long a single-use token can be used. The service does not send when it ends.
 const SingleUseTokenLifetime = 10 * time.Minute
 
 // SingleUseTokensService has the operations on single-use tokens.
@@ -20,7 +20,7 @@ type SingleUseTokensService struct{ client *Client }
 
 // TokenAccount is an account for a single-use token: [CardDetails], [BankAccountDetails],
 // [NZBankAccountDetails] or an [OtherAccount].
-type TokenAccount interface{ tokenAccount(*singleUseTokenJSON) }
+type TokenAccount interface{ tokenAccount() }
 
 // otherAccount holds its members in JSON.
 type otherAccount struct {
@@ -45,8 +45,6 @@ func OtherAccount(kind AccountType, members map[string]any) TokenAccount {
 	text, err := wire.Encode(plain)
 	return otherAccount{hide(string(text)), kind, err}
 }
-
-func (a otherAccount) tokenAccount(body *singleUseTokenJSON) { body.AccountType = a.kind }
 
 // extra returns the members as further ones of the request, which cannot replace what is there.
 func (a otherAccount) extra() (fields []extraField, err error) {
@@ -86,55 +84,41 @@ type BrowserProfile struct {
 	TZ int `json:"browserTZ,string"`
 }
 
+// singleUseTokenJSON has the members of one account among its own.
 type singleUseTokenJSON struct {
-	SupplierBusinessCode string          `json:"supplierBusinessCode"`
-	AccountType          AccountType     `json:"accountType"`
-	CardholderName       string          `json:"cardholderName,omitempty"`
-	CardNumber           string          `json:"cardNumber,omitempty"`
-	ExpiryDateMonth      string          `json:"expiryDateMonth,omitempty"`
-	ExpiryDateYear       string          `json:"expiryDateYear,omitempty"`
-	CVN                  string          `json:"cvn,omitempty"`
-	AccountName          string          `json:"accountName,omitempty"`
-	BSB                  string          `json:"bsb,omitempty"`
-	AccountNumber        string          `json:"accountNumber,omitempty"`
-	NZAccountName        string          `json:"nzAccountName,omitempty"`
-	NZBankCode           string          `json:"nzBankCode,omitempty"`
-	NZBranchCode         string          `json:"nzBranchCode,omitempty"`
-	NZAccountNumber      string          `json:"nzAccountNumber,omitempty"`
-	NZAccountSuffix      string          `json:"nzAccountSuffix,omitempty"`
-	ThreeDS2             bool            `json:"threeDS2,omitempty"`
-	BrowserProfile       *BrowserProfile `json:"browserProfile,omitempty"`
+	SupplierBusinessCode string      `json:"supplierBusinessCode"`
+	AccountType          AccountType `json:"accountType"`
+	*cardJSON
+	*bankAccountJSON
+	*nzBankAccountJSON
+
+	ThreeDS2       bool            `json:"threeDS2,omitempty"`
+	BrowserProfile *BrowserProfile `json:"browserProfile,omitempty"`
 }
 
-func (d CardDetails) tokenAccount(body *singleUseTokenJSON) {
-	body.AccountType = AccountTypeCreditCard
-	body.CardholderName, body.CardNumber, body.CVN = d.CardholderName, d.CardNumber.text(), d.CVN.text()
-	body.ExpiryDateMonth, body.ExpiryDateYear = expiry(d.Expiry)
-}
+func (CardDetails) tokenAccount()          {}
+func (BankAccountDetails) tokenAccount()   {}
+func (NZBankAccountDetails) tokenAccount() {}
+func (otherAccount) tokenAccount()         {}
 
-func (d BankAccountDetails) tokenAccount(body *singleUseTokenJSON) {
-	body.AccountType = AccountTypeDirectDebit
-	body.AccountName, body.BSB, body.AccountNumber = d.AccountName, d.BSB, d.AccountNumber.text()
-}
-
-func (d NZBankAccountDetails) tokenAccount(body *singleUseTokenJSON) {
-	body.AccountType = AccountTypeDirectDebitNZ
-	body.NZAccountName, body.NZBankCode, body.NZBranchCode = d.AccountName, d.BankCode, d.BranchCode
-	body.NZAccountNumber, body.NZAccountSuffix = d.AccountNumber.text(), d.AccountSuffix
-}
-
-func (p CreateSingleUseTokenParams) check(f *findings) {
+// checked checks the parameters and returns their body.
+func (p CreateSingleUseTokenParams) checked(f *findings) (body singleUseTokenJSON) {
+	body = singleUseTokenJSON{SupplierBusinessCode: p.SupplierBusinessCode, ThreeDS2: p.ThreeDS != nil, BrowserProfile: p.ThreeDS}
 	f.require(p.SupplierBusinessCode != "", "token.supplierBusinessCode.required", "supplierBusinessCode", "is required")
 	switch account := p.Account.(type) {
 	case CardDetails:
 		f.require(account.WalletProvider == "" && account.Cryptogram.IsZero(), "token.walletProvider.none", "walletProvider",
 			"is for payments only, and so is the cryptogram")
-		account.wire().check(f)
+		body.AccountType, body.cardJSON = AccountTypeCreditCard, account.wire()
+		body.cardJSON.check(f)
 	case BankAccountDetails:
+		body.AccountType, body.bankAccountJSON = AccountTypeDirectDebit, account.wire()
 		account.check(f)
 	case NZBankAccountDetails:
+		body.AccountType, body.nzBankAccountJSON = AccountTypeDirectDebitNZ, account.wire()
 		account.check(f)
 	case otherAccount:
+		body.AccountType = account.kind
 		f.require(account.kind != "" && !account.kind.hasDetails(), "token.account.required", "accountType", "must be a kind without a type of its own")
 	default: // a pointer is a TokenAccount too, and may be nil
 		f.require(false, "token.account.required", "accountType",
@@ -143,6 +127,7 @@ func (p CreateSingleUseTokenParams) check(f *findings) {
 	if p.ThreeDS != nil {
 		f.within("browserProfile", p.ThreeDS.check)
 	}
+	return body
 }
 
 func (d BankAccountDetails) check(f *findings) {
@@ -175,45 +160,32 @@ func (p *BrowserProfile) check(f *findings) {
 func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingleUseTokenParams, opts ...CallOption) (*SingleUseToken, error) {
 	call := s.client.begin("SingleUseTokens.Create", opts)
 	params.SupplierBusinessCode = cmp.Or(params.SupplierBusinessCode, call.config.business)
-	call.check(params.check)
-	body := singleUseTokenJSON{SupplierBusinessCode: params.SupplierBusinessCode, ThreeDS2: params.ThreeDS != nil, BrowserProfile: params.ThreeDS}
-	switch account := params.Account.(type) {
-	case CardDetails, BankAccountDetails, NZBankAccountDetails, otherAccount:
-		account.tokenAccount(&body)
-	}
+	var body singleUseTokenJSON
+	call.check(func(f *findings) { body = params.checked(f) })
 	if other, is := params.Account.(otherAccount); is {
 		members, err := other.extra()
 		call.refuse(err)
 		call.config.extra = append(members, call.config.extra...)
 	}
 	call.body = body
-	// The service counts from making the token, which is later.
-	begun := time.Now()
-	token, err := sendChecked(ctx, call, body.fits)
-	if err != nil {
-		return nil, err
-	}
-	if token.ExpiresAt.IsZero() {
-		token.ExpiresAt = Timestamp{begun.Add(SingleUseTokenLifetime)}
-	}
-	return token, nil
+	return sendChecked(ctx, call, body.fits)
 }
 
 // fits refuses a token of another account: of another of the kinds that are sent, or of a card with
 // other digits.
 func (b singleUseTokenJSON) fits(t *SingleUseToken) error {
-	card := cmp.Or(t.CreditCard, new(TokenCreditCard))
-	if !isOf(b.AccountType, b.CardNumber, t.AccountType, card.CardNumber, card.MaskedCardNumber4Digits) {
+	card, sent := cmp.Or(t.CreditCard, new(TokenCreditCard)), cmp.Or(b.cardJSON, new(cardJSON))
+	if !fitsAccount(b.AccountType, sent.CardNumber, t.AccountType, card.CardNumber, card.MaskedCardNumber4Digits) {
 		return errNotAsked
 	}
 	return nil
 }
 
-// isOf reports whether an answer can be about the account that was sent: whether it shows no other of
+// fitsAccount reports whether an answer can be about the account that was sent: whether it shows no other of
 // the kinds that are sent, and no other digits of its card.
-func isOf(sent AccountType, cardNumber string, kind AccountType, masked ...string) bool {
+func fitsAccount(sent AccountType, cardNumber string, kind AccountType, masked ...string) bool {
 	kind = AccountType(strings.ToUpper(string(kind)))
-	another := func(masked string) bool { return !unmasks(cardNumber, masked) }
+	another := func(masked string) bool { return !fitsMask(cardNumber, masked) }
 	return (!sent.hasDetails() || !kind.hasDetails() || kind == sent) && (cardNumber == "" || !slices.ContainsFunc(masked, another))
 }
 
@@ -222,9 +194,9 @@ func (t AccountType) hasDetails() bool {
 	return t == AccountTypeCreditCard || t == AccountTypeDirectDebit || t == AccountTypeDirectDebitNZ
 }
 
-// unmasks reports whether a masked number can be the number: whether the digits before and after
+// fitsMask reports whether a masked number can be the number: whether the digits before and after
 // the mask are its own. A text without a mask says nothing.
-func unmasks(number, masked string) bool {
+func fitsMask(number, masked string) bool {
 	const digits = "0123456789"
 	first := masked[:len(masked)-len(strings.TrimLeft(masked, digits))]
 	last := masked[len(strings.TrimRight(masked, digits)):]
@@ -239,9 +211,6 @@ type SingleUseToken struct {
 	BankAccount      *MaskedBankAccount   `json:"bankAccount,omitempty"`
 	NZBankAccount    *MaskedNZBankAccount `json:"nzBankAccount,omitempty"`
 	Links            []Link               `json:"links,omitempty"`
-	// ExpiresAt is 10 minutes after the call began, by this machine's clock, so never too late. The
-	// service does not send it.
-	ExpiresAt Timestamp `json:"expiresAt,omitzero"`
 
 	envelope
 }
@@ -250,16 +219,7 @@ func (t *SingleUseToken) identifier() string { return t.SingleUseTokenID }
 
 // TokenCreditCard is the masked card of a single-use token.
 type TokenCreditCard struct {
-	// CardNumber shows the first 6 and last 3 digits, MaskedCardNumber4Digits the last 4.
-	CardNumber              string     `json:"cardNumber,omitempty"`
-	MaskedCardNumber4Digits string     `json:"maskedCardNumber4Digits,omitempty"`
-	ExpiryDateMonth         string     `json:"expiryDateMonth,omitempty"` // 2 digits
-	ExpiryDateYear          string     `json:"expiryDateYear,omitempty"`  // 2 digits
-	CardScheme              CardScheme `json:"cardScheme,omitempty"`
-	CardType                string     `json:"cardType,omitempty"` // CREDIT or DEBIT, of Visa and Mastercard
-	CardholderName          string     `json:"cardholderName,omitempty"`
-	// SurchargePercentage is a percentage as text, such as "1.10".
-	SurchargePercentage string `json:"surchargePercentage,omitempty"`
+	MaskedCard
 	// ThreeDS2AuthRequired means that the card has to be authenticated before it is charged or
 	// stored.
 	ThreeDS2AuthRequired bool `json:"threeDS2AuthRequired,omitempty" wire:"decides"`
@@ -268,18 +228,30 @@ type TokenCreditCard struct {
 	ThreeDS2Status string         `json:"threeDS2Status,omitempty"`
 }
 
-// MaskedBankAccount is the masked Australian bank account of a token.
+// MaskedCard is what the service shows of a card.
+type MaskedCard struct {
+	CardNumber              string     `json:"cardNumber,omitempty"`      // first 6 and last 3 digits
+	ExpiryDateMonth         string     `json:"expiryDateMonth,omitempty"` // 2 digits
+	ExpiryDateYear          string     `json:"expiryDateYear,omitempty"`  // 2 digits
+	CardScheme              CardScheme `json:"cardScheme,omitempty"`
+	CardType                string     `json:"cardType,omitempty"` // CREDIT or DEBIT, of Visa and Mastercard
+	CardholderName          string     `json:"cardholderName,omitempty"`
+	MaskedCardNumber4Digits string     `json:"maskedCardNumber4Digits,omitempty"` // first 6 and last 4 digits
+	SurchargePercentage     string     `json:"surchargePercentage,omitempty"`     // such as "1.10"; unconfirmed in a transaction
+}
+
+// MaskedBankAccount is what the service shows of an Australian bank account.
 type MaskedBankAccount struct {
 	AccountName   string `json:"accountName,omitempty"`
 	BSB           string `json:"bsb,omitempty"`
 	AccountNumber string `json:"accountNumber,omitempty"`
 }
 
-// MaskedNZBankAccount is the New Zealand bank account of a token.
+// MaskedNZBankAccount is what the service shows of a New Zealand bank account.
 type MaskedNZBankAccount struct {
-	AccountName   string `json:"nzAccountName,omitempty"`
-	BankCode      string `json:"nzBankCode,omitempty"`
-	BranchCode    string `json:"nzBranchCode,omitempty"`
-	AccountNumber string `json:"nzAccountNumber,omitempty"`
-	AccountSuffix string `json:"nzAccountSuffix,omitempty"`
+	NZAccountName   string `json:"nzAccountName,omitempty"`
+	NZBankCode      string `json:"nzBankCode,omitempty"`
+	NZBranchCode    string `json:"nzBranchCode,omitempty"`
+	NZAccountNumber string `json:"nzAccountNumber,omitempty"`
+	NZAccountSuffix string `json:"nzAccountSuffix,omitempty"`
 }

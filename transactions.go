@@ -130,8 +130,8 @@ type Transaction struct {
 	SubMerchantID         string `json:"subMerchantId,omitempty"`
 	Links                 []Link `json:"links,omitempty"`
 
-	meaning     Outcome // of a status that this package does not know
-	retries     serviceRetries
+	meaning     Outcome     // of a status that this package does not know
+	retries     *bool       // whether the service retries declines, if the client knows
 	environment string      // of the client that read it
 	intent      *Intent     // of the call that was answered with it
 	candidates  []Candidate // what the Resume that returned it found beside it
@@ -250,24 +250,17 @@ type MerchantAccount struct {
 	SettlementSurchargeAccountNumber string `json:"settlementSurchargeAccountNumber,omitempty"`
 }
 
-// CreditCard is the masked card of a transaction or of a registered account.
+// CreditCard is the masked card of a transaction.
 type CreditCard struct {
 	AccountType AccountType `json:"accountType,omitempty"`
 	// AccountToken identifies the card where it is registered.
-	AccountToken            string         `json:"accountToken,omitempty" wire:"identifies"`
-	CustomerID              string         `json:"customerId,omitempty" wire:"identifies"` // unconfirmed
-	DefaultAccount          bool           `json:"defaultAccount,omitempty"`
-	CardNumber              string         `json:"cardNumber,omitempty"`      // first 6 and last 3 digits
-	ExpiryDateMonth         string         `json:"expiryDateMonth,omitempty"` // 2 digits
-	ExpiryDateYear          string         `json:"expiryDateYear,omitempty"`  // 2 digits
-	CardScheme              CardScheme     `json:"cardScheme,omitempty"`
-	CardType                string         `json:"cardType,omitempty"` // CREDIT or DEBIT, of Visa and Mastercard
-	CardholderName          string         `json:"cardholderName,omitempty"`
-	MaskedCardNumber4Digits string         `json:"maskedCardNumber4Digits,omitempty"` // first 6 and last 4 digits
-	SurchargePercentage     string         `json:"surchargePercentage,omitempty"`     // unconfirmed
-	PANType                 string         `json:"panType,omitempty"`                 // FPAN, the card's own number, or DPAN, a device's; unconfirmed
-	WalletProvider          WalletProvider `json:"walletProvider,omitempty"`          // unconfirmed
-	Links                   []Link         `json:"links,omitempty"`
+	AccountToken   string `json:"accountToken,omitempty" wire:"identifies"`
+	CustomerID     string `json:"customerId,omitempty" wire:"identifies"` // unconfirmed
+	DefaultAccount bool   `json:"defaultAccount,omitempty"`
+	MaskedCard
+	PANType        string         `json:"panType,omitempty"`        // FPAN, the card's own number, or DPAN, a device's; unconfirmed
+	WalletProvider WalletProvider `json:"walletProvider,omitempty"` // unconfirmed
+	Links          []Link         `json:"links,omitempty"`
 }
 
 // BankAccount is the masked Australian bank account of a transaction. From third parties' models of
@@ -277,12 +270,10 @@ type BankAccount struct {
 	AccountToken   string      `json:"accountToken,omitempty" wire:"identifies"`
 	CustomerID     string      `json:"customerId,omitempty" wire:"identifies"`
 	DefaultAccount bool        `json:"defaultAccount,omitempty"`
-	AccountName    string      `json:"accountName,omitempty"`
-	DisplayName    string      `json:"displayName,omitempty"`
-	Currency       Currency    `json:"currency,omitempty"`
-	BSB            string      `json:"bsb,omitempty"`
-	AccountNumber  string      `json:"accountNumber,omitempty"`
-	Links          []Link      `json:"links,omitempty"`
+	MaskedBankAccount
+	DisplayName string   `json:"displayName,omitempty"`
+	Currency    Currency `json:"currency,omitempty"`
+	Links       []Link   `json:"links,omitempty"`
 }
 
 // NZBankAccount is the masked New Zealand bank account of a transaction. From third parties' models
@@ -292,14 +283,10 @@ type NZBankAccount struct {
 	AccountToken   string      `json:"accountToken,omitempty" wire:"identifies"`
 	CustomerID     string      `json:"customerId,omitempty" wire:"identifies"`
 	DefaultAccount bool        `json:"defaultAccount,omitempty"`
-	AccountName    string      `json:"nzAccountName,omitempty"`
-	BankCode       string      `json:"nzBankCode,omitempty"`
-	BranchCode     string      `json:"nzBranchCode,omitempty"`
-	AccountNumber  string      `json:"nzAccountNumber,omitempty"`
-	AccountSuffix  string      `json:"nzAccountSuffix,omitempty"`
-	DisplayName    string      `json:"displayName,omitempty"`
-	Currency       Currency    `json:"currency,omitempty"`
-	Links          []Link      `json:"links,omitempty"`
+	MaskedNZBankAccount
+	DisplayName string   `json:"displayName,omitempty"`
+	Currency    Currency `json:"currency,omitempty"`
+	Links       []Link   `json:"links,omitempty"`
 }
 
 // DirectEntryAccount is the merchant's side of an Australian bank account transaction. From third
@@ -318,14 +305,10 @@ type DirectEntryAccount struct {
 // NZDirectEntryAccount is the merchant's side of a New Zealand bank account transaction. From third
 // parties' models of the service; unconfirmed.
 type NZDirectEntryAccount struct {
-	DisplayName   string   `json:"displayName,omitempty"`
-	Currency      Currency `json:"currency,omitempty"`
-	DebitUserID   string   `json:"debitUserId,omitempty"`
-	AccountName   string   `json:"nzAccountName,omitempty"`
-	BankCode      string   `json:"nzBankCode,omitempty"`
-	BranchCode    string   `json:"nzBranchCode,omitempty"`
-	AccountNumber string   `json:"nzAccountNumber,omitempty"`
-	AccountSuffix string   `json:"nzAccountSuffix,omitempty"`
+	DisplayName string   `json:"displayName,omitempty"`
+	Currency    Currency `json:"currency,omitempty"`
+	DebitUserID string   `json:"debitUserId,omitempty"`
+	MaskedNZBankAccount
 }
 
 // PayToData is the PayTo part of a transaction.

@@ -61,7 +61,7 @@ func (e *engine) gates(ctx context.Context, tx tx) (g gates, err error) {
 			return json.Unmarshal([]byte(text), into[name])
 		}
 		return nil
-	}, "SELECT name, value, "+database.Now+" FROM quickstream.meta WHERE "+sqlIn("name", facilityName, pauseName, breakerName, restoringName))
+	}, "SELECT '', '', "+database.Now+" UNION ALL SELECT name, value, "+database.Now+" FROM quickstream.meta WHERE "+sqlIn("name", facilityName, pauseName, breakerName, restoringName))
 	return g, err
 }
 

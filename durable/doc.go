@@ -74,10 +74,11 @@
 // # What OnOutcome is notified of
 //
 // Options.OnOutcome is called with a write that is approved, declined, not_sent, voided, returned, or needs a person, and
-// again if that changes, in one transaction with the mark that it has run: what it writes through that transaction is there
-// once. Of two changes that come at once it may be called with the last one alone. If it fails it is called again, with
-// pauses that grow to an hour, for ever. Its errors and panics are stored and logged as types and places. It is called
-// with the write's row locked: be quick, and call neither the API nor the engine without the transaction.
+// again if that changes. It runs in one transaction with the mark that it has run: what it writes through that transaction is
+// there once. That transaction stores the answer too. If OnOutcome fails there, or takes more than five seconds, the answer is
+// stored by itself, and OnOutcome is called again, with pauses that grow to an hour, for ever. Of two changes that come at once
+// it may be called with the last one alone. Its errors and panics are stored and logged as types and places. It
+// is called with the write's row locked: be quick, and call neither the API nor the engine without the transaction.
 //
 // Only a write that IsPayment changes the state of its order. Compare the amount.
 //

@@ -27,4 +27,4 @@ func pages(ctx context.Context, list quickstream.List[quickstream.Transaction]) 
 func isNone(err error) bool { return errors.Is(err, quickstream.ErrNotFound) && isOwn(err) }
 
 // isOwn reports whether an error is that of an answer in the service's error body, and not a gateway's.
-func isOwn(err error) bool { return errors.Is(err, wire.ErrOwn) }
+func isOwn(err error) bool { return errors.Is(err, wire.ErrFromService) }

@@ -10,11 +10,31 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
+// observeAnswer applies the answer to a write, and calls OnOutcome in the same transaction. If that fails the answer is
+// stored by itself, and OnOutcome is called after it.
+func (e *engine) observeAnswer(ctx context.Context, r *row, o observed) error {
+	called, cancel := context.WithTimeout(ctx, hangAfter)
+	defer cancel()
+	with := o
+	with.callsHook = true
+	if err := e.observeOnce(called, r, with); err == nil {
+		e.waiting.wake(r.ID)
+		return nil
+	}
+	stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.longestPay/4+jobMargin)
+	defer cancel()
+	return e.observe(stored, r, o)
+}
+
+func (e *engine) observeOnce(ctx context.Context, r *row, o observed) error {
+	return within(ctx, e.db, func(tx tx) error { return e.apply(ctx, tx, r, o) })
+}
+
 // observe applies what was observed of a write, in a transaction of its own, which is tried up to five times:
 // an observation is worth more than one try.
 func (e *engine) observe(ctx context.Context, r *row, o observed) (err error) {
 	for try := 1; try <= 5; try++ {
-		err = within(ctx, e.db, func(tx tx) error { return e.apply(ctx, tx, r, o) })
+		err = e.observeOnce(ctx, r, o)
 		if err == nil || errors.Is(err, ErrNoWrite) || !wait(ctx, pause(time.Second, try)/10) {
 			break
 		}
@@ -44,13 +64,22 @@ func (e *engine) apply(ctx context.Context, tx tx, of *row, o observed) error {
 		*of = *r
 		return nil
 	}
+	next.callsHook = o.callsHook
 	if err := e.change(ctx, tx, r, &next); err != nil {
 		return err
 	}
-	*of = next
 	if event, news := o.event(r, &next); news {
-		return e.record(ctx, tx, &next, event)
+		if err := e.record(ctx, tx, &next, event); err != nil {
+			return err
+		}
 	}
+	if o.callsHook && next.changes > r.changes {
+		if err := e.runHook(ctx, tx, &next); err != nil {
+			return err
+		}
+		next.notified = next.changes
+	}
+	*of = next
 	return nil
 }
 
@@ -85,7 +114,7 @@ func (e *engine) change(ctx context.Context, tx tx, r, next *row) error {
 
 // jobsAfter inserts the jobs that follow from a change. Those that are there stay.
 func (e *engine) jobsAfter(ctx context.Context, tx tx, r, next *row) error {
-	if next.changes > r.changes {
+	if next.changes > r.changes && !next.callsHook {
 		if err := e.enqueue(ctx, tx, notifyQueue, 0, job{next.ID, strconv.FormatInt(next.changes, 10)}); err != nil {
 			return err
 		}

@@ -28,7 +28,9 @@ type observed struct {
 	problem  string
 	reason   Reason
 	decided  Standing
-	person   *Event // who has decided, or asked for the look-up, for its event
+	// callsHook has OnOutcome called in the transaction that applies it.
+	callsHook bool
+	person    *Event // who has decided, or asked for the look-up, for its event
 }
 
 // ofTransaction is the observation of a transaction that was read.

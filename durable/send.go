@@ -263,7 +263,7 @@ func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (t
 	}
 	e.afterSend(stored, c, sendErr)
 	sent.claim, sent.sends = c.text, c.sends
-	err := e.observe(stored, r, sent)
+	err := e.observeAnswer(ctx, r, sent)
 	if err != nil || r.State != StateQueued {
 		return 0, err
 	}

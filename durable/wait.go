@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -10,20 +11,32 @@ import (
 // moment. If OnOutcome fails it returns the write with Notified false. When ctx ends first it returns the write as it
 // stands, and an error that matches [ErrInProgress] unless the outcome is known: it comes to OnOutcome.
 func (e *Engine[TTx]) Wait(ctx context.Context, id string) (Write, error) {
-	const first, most = 50 * time.Millisecond, time.Second
+	r, err := e.waitFor(ctx, id)
+	if err != nil || r == nil {
+		return Write{}, named(cmp.Or(err, ErrNoWrite))
+	}
+	if r.State.InProgress() {
+		err = ErrInProgress
+	}
+	return r.shown(), err
+}
+
+// waitFor waits until the outcome of a write is known, or ctx ends. The process that sends it wakes
+// those who wait in it, and others look again and again. A write that is not there will not come.
+func (e *engine) waitFor(ctx context.Context, id string) (*row, error) {
+	const most = time.Second
+	first := 50 * time.Millisecond
+	if e.dialect.Alone { // nobody else sends it
+		first = most
+	}
 	defer e.waiting.wake(id) // nothing is kept for a write that another process sends
 	for look := 0; ; look++ {
-		woken := e.waiting.join(id) // by the process that sends it; others look again and again
-		w, err := e.Get(context.WithoutCancel(ctx), id)
-		switch {
-		case err != nil || !w.State.InProgress() && (w.Notified || w.Failures > 0):
-			return w, err
-		case ctx.Err() != nil && w.State.InProgress():
-			return w, ErrInProgress
-		case ctx.Err() != nil:
-			return w, nil
+		woken := e.waiting.join(id)
+		r, err := e.peek(context.WithoutCancel(ctx), "id = $1", id)
+		if err != nil || r == nil || ctx.Err() != nil || !r.State.InProgress() && (r.notified >= r.changes || r.Failures > 0) {
+			return r, err
 		}
-		pause, cancel := context.WithTimeout(ctx, min(first<<min(look/2, 5), most))
+		pause, cancel := context.WithTimeout(ctx, min(first<<min(look, 5), most))
 		select {
 		case <-woken:
 		case <-pause.Done():

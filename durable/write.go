@@ -113,6 +113,8 @@ type row struct {
 	now     time.Time          // the database's, when it was read
 	// unreadable is why this version of the program cannot read all of it, which then leaves it alone.
 	unreadable error
+
+	callsHook bool // the transaction that changes it calls OnOutcome, and needs no job for that
 }
 
 // shown returns the row as the merchant sees it.

@@ -19,6 +19,24 @@
 // link to the span that they were called in. A webhook handler or a job that knows the
 // intent does the same for its own spans with observer.Continue(ctx, intent.Carrier).
 //
-// Names, attributes, links and labels hold names from fixed sets, counts and the host. The
-// README lists them, and what is never exported.
+// # What is exported
+//
+// A call's span has quickstream.operation, quickstream.result, quickstream.attempts,
+// quickstream.trace_code and error.type. A request's span follows the conventions for HTTP
+// clients, one span for each resend; url.full is missing, because addresses hold receipts and
+// references, and url.template is the route below the environment's address.
+//
+// Metrics are quickstream.client.calls by operation, result and error.type,
+// quickstream.client.call.duration by operation and result, and http.client.request.duration
+// of the conventions. The result is success, not_sent, network_failed, unknown, answered or
+// undecodable. Watch unknown: each one is an order on hold.
+//
+// The error.type of a request is its status, or network_ with the kind. That of a call is
+// network_ with the kind, answer_ with the meaning of the answer, validation, key_required or
+// not_sent if nothing was sent, undecodable, unsettled (an unknown outcome after an answer that
+// does not settle it) or _OTHER.
+//
+// Never exported are secrets, references, receipts, tokens, amounts, paths with identifiers,
+// texts of errors and bodies. The trace code, which the service's support asks for, is the only
+// text of the service. It is left out if it repeats what the call sent.
 package otelquickstream

@@ -31,8 +31,7 @@ func ExampleNewObserver() {
 	exported := tracetest.NewInMemoryExporter()
 	observer, err := otelquickstream.NewObserver(sdktrace.NewTracerProvider(sdktrace.WithSyncer(exported)), sdkmetric.NewMeterProvider())
 	check(err)
-	clock := sandbox.NewClock(time.Now())
-	box := sandbox.New(sandbox.WithClock(clock))
+	box := sandbox.New()
 	defer box.Close()
 	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()),
 		quickstream.WithRetryWait(time.Millisecond, time.Millisecond), quickstream.WithObserver(observer))
@@ -45,7 +44,6 @@ func ExampleNewObserver() {
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeManual},
 	}, quickstream.WithMaxAttempts(2))
 	lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
-	clock.Advance(time.Minute)
 	_, err = client.Transactions.Resume(context.Background(), *lost.Intent) // as a job would, with the stored intent
 	check(err)
 	for _, span := range exported.GetSpans() {

@@ -69,11 +69,6 @@ func payment(source quickstream.AccountSource) quickstream.PayParams {
 	}
 }
 
-func (b *bench) inject(faults ...sandbox.Fault) {
-	b.t.Helper()
-	require.NoError(b.t, b.box.Inject(faults...))
-}
-
 // spans are those that have ended since the last call, a request before its call.
 func (b *bench) spans() tracetest.SpanStubs {
 	spans := b.exported.GetSpans()
@@ -91,12 +86,8 @@ func (b *bench) lines() []string {
 }
 
 func pairs(attributes []attribute.KeyValue) string {
-	var texts []string
-	for _, a := range attributes {
-		texts = append(texts, fmt.Sprintf(" %s=%s", a.Key, a.Value.String()))
-	}
-	slices.Sort(texts)
-	return strings.Join(texts, "")
+	set := attribute.NewSet(attributes...)
+	return " " + strings.ReplaceAll(set.Encoded(attribute.DefaultEncoder()), ",", " ")
 }
 
 // counted are all metrics, one line for each series with what it has counted.

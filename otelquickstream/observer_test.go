@@ -34,31 +34,29 @@ func TestSpans(t *testing.T) {
 	pays := func(card string, opts ...quickstream.CallOption) func(*bench) error {
 		return func(b *bench) error { return second(b.pay(b.t.Context(), card, opts...)) }
 	}
+	answered := []string{
+		post + "Unset: http.request.method=POST http.response.status_code=201" + server + " url.template=/transactions",
+		"Transactions.Pay, client, Unset: quickstream.attempts=1 quickstream.operation=Transactions.Pay quickstream.result=success",
+	}
 	lost := sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit()}
 	for name, c := range map[string]struct {
-		fault sandbox.Fault
-		call  func(*bench) error
-		want  []string
+		faults []sandbox.Fault
+		call   func(*bench) error
+		want   []string
 	}{
-		"success": {call: pays(approved), want: []string{
-			post + "Unset: http.request.method=POST http.response.status_code=201" + server + " url.template=/transactions",
-			"Transactions.Pay, client, Unset: quickstream.attempts=1 quickstream.operation=Transactions.Pay quickstream.result=success",
-		}},
-		"lost, then answered": {fault: sandbox.Fault{Operation: lost.Operation, Kind: lost.Kind, Times: 1}, call: pays(approved), want: []string{
+		"success":  {call: pays(approved), want: answered},
+		"declined": {call: pays(declined), want: answered},
+		"lost, then answered": {faults: []sandbox.Fault{{Operation: lost.Operation, Kind: lost.Kind, Times: 1}}, call: pays(approved), want: []string{
 			post + "Error: error.type=network_reset http.request.method=POST" + server + " url.template=/transactions",
 			post + "Unset: http.request.method=POST http.request.resend_count=1 http.response.status_code=201" + server + " url.template=/transactions",
 			"Transactions.Pay, client, Unset: quickstream.attempts=2 quickstream.operation=Transactions.Pay quickstream.result=success",
 		}},
-		"declined": {call: pays(declined), want: []string{
-			post + "Unset: http.request.method=POST http.response.status_code=201" + server + " url.template=/transactions",
-			"Transactions.Pay, client, Unset: quickstream.attempts=1 quickstream.operation=Transactions.Pay quickstream.result=success",
-		}},
-		"lost": {fault: lost, call: pays(approved, quickstream.WithMaxAttempts(2)), want: []string{
+		"lost": {faults: []sandbox.Fault{lost}, call: pays(approved, quickstream.WithMaxAttempts(2)), want: []string{
 			post + "Error: error.type=network_reset http.request.method=POST" + server + " url.template=/transactions",
 			post + "Error: error.type=network_reset http.request.method=POST http.request.resend_count=1" + server + " url.template=/transactions",
 			"Transactions.Pay, client, Error: error.type=network_reset quickstream.attempts=2 quickstream.operation=Transactions.Pay quickstream.result=unknown",
 		}},
-		"lost, then declined": {fault: sandbox.Fault{Operation: lost.Operation, Kind: sandbox.ResetBeforeCommit(), Times: 1}, call: pays(declined), want: []string{
+		"lost, then declined": {faults: []sandbox.Fault{{Operation: lost.Operation, Kind: sandbox.ResetBeforeCommit(), Times: 1}}, call: pays(declined), want: []string{
 			post + "Error: error.type=network_reset http.request.method=POST" + server + " url.template=/transactions",
 			post + "Unset: http.request.method=POST http.request.resend_count=1 http.response.status_code=201" + server + " url.template=/transactions",
 			"Transactions.Pay, client, Error: error.type=unsettled quickstream.attempts=2 quickstream.operation=Transactions.Pay quickstream.result=unknown",
@@ -71,9 +69,7 @@ func TestSpans(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
-				if c.fault.Operation != "" {
-					b.inject(c.fault)
-				}
+				require.NoError(t, b.box.Inject(c.faults...))
 				err := c.call(b)
 				if refused, ok := errors.AsType[*quickstream.APIError](err); ok {
 					require.NotEmpty(t, refused.TraceCode)
@@ -97,7 +93,7 @@ func TestSpans(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Nth: 2, Times: 1})
+		require.NoError(t, b.box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Nth: 2, Times: 1}))
 		for range 3 {
 			_, err := b.pay(t.Context(), approved)
 			require.NoError(t, err)

@@ -60,6 +60,21 @@ func TestAfterACall(t *testing.T) {
 		pays, voids, reads = "Pay", "Void", "Get"
 		collects, submits  = "Collect", "Submit of Collect"
 	)
+	collect := quickstream.CollectParams{
+		SupplierBusinessCode: "SHOP", PrincipalAmount: exampleOrder().PrincipalAmount, Currency: quickstream.CurrencyAUD, AgreementToken: "A-1",
+	}
+	type answered = *quickstream.Transaction
+	calls := map[string]func(*quickstream.Client) (answered, error){
+		pays:     func(c *quickstream.Client) (answered, error) { return c.Transactions.Pay(t.Context(), exampleOrder()) },
+		voids:    func(c *quickstream.Client) (answered, error) { return c.Transactions.Void(t.Context(), "R1") },
+		reads:    func(c *quickstream.Client) (answered, error) { return c.Transactions.Get(t.Context(), "R1") },
+		collects: func(c *quickstream.Client) (answered, error) { return c.PayTo.Collect(t.Context(), collect) },
+		submits: func(c *quickstream.Client) (answered, error) {
+			intent, err := c.Transactions.Plan(t.Context(), collect)
+			require.NoError(t, err)
+			return c.Transactions.Submit(t.Context(), intent, func(context.Context) error { return nil })
+		},
+	}
 	for _, c := range []struct{ call, told, answer, want string }{
 		{pays, untold, paid, "ended approved"},
 		{pays, untold, hard, "ended declined"},
@@ -108,26 +123,7 @@ func TestAfterACall(t *testing.T) {
 			opts = append(opts, quickstream.WithServiceRetries(c.told == on))
 		}
 		client := answering(t, status, body, opts...)
-		collect := quickstream.CollectParams{
-			SupplierBusinessCode: "SHOP", PrincipalAmount: exampleOrder().PrincipalAmount, Currency: quickstream.CurrencyAUD,
-			AgreementToken: "A-1",
-		}
-		var tx *quickstream.Transaction
-		var err error
-		switch c.call {
-		case pays:
-			tx, err = client.Transactions.Pay(t.Context(), exampleOrder())
-		case voids:
-			tx, err = client.Transactions.Void(t.Context(), "R1")
-		case reads:
-			tx, err = client.Transactions.Get(t.Context(), "R1")
-		case collects:
-			tx, err = client.PayTo.Collect(t.Context(), collect)
-		case submits:
-			intent, planned := client.Transactions.Plan(t.Context(), collect)
-			require.NoError(t, planned)
-			tx, err = client.Transactions.Submit(t.Context(), intent, func(context.Context) error { return nil })
-		}
+		tx, err := calls[c.call](client)
 		now := time.Now()
 		result := resolve.After(tx, err, now)
 		assert.Equal(t, c.want, said(result), "%+v: %v", c, err)

@@ -1,6 +1,7 @@
 package resolve_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -13,13 +14,8 @@ import (
 // closed returns a calendar of weekdays without some days.
 func closed(until quickstream.Date, holidays ...quickstream.Date) resolve.Calendar {
 	return resolve.Calendar{Until: until, Business: func(d quickstream.Date) bool {
-		for _, holiday := range holidays {
-			if d == holiday {
-				return false
-			}
-		}
 		day := d.In(time.UTC).Weekday()
-		return day != time.Saturday && day != time.Sunday
+		return day != time.Saturday && day != time.Sunday && !slices.Contains(holidays, d)
 	}}
 }
 
@@ -27,7 +23,7 @@ func TestAbsentNotBefore(t *testing.T) {
 	friday, monday := quickstream.NewDate(2026, time.April, 3), quickstream.NewDate(2026, time.April, 6) // of Easter
 	year := quickstream.NewDate(2026, time.December, 31)
 	everyDay := resolve.Calendar{Until: year, Business: func(quickstream.Date) bool { return true }}
-	tests := map[string]struct {
+	for name, tt := range map[string]struct {
 		sent     string
 		calendar resolve.Calendar
 		want     string
@@ -44,8 +40,7 @@ func TestAbsentNotBefore(t *testing.T) {
 		"by a calendar that ends on a Saturday": {"2026-06-11 09:00", closed(quickstream.NewDate(2026, time.June, 13)), "2026-06-18 18:30"},
 		"by a calendar without an end":          {"2026-06-12 09:00", closed(quickstream.Date{}), "2026-06-19 18:30"},
 		"when summer time ends":                 {"2026-04-01 09:00", resolve.Calendar{}, "2026-04-08 18:30"},
-	}
-	for name, tt := range tests {
+	} {
 		t.Run(name, func(t *testing.T) {
 			p := policy()
 			p.Calendar = tt.calendar
@@ -127,4 +122,23 @@ func TestClockBehindTheTransaction(t *testing.T) {
 	for now, sent := range map[time.Time]time.Time{wednesday().Add(time.Hour): wednesday(), wednesday().Add(-time.Hour): wednesday().Add(-time.Hour)} {
 		assert.Equal(t, sent, resolve.After(paid, nil, now).Case.Intent.NotBefore)
 	}
+}
+
+// TestOutcomeAfterTheEnd: a webhook may bring what nobody could find in two days.
+func TestOutcomeAfterTheEnd(t *testing.T) {
+	policy := policy()
+	sent := at("2026-06-10 09:00")
+	later := at("2026-06-16 09:00")
+	approved := resolve.Observation{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R1"}
+	_, absent := looksBy(policy, resolve.Begin(quickstream.Intent{Reference: "ORDER-1", NotBefore: sent}, sent), foundNothing())
+	today := approved
+	today.SettlementDate = quickstream.DateOf(later)
+	assert.Equal(t, resolve.StatusSettled, policy.Next(absent, today, later).Status, "an approval waits for no cut-off")
+	today.Outcome = quickstream.OutcomeDeclined
+	assert.Equal(t, resolve.StatusEscalated, policy.Next(absent, today, later).Status, "a decline of one of several attempts does, and is not nothing")
+	assert.Equal(t, resolve.StatusSettled, policy.Next(absent, today, later.Add(24*time.Hour)).Status)
+	soft := today
+	soft.Retryable = true
+	retrying := resolve.DefaultPolicy(resolve.ServiceRetriesFor(10 * 24 * time.Hour))
+	assert.Equal(t, resolve.StatusEscalated, retrying.Next(absent, soft, later.Add(24*time.Hour)).Status, "the service may retry it")
 }

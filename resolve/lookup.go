@@ -38,7 +38,7 @@ func afterRetries(ctx context.Context, s Service, declined Observation, attempts
 			return failed
 		}
 		retries, err := s.Retries(attempts[n].ReceiptNumber).ReadAll(ctx)
-		if err != nil && !(errors.Is(err, quickstream.ErrNotFound) && errors.Is(err, wire.ErrOwn)) { // which may mean an empty list
+		if err != nil && !(errors.Is(err, quickstream.ErrNotFound) && errors.Is(err, wire.ErrFromService)) { // which may mean an empty list
 			return failed
 		}
 		for _, retry := range append([]*quickstream.Transaction{attempts[n]}, retries...) {

@@ -48,7 +48,7 @@ func open(candidates ...quickstream.Candidate) error {
 }
 
 func TestObserve(t *testing.T) {
-	tests := map[string]struct {
+	type row struct {
 		err       error
 		result    resolve.LookupResult
 		receipt   string
@@ -56,7 +56,8 @@ func TestObserve(t *testing.T) {
 		doubtful  bool
 		code      string
 		retryable bool
-	}{
+	}
+	for name, tt := range map[string]row{
 		"nothing":                        {err: open(), result: resolve.LookupNone},
 		"near misses are not nothing":    {err: open(near(approved("R2")), near(declined("R1", "01"))), result: resolve.LookupNone, near: []string{"R1", "R2"}},
 		"a near miss that is no payment": {err: open(quickstream.Candidate{Agreement: new(quickstream.Agreement), Matches: true}), result: resolve.LookupNone, near: []string{""}},
@@ -70,17 +71,9 @@ func TestObserve(t *testing.T) {
 		"one approved and a near miss":   {err: open(match(unsettled("R1")), near(approved("R2")), near(approved("R2"))), result: resolve.LookupPending, receipt: "R1", near: []string{"R2"}},
 		"failed":                         {err: &quickstream.UnknownOutcomeError{Cause: errors.New("reset"), Candidates: []quickstream.Candidate{match(approved("R1"))}}, result: resolve.LookupFailed},
 		"another error":                  {err: quickstream.ErrNotFound, result: resolve.LookupFailed},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			o := resolve.Observe(nil, tt.err)
-			assert.Equal(t, tt.result, o.Result)
-			assert.Equal(t, tt.receipt, o.ReceiptNumber)
-			assert.Equal(t, tt.near, receipts(o))
-			assert.Equal(t, tt.doubtful, o.Doubtful)
-			assert.Equal(t, tt.code, o.ResponseCode)
-			assert.Equal(t, tt.retryable, o.Retryable)
-		})
+	} {
+		o := resolve.Observe(nil, tt.err)
+		assert.Equal(t, tt, row{tt.err, o.Result, o.ReceiptNumber, receipts(o), o.Doubtful, o.ResponseCode, o.Retryable}, name)
 	}
 	assert.Equal(t, resolve.LookupFailed, resolve.Observe(nil, nil).Result)
 	found := resolve.Observe(declined("R1", "54"), nil)

@@ -77,24 +77,15 @@ func TestPaidAgainByAResend(t *testing.T) {
 	}
 }
 
-// resentCase is what After makes of an approval that was sent again.
-func resentCase(intent quickstream.Intent, tx *quickstream.Transaction) resolve.Case {
-	c := resolve.Begin(intent, wednesday())
-	c.Status, c.Seen, c.NextLook = resolve.StatusSettled, resolve.Observe(tx, nil), wednesday().Add(15*time.Minute)
-	c.Outcome = c.Seen.Outcome
-	return c
-}
-
 // TestResentWithAnotherUnderWay: a second one that may still be approved is looked up until it is
 // over, and early looks change nothing.
 func TestResentWithAnotherUnderWay(t *testing.T) {
-	tx := approved("R1")
-	c := resentCase(quickstream.Intent{Reference: "A", NotBefore: wednesday()}, tx)
-	p := policy()
-	c = p.Next(c, several("R1", "R2"), c.NextLook)
+	pending, p := begun(quickstream.Intent{Reference: "A"}), policy() // what After makes of an approval that was sent again
+	pending.Status, pending.Seen, pending.NextLook = resolve.StatusSettled, found(approved("R1")), wednesday().Add(15*time.Minute)
+	pending.Outcome = pending.Seen.Outcome
+	c := p.Next(pending, several("R1", "R2"), pending.NextLook)
 	assert.Equal(t, wednesday().AddDate(0, 0, 1).Add(15*time.Minute), c.NextLook)
 	assert.Equal(t, c.NextLook, p.Next(c, foundNothing(), wednesday().Add(time.Hour)).NextLook)
-	pending := resentCase(quickstream.Intent{Reference: "A", NotBefore: wednesday()}, tx)
 	assert.Equal(t, c.NextLook, p.Next(pending, found(unsettled("R2")), pending.NextLook).NextLook)
 	days, end := over(t, p, c, several("R1", "R2"))
 	assert.Len(t, days, 14)

@@ -19,6 +19,7 @@ type retried struct {
 	attempts []*quickstream.Transaction
 	retries  map[string][]*quickstream.Transaction
 	endless  bool
+	service  *quickstream.TransactionsService // whose retries they are, in place of these
 	asked    []string
 }
 
@@ -35,7 +36,10 @@ func (r *retried) Resume(context.Context, quickstream.Intent, ...quickstream.Cal
 
 func (r *retried) Retries(receipt string, _ ...quickstream.CallOption) quickstream.List[quickstream.Transaction] {
 	r.asked = append(r.asked, receipt)
-	if r.endless {
+	switch {
+	case r.service != nil:
+		return r.service.Retries(receipt)
+	case r.endless:
 		return quickstream.ListOf(declined(receipt+"0", "51"))
 	}
 	return quickstream.ListOf(r.retries[receipt]...)
@@ -53,16 +57,8 @@ func TestRetriesOfRetries(t *testing.T) {
 		receipt string
 		asked   []string
 	}{
-		"a retry of a retry": {
-			&retried{retries: lists{"R1": {declined("R3", "51")}, "R3": {declined("R4", "54")}, "R4": {approved("R5")}}},
-			resolve.LookupSettled, "R5",
-			[]string{"R1", "R3", "R4"},
-		},
-		"in a circle": {
-			&retried{retries: lists{"R1": {soft, declined("R3", "51")}, "R3": {declined("R1", "51"), declined("R3", "51")}}},
-			resolve.LookupSettled, "R1",
-			[]string{"R1", "R3"},
-		},
+		"a retry of a retry":         {&retried{retries: lists{"R1": {declined("R3", "51")}, "R3": {declined("R4", "54")}, "R4": {approved("R5")}}}, resolve.LookupSettled, "R5", []string{"R1", "R3", "R4"}},
+		"in a circle":                {&retried{retries: lists{"R1": {soft, declined("R3", "51")}, "R3": {declined("R1", "51"), declined("R3", "51")}}}, resolve.LookupSettled, "R1", []string{"R1", "R3"}},
 		"a receipt in another form":  {&retried{retries: lists{"R1": {approved("R3"), approved("r3")}}}, resolve.LookupSettled, "R3", []string{"R1"}},
 		"endless":                    {&retried{endless: true}, resolve.LookupFailed, "", nil},
 		"of the first of two":        {&retried{attempts: both, retries: lists{"R1": {approved("R3")}}}, resolve.LookupSettled, "R3", []string{"R1", "R2"}},
@@ -97,9 +93,6 @@ func TestRetriesOfRetries(t *testing.T) {
 
 // TestRetriesOfAnotherAmount: what is paid in a list of retries is no retry if it is another amount.
 func TestRetriesOfAnotherAmount(t *testing.T) {
-	amount := func(text string) *quickstream.Amount {
-		return &quickstream.Amount{Amount: decimal.RequireFromString(text)}
-	}
 	for _, tt := range []struct {
 		principal, total           string // of the declined payment
 		retryPrincipal, retryTotal string
@@ -118,7 +111,7 @@ func TestRetriesOfAnotherAmount(t *testing.T) {
 			&attempt.PrincipalAmount: tt.principal, &attempt.TotalAmount: tt.total, &retry.PrincipalAmount: tt.retryPrincipal, &retry.TotalAmount: tt.retryTotal,
 		} {
 			if text != "" {
-				*member = amount(text)
+				*member = &quickstream.Amount{Amount: decimal.RequireFromString(text)}
 			}
 		}
 		service := &retried{attempts: []*quickstream.Transaction{attempt}, retries: map[string][]*quickstream.Transaction{"R1": {retry}}}
@@ -153,19 +146,9 @@ func TestRetriesThatAreNotShown(t *testing.T) {
 	}{
 		{http.StatusNotFound, own, resolve.LookupSettled}, {http.StatusNotFound, "<html>", resolve.LookupFailed}, {http.StatusUnauthorized, own, resolve.LookupFailed},
 	} {
-		service := notShown{&retried{attempts: []*quickstream.Transaction{declined("R1", "01")}}, answering(t, c.status, c.body).Transactions}
+		service := &retried{attempts: []*quickstream.Transaction{declined("R1", "01")}, service: answering(t, c.status, c.body).Transactions}
 		assert.Equal(t, c.want, resolve.DefaultPolicy(resolve.ServiceRetriesFor(time.Hour)).LookUp(t.Context(), service, resolve.Case{}).Result, "%+v", c)
 		o := resolve.DefaultPolicy(resolve.ServiceRetriesOff()).LookUp(t.Context(), service, resolve.Case{})
 		assert.Equal(t, "R1", o.ReceiptNumber, "nobody asks for what there cannot be")
 	}
-}
-
-// notShown is a service whose retries are those of another.
-type notShown struct {
-	*retried
-	of *quickstream.TransactionsService
-}
-
-func (n notShown) Retries(receipt string, opts ...quickstream.CallOption) quickstream.List[quickstream.Transaction] {
-	return n.of.Retries(receipt, opts...)
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"slices"
@@ -14,6 +15,7 @@ type customer struct {
 	disabled         bool
 	optional         map[string]string // by member
 	address          map[string]string // by member; nil without one
+	defaultAccount   *account          // of payments that name only the customer
 }
 
 //nolint:gochecknoglobals // immutable tables
@@ -48,32 +50,27 @@ func addressOf(given map[string]string) object {
 	return body
 }
 
-func (b *Sandbox) createCustomer(c *call) answer {
-	f := c.readBody()
-	cust := customer{}
-	b.readCustomer(f, f.need, &cust)
-	if !c.valid() {
-		return c.invalid()
-	}
-	cust.id = newID(b.ids, b.customers.byID, 9)
-	b.customers.add(cust.id, &cust)
-	return reply(http.StatusCreated, c.customerBody(&cust))
-}
-
 func (b *Sandbox) customerNumbered(number string) *customer {
 	return b.customers.first(func(cust *customer) bool { return cust.number == number })
 }
 
-func (b *Sandbox) updateCustomer(c *call, cust *customer) answer {
-	f := c.readBody()
-	changed := *cust
-	keep := func(name string, _ ...check) string { return f.text(name, filled) }
-	b.readCustomer(f, keep, &changed)
+// saveCustomer creates or changes a customer. A change need not name what identifies it.
+func (b *Sandbox) saveCustomer(c *call, cust *customer) answer {
+	f, changed, status := c.readBody(), *cust, http.StatusOK
+	identity := func(name string, _ ...check) string { return f.text(name, filled) }
+	if cust.id == "" {
+		identity, status = f.need, http.StatusCreated
+	}
+	b.readCustomer(f, identity, &changed)
 	if !c.valid() {
 		return c.invalid()
 	}
+	if cust.id == "" {
+		changed.id = newID(b.ids, b.customers.byID, 9)
+		b.customers.add(changed.id, cust)
+	}
 	*cust = changed
-	return reply(http.StatusOK, c.customerBody(cust))
+	return reply(status, c.customerBody(cust))
 }
 
 // readCustomer sets the members that a request names. identity reads the two required ones.
@@ -123,67 +120,32 @@ func (b *Sandbox) findCustomers(c *call) answer {
 	found := b.customers.where(func(cust *customer) bool {
 		return (number == "" || cust.number == number) && contains(cust.name, name) && contains(cust.optional["emailAddress"], email)
 	})
-	slices.SortFunc(found, func(x, y *customer) int { return strings.Compare(x.id, y.id) })
-	return list(c, found, func(cust *customer) string { return cust.id }, (*call).customerBody)
+	slices.Reverse(found)
+	return list(c, found, (*call).customerBody)
 }
 
 // account is a payer's account that is kept for later payments.
 type account struct {
-	token     string
-	customer  *customer
-	source    instrument
-	isDefault bool
+	token    string
+	customer *customer
+	source   instrument
 }
 
-// registerAccount keeps an account for a customer. The first account is the default, and a
-// new default replaces the old one. The caller holds mu.
-func (b *Sandbox) registerAccount(cust *customer, source instrument) *account {
-	a := &account{token: b.newHandle(), customer: cust, source: source}
-	a.isDefault = cust.id != "" && b.defaultAccount(cust.id) == nil
-	if a.isDefault {
-		b.makeDefault(a)
-	}
-	b.accounts.add(a.token, a)
-	return a
-}
-
-func (b *Sandbox) makeDefault(a *account) {
-	for _, other := range b.accountsOf(a.customer.id) {
-		other.isDefault = false
-	}
-	a.isDefault = true
-}
-
-func (b *Sandbox) accountsOf(customerID string) []*account {
-	return b.accounts.where(func(a *account) bool { return a.customer.id == customerID })
-}
-
-// defaultAccount returns the default account of a customer, or nil.
-func (b *Sandbox) defaultAccount(customerID string) *account {
-	return b.accounts.first(func(a *account) bool { return a.customer.id == customerID && a.isDefault })
-}
+func (a *account) isDefault() bool { return a.customer.defaultAccount == a }
 
 // accountBody is flat, as public client code reads it: it has the members of the kind of
 // account and the common ones.
 func (b *Sandbox) accountBody(c *call, a *account) object {
 	body := object{
 		"links": c.links(get("self", c.href("accounts", a.token))), "accountType": a.source.accountType(),
-		"accountToken": a.token, "customerId": optional(a.customer.id), "defaultAccount": a.isDefault,
+		"accountToken": a.token, "customerId": optional(a.customer.id), "defaultAccount": a.isDefault(),
 	}
 	currency := "AUD"
 	if a.source.nz != nil {
 		currency = "NZD"
 	}
-	a.source.describe(body, b.shopOf(a.customer), currency)
+	a.source.describe(body, b.business(cmp.Or(a.customer.optional["supplierBusinessCode"], DefaultBusiness)), currency)
 	return body
-}
-
-// shopOf returns a customer's business.
-func (b *Sandbox) shopOf(cust *customer) *business {
-	if code := cust.optional["supplierBusinessCode"]; code != "" {
-		return b.business(code)
-	}
-	return b.businesses[0]
 }
 
 // createAccount keeps an account of a customer, or of nobody: as a public client does it, from a token.
@@ -194,32 +156,20 @@ func (b *Sandbox) createAccount(c *call, cust *customer) answer {
 	if cust.id == "" {
 		allowed = allowed[:1]
 	}
-	src := b.accountDetails(f, allowed...)
+	src := b.readSource(f, "", allowed...)
 	b.checkThreeDS(f, src, nil)
 	if !c.valid() {
 		return c.invalid()
 	}
-	a := b.registerAccount(cust, src.instrument)
+	a := &account{token: b.newHandle(), customer: cust, source: src.instrument}
+	b.accounts.add(a.token, a)
+	if cust.id != "" && cust.defaultAccount == nil {
+		cust.defaultAccount = a
+	}
 	if src.token != nil {
 		src.token.used = true
 	}
 	return reply(http.StatusCreated, b.accountBody(c, a))
-}
-
-const sourceReceipt = "receiptNumber"
-
-// accountDetails reads the one account that is to be kept; nil if there is none.
-func (b *Sandbox) accountDetails(f *fields, allowed ...string) *source {
-	switch name := f.onlyOne(allowed...); name {
-	case "":
-		return nil
-	case sourceToken:
-		return b.tokenSource(f)
-	case sourceReceipt:
-		return b.receiptSource(f)
-	default:
-		return b.detailsSource(f, name, false)
-	}
 }
 
 // receiptSource finds the account of a transaction, approved or not.
@@ -237,9 +187,8 @@ func (b *Sandbox) receiptSource(f *fields) *source {
 	return nil
 }
 
-// accountsOfCustomer lists the accounts, newest first.
 func (b *Sandbox) accountsOfCustomer(c *call, cust *customer) answer {
-	found := b.accountsOf(cust.id)
+	found := b.accounts.where(func(a *account) bool { return a.customer == cust })
 	slices.Reverse(found)
-	return list(c, found, func(a *account) string { return a.token }, b.accountBody)
+	return list(c, found, b.accountBody)
 }

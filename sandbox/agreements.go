@@ -64,7 +64,6 @@ func (a *agreement) amendable() bool {
 	return a.status == agreementActive || a.status == agreementSuspended
 }
 
-// unanswered reports whether the payer can still answer.
 func (a *agreement) unanswered() bool {
 	return a.status == agreementPending || a.status == agreementCreated
 }
@@ -99,7 +98,7 @@ func (b *Sandbox) listAgreements(c *call, cust *customer) answer {
 			found = append(found, a)
 		}
 	}
-	return list(c, found, func(a *agreement) string { return a.token }, b.agreementBody)
+	return list(c, found, b.agreementBody)
 }
 
 // AgreementEntry is an agreement in its real state, whatever answers were given.
@@ -128,7 +127,7 @@ func (b *Sandbox) Agreements() []AgreementEntry {
 			Status: string(a.status), Created: a.created, PendingAmendment: a.amendment != nil,
 		}
 		for _, tx := range a.payments {
-			e.Payments = append(e.Payments, tx.receipt)
+			e.Payments = append(e.Payments, tx.Receipt)
 		}
 		out = append(out, e)
 	}
@@ -263,7 +262,6 @@ type amendment struct {
 	terms     *agreementTerms
 }
 
-// propose asks the payer to accept an amendment.
 func (b *Sandbox) propose(a *agreement, m *amendment) {
 	a.amendment = m
 	b.after(m.respondBy.Sub(b.clock.Now()), func() {

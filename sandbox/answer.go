@@ -41,8 +41,7 @@ func (b *Sandbox) background() *call {
 	return &call{box: b, origin: cmp.Or(b.served.origin, "http://"+memnet.Host), now: b.clock.Now()}
 }
 
-// isRead reports whether the call is a look-up and not a write.
-func (c *call) isRead() bool { return c.op != nil && c.op.method == http.MethodGet }
+func (c *call) isRead() bool { return c.method == http.MethodGet }
 
 // href makes an absolute address on the host that the caller used. Forwarding headers
 // are ignored.
@@ -58,12 +57,6 @@ func (c *call) href(segments ...string) string {
 // refuse adds a finding. The value is echoed, as the service does, unless it is or may
 // be a secret number.
 func (c *call) refuse(name, value, message string) {
-	for i := range c.findings {
-		if f := &c.findings[i]; f.name == name {
-			f.messages = append(f.messages, message)
-			return
-		}
-	}
 	if isSensitive(name) || holdsCardNumber(value) {
 		value = ""
 	}
@@ -78,16 +71,6 @@ func isSensitive(path string) bool {
 	return false
 }
 
-// safeURL is the path and the query of an address, with account numbers blanked out.
-func safeURL(u *url.URL) string {
-	q, hidden := maskedQuery(u.Query())
-	if !hidden {
-		return u.RequestURI()
-	}
-	return u.EscapedPath() + "?" + q.Encode()
-}
-
-// object is the wire form of a JSON object.
 type object = map[string]any
 
 // answer is the answer to a call. The body is nil for none.
@@ -166,7 +149,6 @@ func (b *Sandbox) addedValue(added, usual string) string {
 	return usual
 }
 
-// addsMembers reports whether answers have members that are not in the contract.
 func (b *Sandbox) addsMembers() bool { return b.assume.UnknownMembers != "none" }
 
 func get(rel, href string) object {
@@ -189,12 +171,11 @@ func (c *call) problem(status int, developerMessage string, errs ...fieldError) 
 	}
 	return reply(status, object{
 		"links": c.links(), "errors": list, "status": strconv.Itoa(status),
-		"requestMethod": c.method, "requestUrl": c.origin + safeURL(c.url),
-		"customerMessage": "Please check your details and try again.", "developerMessage": developerMessage, "traceCode": randomText(c.box.ids, 16),
+		"requestMethod": c.method, "requestUrl": c.origin + strings.TrimSuffix(c.url.EscapedPath()+"?"+maskedQuery(c.query).Encode(), "?"),
+		"customerMessage": "Please check your details and try again.", "developerMessage": developerMessage, "traceCode": randomText(c.box.ids, textAlphabet, 16),
 	})
 }
 
-// fieldError is what is wrong with one member of a request.
 type fieldError struct {
 	name, value string
 	messages    []string
@@ -253,18 +234,12 @@ func (b *Sandbox) timestamp(t time.Time) string {
 	return calendar.Sydney(t.Add(b.assume.ClockSkew)).Format(timeLayout)
 }
 
-// dateHeader is the Date header of an answer.
-func (b *Sandbox) dateHeader() string {
-	return b.clock.Now().Add(b.assume.ClockSkew).UTC().Format(http.TimeFormat)
-}
-
 // The media types of answers.
 const (
 	jsonType = "application/json;charset=UTF-8"
 	htmlType = "text/html; charset=utf-8"
 )
 
-// htmlPage is the HTML of a gateway's error.
 func htmlPage(status int) []byte {
 	return []byte("<html><head><title>" + strconv.Itoa(status) + "</title></head><body><h1>The request could not be served</h1></body></html>\n")
 }
@@ -329,26 +304,21 @@ func (b *Sandbox) shownStatus(tx *transaction) string {
 
 // shownMetadata is the metadata of a transaction in answers: see Metadata.
 func (b *Sandbox) shownMetadata(tx *transaction) map[string]string {
-	original := b.transactions.byID[tx.originalReceipt]
+	original := b.transactions.byID[tx.OriginalReceipt]
 	switch {
 	case b.assume.Metadata == "dropped":
 		return nil
 	case b.assume.Metadata == "inherited" && original != nil:
 		return b.shownMetadata(original)
 	default:
-		return tx.metadata
+		return tx.Metadata
 	}
 }
 
-// written answers a write of a transaction.
 func (b *Sandbox) written(c *call, status int, tx *transaction) answer {
 	c.made = tx
 	if b.assume.TransactionAnswers == "receipt" {
-		return reply(status, object{"receiptNumber": tx.receipt})
+		return reply(status, object{"receiptNumber": tx.Receipt})
 	}
 	return reply(status, b.transactionBody(c, tx))
-}
-
-func (b *Sandbox) created(c *call, tx *transaction) answer {
-	return b.written(c, http.StatusCreated, tx)
 }

@@ -18,45 +18,35 @@ import (
 type Assumptions struct {
 	// LookupLag is how long new transactions and agreements are absent from every read.
 	LookupLag time.Duration
-	// ReferenceSearch is how the look-up by reference compares: anyCase, exact, or prefix (the
-	// reference may be longer).
+	// ReferenceSearch is how references are compared: anyCase, exact, or prefix (what is found may be longer).
 	ReferenceSearch string
-	// FollowUpReferences are the references in the reads of refunds, captures and other
-	// transactions against an earlier one: own, original or none.
+	// FollowUpReferences are the references in reads of what follows a transaction: own, original or none.
 	FollowUpReferences string
 	// NothingFound is the answer to look-ups that find nothing: 404 or empty (a list).
 	NothingFound string
 	// PageSize is the number of items on a page of a list.
 	PageSize int
-	// Paging is how the pages of a list change while it is read: stable; shifting (a page repeats
-	// the end of the page before); unstable (two items change places between pages); or gone
-	// (the second page answers 404 every other time).
+	// Paging is how pages change while a list is read: stable; shifting (a page repeats the end of the one before);
+	// unstable (two items change places between pages); or gone (the second page is 404 every other time).
 	Paging string
 	// ClockSkew is how far the service's clock is ahead.
 	ClockSkew time.Duration
-	// EchoedReferences is the form in which answers show the references of a request: sent, upper
-	// or none.
+	// EchoedReferences is the form in which answers show references: sent, upper or none.
 	EchoedReferences string
-	// Metadata is what becomes of the metadata of requests: echoed, dropped, or inherited (what
-	// follows a transaction shows that one's).
+	// Metadata is echoed, dropped, or inherited (what follows a transaction shows that one's).
 	Metadata string
-	// StatusForm is the form of a transaction's status: listed; otherCase; or, for final states,
-	// unlisted (Settled, Refused, Reversed) or absent.
+	// StatusForm is listed; otherCase; or, for final states, unlisted (Settled, Refused, Reversed) or absent.
 	StatusForm string
-	// TransactionAnswers is the content of the answer to a payment and to what follows it: full or
-	// receipt (nothing else).
+	// TransactionAnswers is what answers to writes of transactions show: full, or receipt (nothing else).
 	TransactionAnswers string
-	// UnknownMembers adds what the contract does not name yet: none or new, which are members,
-	// values that only inform, event types and identifiers of 255 characters.
+	// UnknownMembers is none or new: members that the contract does not name yet, values that only inform, event
+	// types, and identifiers of 255 characters.
 	UnknownMembers string
-	// ErrorForm is the form of error bodies: object, list, map (by field), html or empty. Gateways
-	// send the last two as well.
+	// ErrorForm is the form of error bodies: object, list, map (by field), or, as gateways have them too, html or empty.
 	ErrorForm string
-	// KeyLifetime is how long the answer to a POST is repeated for its Idempotency-Key. With 0 keys
-	// are ignored.
+	// KeyLifetime is how long the answer to a POST is repeated for its Idempotency-Key. With 0 keys are ignored.
 	KeyLifetime time.Duration
-	// KeyMismatch is the answer to a key that was used with another body: 422, 409 or replay (the
-	// first answer).
+	// KeyMismatch is the answer to a key that was used with another body: 422, 409 or replay (the first answer).
 	KeyMismatch string
 	// TokenQuota is how many single-use tokens may be created in a minute; 0 is no limit.
 	TokenQuota int
@@ -68,35 +58,29 @@ type Assumptions struct {
 	RefundBeforeCutOff bool
 	// SoftDeclineCodes are the response codes of declines that may succeed later.
 	SoftDeclineCodes []string
-	// RetrySchedule is when the service retries a soft-declined payment by itself: the waits between
-	// attempts, until one succeeds.
+	// RetrySchedule has the waits before the service's own retries of a soft decline, until one succeeds.
 	RetrySchedule []time.Duration
-	// BankReturnAfter is how long a payment from one of the test bank accounts looks approved before
-	// it is declined. With 0 the answer declines it.
+	// BankReturnAfter is how long a payment from a test bank account looks approved before it is declined, as its
+	// answer does with 0.
 	BankReturnAfter time.Duration
-	// ReversalAfter is when the service voids an approved card payment by itself because its answer
-	// was lost; 0 is never.
+	// ReversalAfter is when the service voids an approved card payment whose answer was lost; 0 is never.
 	ReversalAfter time.Duration
 	// ReportGeneration is how long a CSV report takes, from the first request for it.
 	ReportGeneration time.Duration
-	// AutoConfirm makes payers confirm agreements and accept amendments. Without it they wait for
-	// [Sandbox.Payer].
+	// AutoConfirm makes payers confirm agreements and accept amendments. Others wait for [Sandbox.Payer].
 	AutoConfirm bool
 	// TermsEnforced refuses PayTo payments outside the terms of their agreement.
 	TermsEnforced bool
 	// PayToApprovedAfter is how long PayTo payments are Pending. With 0 the answer approves them.
 	PayToApprovedAfter time.Duration
-	// Events is when the events that a request causes arrive: after its answer, before it, twice or
-	// never.
+	// Events is when the events of a request arrive: after its answer, before it, twice or never.
 	Events string
-	// RedeliverAfter are the waits before a notification that was not answered with 200 is posted
-	// again.
+	// RedeliverAfter has the waits before a notification is posted again, until it is answered with 200.
 	RedeliverAfter []time.Duration
-	// Redelivery is what is posted again: signed (with its own time), same (with the first
-	// signature) or fresher (signed, with the data of now).
+	// Redelivery is what is posted again: signed (with its own time), same (with the first signature) or fresher
+	// (signed, with the data of now).
 	Redelivery string
-	// SignatureHeader is the form of the signature header: plain, swapped (v1 before t) or several
-	// (signatures, one of them right).
+	// SignatureHeader is plain, swapped (v1 before t) or several (signatures, one of them right).
 	SignatureHeader string
 }
 
@@ -127,10 +111,7 @@ type assumptionRow struct {
 	why         string // what a merchant does differently
 }
 
-// assumptionTable lists all assumptions.
-//
-//nolint:gochecknoglobals // an immutable table
-var assumptionTable = []assumptionRow{
+var assumptionTable = []assumptionRow{ //nolint:gochecknoglobals // an immutable table
 	{"Look-ups", "LookupLag", func(a *Assumptions) any { return &a.LookupLag }, []string{"0s", "2s", "10s", "5m", "24h"}, "2s", "nothing", "takes \"not found\" for \"not yet\", and looks again"},
 	{"Look-ups", "ReferenceSearch", func(a *Assumptions) any { return &a.ReferenceSearch }, []string{"anyCase", "exact", "prefix"}, "prefix", "\"case insensitive\"; nothing about parts", "compares what it finds with what it asked for"},
 	{"Look-ups", "FollowUpReferences", func(a *Assumptions) any { return &a.FollowUpReferences }, []string{"own", "original", "none"}, "own", "nothing", "finds them in the lists of the original"},
@@ -202,7 +183,6 @@ func (a Assumptions) List() []Assumption {
 	return list
 }
 
-// noValues is the text of an empty list.
 const noValues = "none"
 
 func fieldText(field any) string {
@@ -296,19 +276,17 @@ func ReadFacility(r io.Reader) (func(*Assumptions), error) {
 	if f.Format != 1 {
 		return nil, errors.New("sandbox: facility: another format; use the version that wrote it")
 	}
-	tried := DefaultAssumptions()
-	for _, finding := range f.Findings {
-		if finding.Value != "" {
-			if err := tried.Set(finding.Name, finding.Value); err != nil {
-				return nil, fmt.Errorf("facility: %w", err)
-			}
-		}
-	}
-	return func(a *Assumptions) {
+	set := func(a *Assumptions) (err error) {
 		for _, finding := range f.Findings {
 			if finding.Value != "" {
-				_ = a.Set(finding.Name, finding.Value) // it was tried
+				err = errors.Join(err, a.Set(finding.Name, finding.Value))
 			}
 		}
-	}, nil
+		return err
+	}
+	tried := DefaultAssumptions()
+	if err := set(&tried); err != nil {
+		return nil, fmt.Errorf("facility: %w", err)
+	}
+	return func(a *Assumptions) { _ = set(a) }, nil // it was tried
 }

@@ -36,7 +36,6 @@ func (b *Sandbox) business(code string) *business {
 	return nil
 }
 
-// knownBusiness checks a supplierBusinessCode.
 func (b *Sandbox) knownBusiness(code string) string {
 	if b.business(code) == nil {
 		return "is not the code of a business of this facility"
@@ -66,7 +65,7 @@ func (c *call) businessBody(shop *business) object {
 }
 
 func (b *Sandbox) listBusinesses(c *call) answer {
-	return list(c, b.businesses, func(shop *business) string { return shop.code }, (*call).businessBody)
+	return list(c, b.businesses, (*call).businessBody)
 }
 
 func (b *Sandbox) namedBusiness(c *call) *business {
@@ -77,8 +76,7 @@ func (b *Sandbox) namedBusiness(c *call) *business {
 // from debit.
 type acceptedKind struct{ scheme, cardType string }
 
-//nolint:gochecknoglobals // an immutable table
-var acceptedKinds = []acceptedKind{
+var acceptedKinds = []acceptedKind{ //nolint:gochecknoglobals // an immutable table
 	{schemeVisa, cardCredit},
 	{schemeVisa, cardDebit},
 	{schemeMastercard, cardCredit},
@@ -165,32 +163,13 @@ type issuedKey struct {
 
 type keyring struct {
 	issued  map[string]*issuedKey
-	current Keys
+	current map[string]string // by kind
 }
 
-// newKeyring issues the fixed keys, and new ones where none is fixed.
-func newKeyring(ids *rand.Rand, fixed Keys) keyring {
-	k := keyring{issued: make(map[string]*issuedKey)}
-	k.issue(KeySecret, cmp.Or(fixed.Secret, newKey(ids, KeySecret)))
-	k.issue(KeyPublishable, cmp.Or(fixed.Publishable, newKey(ids, KeyPublishable)))
-	return k
-}
-
-func newKey(ids *rand.Rand, kind string) string {
-	prefix := "SANDBOX_PUB_"
-	if kind == KeySecret {
-		prefix = "SANDBOX_SEC_"
-	}
-	return prefix + randomText(ids, 26)
-}
-
-func (k *keyring) issue(kind, key string) string {
-	current := &k.current.Publishable
-	if kind == KeySecret {
-		current = &k.current.Secret
-	}
-	*current = key
-	k.issued[key] = &issuedKey{kind: kind}
+// issueKey issues a key of a kind, a new one unless it is given.
+func (b *Sandbox) issueKey(kind, key string) string {
+	key = cmp.Or(key, "SANDBOX_"+strings.ToUpper(kind[:3])+"_"+randomText(b.ids, textAlphabet, 26))
+	b.keys.current[kind], b.keys.issued[key] = key, &issuedKey{kind: kind}
 	return key
 }
 
@@ -198,26 +177,25 @@ func (k *keyring) issue(kind, key string) string {
 func (b *Sandbox) Keys() Keys {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.keys.current
+	return Keys{Secret: b.keys.current[KeySecret], Publishable: b.keys.current[KeyPublishable]}
 }
 
-// RenewKey issues a new key of a kind, [KeySecret] or [KeyPublishable], and returns it.
-// Earlier keys of that kind stay valid for the overlap, unless they expire before. With 0,
-// calls with them get 401 at once.
+// RenewKey issues a new key of a kind, [KeySecret] or [KeyPublishable], and returns it. Earlier keys of
+// that kind stay valid for the overlap, unless they expire before.
 func (b *Sandbox) RenewKey(kind string, overlap time.Duration) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.keys.renew(kind, newKey(b.ids, kind), b.clock.Now().Add(overlap))
+	return b.renew(kind, b.clock.Now().Add(overlap))
 }
 
 // renew issues a key. Earlier ones of its kind end by a time, or before.
-func (k *keyring) renew(kind, key string, end time.Time) string {
-	for _, earlier := range k.issued {
+func (b *Sandbox) renew(kind string, end time.Time) string {
+	for _, earlier := range b.keys.issued {
 		if earlier.kind == kind && (earlier.expires.IsZero() || earlier.expires.After(end)) {
 			earlier.expires = end
 		}
 	}
-	return k.issue(kind, key)
+	return b.issueKey(kind, "")
 }
 
 // keyOf returns the kind of a request's key, and whether it has expired. The caller holds mu.
@@ -257,39 +235,32 @@ func (b *Sandbox) authenticate(c *call) (answer, bool) {
 
 const textAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
-func randomText(ids *rand.Rand, n int) string {
+func randomText(ids *rand.Rand, alphabet string, n int) string {
 	buf := make([]byte, n)
 	for i := range buf {
-		buf[i] = textAlphabet[ids.IntN(len(textAlphabet))]
+		buf[i] = alphabet[ids.IntN(len(alphabet))]
 	}
 	return string(buf)
 }
 
-// newID returns an identifier of n digits that is not taken.
+// newID returns an identifier of n digits that is not taken. Readers that parse a number must not
+// lose a digit.
 func newID[T any](ids *rand.Rand, taken map[string]*T, n int) string {
-	buf := make([]byte, n)
 	for {
-		for i := range buf {
-			buf[i] = "0123456789"[ids.IntN(10)]
-		}
-		if buf[0] == '0' {
-			buf[0] = '1' // readers that parse a number must not lose a digit
-		}
-		if id := string(buf); taken[id] == nil {
+		id := randomText(ids, "123456789", 1) + randomText(ids, "0123456789", n-1)
+		if taken[id] == nil {
 			return id
 		}
 	}
 }
 
-// latestKey renews the Secret key of the request. For an earlier key that is still valid it
-// returns the newest key, because a caller whose answer was lost asks again. The members are those
-// that public client code reads. Unconfirmed.
+// latestKey renews the Secret key of the request. For an earlier key that is still valid it returns the
+// newest one: a caller whose answer was lost asks again. The members are unconfirmed.
 func (b *Sandbox) latestKey(c *call) answer {
-	if user, _ := b.userOf(c.header); user == b.keys.current.Secret {
-		b.keys.renew(KeySecret, newKey(b.ids, KeySecret), c.now.Add(keyRenewalOverlap))
-		b.keys.issued[b.keys.current.Secret].expires = c.now.Add(renewedKeyLifetime)
+	if user, _ := b.userOf(c.header); user == b.keys.current[KeySecret] {
+		b.keys.issued[b.renew(KeySecret, c.now.Add(keyRenewalOverlap))].expires = c.now.Add(renewedKeyLifetime)
 	}
-	key := b.keys.current.Secret
+	key := b.keys.current[KeySecret]
 	body := object{"links": c.links(), "keyName": "Sandbox " + KeySecret + " key", "key": key, "expiryDate": nil}
 	if expires := b.keys.issued[key].expires; !expires.IsZero() {
 		body["expiryDate"] = calendar.Sydney(expires).Format(time.DateOnly)

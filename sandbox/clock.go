@@ -9,9 +9,8 @@ import (
 // Clock is a clock that [Clock.Advance] moves. One of [NewClock] stands still otherwise, and one of
 // [NewRunningClock] goes on as package time does.
 //
-// Requests and calls that are under way do not see a leap: Advance waits for their end. On a clock
-// that stands still the delay of a fault passes at once. The clock moves by it as soon as nothing
-// else is under way.
+// Advance waits for the end of requests and calls that are under way. On a clock that stands still the
+// delay of a fault passes as soon as nothing else is under way, and moves the clock.
 type Clock struct {
 	runs  bool
 	mu    sync.Mutex
@@ -215,10 +214,9 @@ func (c *Clock) change() {
 // Advance moves the clock forward by d. Everything that becomes due happens in order, at its own
 // time, before Advance returns. It ignores a negative d.
 //
-// It first waits until no request is under way, and no call of a client of package sandboxtest. Both
-// would grow old faster than any client waits, so that the service would forget the idempotency key
-// of a payment before its next attempt, or make it days after it was sent. So do not call Advance
-// from an observer of such a call, after its first attempt.
+// It first waits until no request is under way, and no write of a client of package sandboxtest: the
+// service would forget the idempotency key of a payment before its next attempt, or make it days
+// after it was sent. So do not call Advance within such a write.
 func (c *Clock) Advance(d time.Duration) {
 	c.leap(c.Now().Add(max(d, 0)), nil, nil, nil)
 }

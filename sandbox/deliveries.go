@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -21,8 +20,8 @@ type Delivery struct {
 	ID        string `json:"id"` // the notification's, the same in every attempt
 	EventType string `json:"eventType"`
 	Body      []byte `json:"body"`
-	// State is waiting (for its first or its next attempt), held (by [Sandbox.HoldDeliveries]), done (answered
-	// with 200) or abandoned (after the last attempt failed).
+	// State is waiting (for its first or its next attempt), done (answered with 200) or abandoned (after the
+	// last attempt failed).
 	State    string    `json:"state"`
 	Attempts []Attempt `json:"attempts"` // oldest first
 }
@@ -44,14 +43,12 @@ type delivery struct {
 	data    func() object // as it is now
 	signed  time.Time     // by the receiver's clock; zero before the first attempt
 	to      *subscription
-	fault   DeliveryFault
+	fault   DeliveryFault // of the first attempt
 	done    bool
-	held    bool
-	ended   bool // forgotten, or its subscription is: no further attempt
-	running int  // number of attempts under way
-	retries int  // number of planned redeliveries
+	running int // number of attempts under way
+	retries int // number of planned redeliveries
 	planned bool
-	tried   chan struct{} // closed after the first attempt, or when held
+	tried   chan struct{} // closed after the first attempt
 	once    sync.Once
 }
 
@@ -59,8 +56,6 @@ func (d *delivery) currentState() string {
 	switch {
 	case d.done:
 		return "done"
-	case d.held:
-		return "held"
 	case d.planned || d.running > 0:
 		return "waiting"
 	default:
@@ -68,14 +63,11 @@ func (d *delivery) currentState() string {
 	}
 }
 
-// hooks are the subscriptions with their deliveries.
 type hooks struct {
 	subscriptions []*subscription
-	subscribed    int          // number of ids that were given
 	deliveries    []*delivery  // oldest first
 	raised        *[]*delivery // by the current operation; nil if there is none
 	faults        []DeliveryFault
-	holding       bool
 	busy          int           // number of posts under way
 	quiet         chan struct{} // closed when busy falls to 0; nil if nobody waits
 
@@ -95,25 +87,6 @@ func (h *hooks) close() {
 	}
 }
 
-func (h *hooks) add(d *delivery) {
-	if len(h.deliveries) >= maxRecorded {
-		h.deliveries = slices.Delete(h.deliveries, 0, maxRecorded/10)
-	}
-	h.deliveries = append(h.deliveries, d)
-	if h.raised != nil {
-		*h.raised = append(*h.raised, d)
-	}
-}
-
-func (h *hooks) nextFault() DeliveryFault {
-	if len(h.faults) == 0 {
-		return DeliveryFault{}
-	}
-	next := h.faults[0]
-	h.faults = slices.Delete(h.faults, 0, 1)
-	return next
-}
-
 func (b *Sandbox) emitAgreement(event string, a *agreement) {
 	b.emit(event, func() object { return b.agreementBody(b.background(), a) })
 }
@@ -128,59 +101,44 @@ func (b *Sandbox) emit(event string, data func() object) {
 	if !isKnown && !b.addsMembers() || b.assume.Events == "never" {
 		return
 	}
-	for _, sub := range b.webhooks.subscriptions {
-		if !sub.wants(event) {
+	h := &b.webhooks
+	for _, sub := range h.subscriptions {
+		if len(sub.EventTypes) > 0 && !slices.Contains(sub.EventTypes, event) {
 			continue
 		}
-		d := &delivery{Delivery: Delivery{ID: newUUID(b.ids), EventType: event}, data: data, to: sub, tried: make(chan struct{}), fault: b.webhooks.nextFault()}
+		d := &delivery{Delivery: Delivery{ID: randomText(b.ids, textAlphabet, 36), EventType: event}, data: data, to: sub, tried: make(chan struct{})}
+		if len(h.faults) > 0 {
+			d.fault, h.faults = h.faults[0], h.faults[1:]
+		}
 		d.fault.Twice = d.fault.Twice || b.assume.Events == "twice"
 		d.Body = b.notification(d)
-		b.webhooks.add(d)
+		h.deliveries = append(h.deliveries[max(len(h.deliveries)-maxRecorded+1, 0):], d)
+		if h.raised != nil {
+			*h.raised = append(*h.raised, d)
+		}
 		b.dispatch(d)
 	}
 }
 
-// dispatch posts a notification, or holds it. The caller holds mu.
+// dispatch posts a notification, or two at once, and uses up its fault. The caller holds mu.
 func (b *Sandbox) dispatch(d *delivery) {
-	if b.webhooks.holding {
-		d.held = true
-		d.once.Do(func() { close(d.tried) })
-		return
-	}
-	for _, p := range d.postings() {
-		b.post(p)
-	}
-}
-
-type posting struct {
-	*delivery
-	fault DeliveryFault
-}
-
-// postings are the attempts that are due, one or two. Their fault is used up.
-func (d *delivery) postings() []posting {
-	list := []posting{{d, d.fault}}
-	if d.fault.Twice {
-		list = append(list, list[0])
-	}
+	fault := d.fault
 	d.fault = DeliveryFault{}
-	return list
+	b.post(d, fault)
+	if fault.Twice {
+		b.post(d, fault)
+	}
 }
 
-// post makes attempts, one after another. The caller holds mu.
-func (b *Sandbox) post(list ...posting) {
-	list = slices.DeleteFunc(list, func(p posting) bool { return p.ended })
-	if b.closed || len(list) == 0 {
+// post makes an attempt. The caller holds mu.
+func (b *Sandbox) post(d *delivery, fault DeliveryFault) {
+	if b.closed {
 		return
 	}
 	b.webhooks.busy++
-	for _, p := range list {
-		p.running++
-	}
+	d.running++
 	b.webhooks.posting.Go(func() {
-		for _, p := range list {
-			b.attempt(p)
-		}
+		b.attempt(d, fault)
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if b.webhooks.busy--; b.webhooks.busy == 0 && b.webhooks.quiet != nil {
@@ -191,48 +149,45 @@ func (b *Sandbox) post(list ...posting) {
 }
 
 // attempt posts once, without a lock, and plans the next attempt if this one fails.
-func (b *Sandbox) attempt(p posting) {
-	now, dated := b.clock.Now(), p.to.Clock()
+func (b *Sandbox) attempt(d *delivery, fault DeliveryFault) {
+	now, dated := b.clock.Now(), d.to.Clock()
 	b.mu.Lock()
-	body := p.Body
-	if !p.signed.IsZero() && b.assume.Redelivery == "fresher" {
-		body = b.notification(p.delivery)
+	body := d.Body
+	if !d.signed.IsZero() && b.assume.Redelivery == "fresher" {
+		body = b.notification(d)
 	}
-	if p.signed.IsZero() || b.assume.Redelivery != "same" {
-		p.signed = dated
+	if d.signed.IsZero() || b.assume.Redelivery != "same" {
+		d.signed = dated
 	}
-	signed := p.signed
-	if p.fault.Shift != 0 {
-		signed = dated.Add(p.fault.Shift)
+	signed := d.signed
+	if fault.Shift != 0 {
+		signed = dated.Add(fault.Shift)
 	}
 	b.mu.Unlock()
-	result := b.deliver(p, signed, body)
+	result := b.deliver(d, fault, signed, body)
 	result.Time = now
 
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p.running--
-	p.Attempts = append(p.Attempts, result)
-	p.once.Do(func() { close(p.tried) })
-	if result.Status == http.StatusOK {
-		p.done = true
-	}
-	b.logAttempt(p.delivery, result)
-	if p.done || p.ended || p.planned || p.retries >= len(b.assume.RedeliverAfter) || b.closed {
+	d.running--
+	d.Attempts = append(d.Attempts, result)
+	d.once.Do(func() { close(d.tried) })
+	d.done = d.done || result.Status == http.StatusOK
+	b.served.logger.Info("delivery", "event", d.EventType, "id", d.ID, "attempt", len(d.Attempts), "status", result.Status,
+		"failed", result.Error, "signature", result.SignatureError)
+	if d.done || d.planned || d.retries >= len(b.assume.RedeliverAfter) || b.closed {
 		return
 	}
-	p.planned = true
-	wait := b.assume.RedeliverAfter[p.retries]
-	p.retries++
-	b.after(wait, func() {
-		p.planned = false
-		if !p.done {
-			b.dispatch(p.delivery)
+	d.planned = true
+	d.retries++
+	b.after(b.assume.RedeliverAfter[d.retries-1], func() {
+		d.planned = false
+		if !d.done {
+			b.dispatch(d)
 		}
 	})
 }
 
-// headerForm writes a signature header in another form with the same meaning.
 func headerForm(header, form string) string {
 	t, v1, _ := strings.Cut(header, ",")
 	switch form {
@@ -245,51 +200,44 @@ func headerForm(header, form string) string {
 	}
 }
 
-// webhookTimeout is how long a receiver may take to answer.
 const webhookTimeout = 10 * time.Second
 
-// maxAnswer is how much of a receiver's answer is read.
 const maxAnswer = 64 << 10
 
 var errTimedOut = errors.New("timed out")
 
-// deliver signs and posts a notification.
-func (b *Sandbox) deliver(p posting, signed time.Time, body []byte) Attempt {
-	header, err := signature.Sign(p.to.Scheme, p.to.Secret, signed, body)
+func (b *Sandbox) deliver(d *delivery, fault DeliveryFault, signed time.Time, body []byte) Attempt {
+	header, err := signature.Sign(d.to.Scheme, d.to.Secret, signed, body)
 	if err != nil {
 		return Attempt{Error: err.Error()}
 	}
 	header = headerForm(header, b.assume.SignatureHeader)
-	if p.fault.Tampered {
-		body = forged(body, p.ID)
+	if fault.Tampered { // with another id: a receiver that does not verify takes it for another notification
+		body = bytes.Replace(body, []byte(d.ID), []byte(randomText(b.dice, textAlphabet, 36)), 1)
 	}
-	made := Attempt{Signature: header, SignatureError: p.to.check(header, body)}
-	if made.Status, err = b.postTo(p, header, body); err != nil {
+	made := Attempt{Signature: header, SignatureError: d.to.check(header, body)}
+	if made.Status, err = b.postTo(d.to, header, body); err != nil {
 		made.Error = err.Error()
 	}
 	return made
 }
 
-func (b *Sandbox) postTo(p posting, header string, body []byte) (status int, err error) {
+func (b *Sandbox) postTo(to *subscription, header string, body []byte) (status int, err error) {
 	ctx, cancel := context.WithCancelCause(b.webhooks.life)
 	defer cancel(nil)
 	stop := b.clock.afterFunc(webhookTimeout, func() { cancel(errTimedOut) })
 	defer stop()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.to.target, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to.target, bytes.NewReader(body))
 	if err != nil {
 		return 0, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "quickstream-sandbox")
 	r.Header.Set(signature.Header, header)
-	if p.to.BasicUser != "" || p.to.BasicPassword != "" {
-		r.SetBasicAuth(p.to.BasicUser, p.to.BasicPassword)
+	if to.BasicUser != "" || to.BasicPassword != "" {
+		r.SetBasicAuth(to.BasicUser, to.BasicPassword)
 	}
-	client := &http.Client{
-		Transport:     p.to.transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	resp, err := client.Do(r)
+	resp, err := to.transport.RoundTrip(r) // which follows no redirects
 	if err == nil {
 		defer resp.Body.Close()
 		if _, err = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)); err == nil {
@@ -299,37 +247,7 @@ func (b *Sandbox) postTo(p posting, header string, body []byte) (status int, err
 	if cause := context.Cause(ctx); cause != nil {
 		return 0, cause
 	}
-	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
-		err = wrapped.Err // without the address, which may be secret
-	}
 	return 0, err
-}
-
-// forged returns a body with another id, so that a receiver that does not verify takes it for
-// another notification.
-func forged(body []byte, id string) []byte {
-	other := "0" + id[1:]
-	if other == id {
-		other = "1" + id[1:]
-	}
-	return bytes.Replace(body, []byte(id), []byte(other), 1)
-}
-
-// awaitAttempts waits until each notification was posted once, if events arrive before the
-// answer of the call that caused them.
-func (b *Sandbox) awaitAttempts(list []*delivery, gone <-chan struct{}) {
-	if b.assume.Events != "before" {
-		return
-	}
-	for _, d := range list {
-		select {
-		case <-d.tried:
-		case <-gone:
-			return
-		case <-b.closing:
-			return
-		}
-	}
 }
 
 // Deliveries returns the notifications, oldest first: at most about the last ten thousand.
@@ -345,75 +263,21 @@ func (b *Sandbox) Deliveries() []Delivery {
 	return out
 }
 
-// Redeliver posts a notification again now, in any state, with at most one fault. It is an
-// error if no delivery with the id is kept.
-func (b *Sandbox) Redeliver(id string, fault ...DeliveryFault) error {
+// Redeliver posts a notification again now, in any state. It is an error if no delivery with the
+// id is kept.
+func (b *Sandbox) Redeliver(id string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	d := b.webhooks.find(id)
-	switch {
-	case b.closed:
-		return errClosed
-	case d == nil:
-		return fmt.Errorf("sandbox: no delivery %q", id)
-	case d.ended:
-		return fmt.Errorf("sandbox: the subscription of delivery %q was deleted", id)
-	case len(fault) > 1:
-		return errors.New("sandbox: one attempt takes one fault")
-	case len(fault) == 1:
-		d.fault = fault[0]
-	}
-	b.dispatch(d)
-	return nil
-}
-
-func (h *hooks) find(id string) *delivery {
-	i := slices.IndexFunc(h.deliveries, func(d *delivery) bool { return d.ID == id })
+	i := slices.IndexFunc(b.webhooks.deliveries, func(d *delivery) bool { return d.ID == id })
 	if i < 0 {
-		return nil
+		return fmt.Errorf("sandbox: no delivery %q", id)
 	}
-	return h.deliveries[i]
-}
-
-// HoldDeliveries holds notifications, and attempts that become due, until
-// [Sandbox.ReleaseDeliveries].
-func (b *Sandbox) HoldDeliveries() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.webhooks.holding = true
-}
-
-// ReleaseDeliveries posts the held notifications, one after another: first those with the
-// ids, in that order, then the others in their own order. It is an error, and nothing is
-// released, if an id is not held.
-func (b *Sandbox) ReleaseDeliveries(first ...string) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var order []*delivery
-	for _, id := range first {
-		d := b.webhooks.find(id)
-		if d == nil || !d.held || slices.Contains(order, d) {
-			return fmt.Errorf("sandbox: delivery %q is not held", id)
-		}
-		order = append(order, d)
-	}
-	for _, d := range b.webhooks.deliveries {
-		if d.held && !slices.Contains(order, d) {
-			order = append(order, d)
-		}
-	}
-	b.webhooks.holding = false
-	var due []posting
-	for _, d := range order {
-		d.held = false
-		due = append(due, d.postings()...)
-	}
-	b.post(due...)
+	b.dispatch(b.webhooks.deliveries[i])
 	return nil
 }
 
-// Flush waits until no notification is being posted. It does not wait for later redeliveries
-// or held notifications. Inside a testing/synctest bubble synctest.Wait does the same.
+// Flush waits until no notification is being posted. It does not wait for later
+// redeliveries. Inside a testing/synctest bubble synctest.Wait does the same.
 func (b *Sandbox) Flush(ctx context.Context) error {
 	for {
 		b.mu.Lock()

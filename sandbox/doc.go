@@ -29,8 +29,8 @@
 // vendor's public test BSBs and of [ConfirmingPayID] act by themselves.
 //
 // [Sandbox.Subscribe] adds an endpoint. Events are signed, posted to it, and posted again until it
-// answers 200. [Sandbox.NextDelivery], [Sandbox.HoldDeliveries] and [Sandbox.Redeliver] make them
-// arrive twice, late, out of order or forged. [Sandbox.Flush] waits until all have arrived.
+// answers 200. [Sandbox.NextDelivery] and [Sandbox.Redeliver] make them arrive twice, out of order or
+// forged. [Sandbox.Flush] waits until all have arrived.
 //
 // # As a server
 //

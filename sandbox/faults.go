@@ -109,7 +109,7 @@ func (b *Sandbox) FaultCounts() map[string]int {
 func (l *faultList) next(dialled bool, dice *rand.Rand, e Request) *FaultKind {
 	var hit *armedFault
 	for _, f := range l.armed {
-		if dialled != (f.Kind.dial != nil) || f.Operation != "" && f.Operation != e.Operation || f.Match != nil && !f.Match(e.copy()) {
+		if dialled != (f.Kind.dial != nil) || f.Operation != "" && f.Operation != e.Operation || f.Match != nil && !f.Match(e) {
 			continue
 		}
 		f.seen++ // even if another fault wins
@@ -141,16 +141,13 @@ func (f *armedFault) due(dice *rand.Rand) bool {
 	return f.Probability == 0 || dice.Float64() < f.Probability
 }
 
-// dialFault returns the error with which a request cannot be sent, or nil.
 func (b *Sandbox) dialFault(r *http.Request) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.faults.armed) == 0 {
 		return nil
 	}
-	c, _ := b.newCall(r, nil)
-	kind, _ := b.keyOf(c.header)
-	if met := b.faults.next(true, b.dice, *c.record(kind)); met != nil {
+	if met := b.faults.next(true, b.dice, *b.newCall(r, nil).record()); met != nil {
 		return met.dial
 	}
 	return nil
@@ -216,7 +213,7 @@ func HangAfterCommit() FaultKind {
 func DelayBeforeCommit(d time.Duration) FaultKind {
 	return FaultKind{name: "DelayBeforeCommit", play: func(x *exchange) {
 		carriedOut := x.commitLater(d)
-		if !x.box.wait(d, x.r.Context().Done()) {
+		if !x.wait(d) {
 			x.drop(false) // it is carried out all the same
 			return
 		}
@@ -233,7 +230,7 @@ func DelayBeforeCommit(d time.Duration) FaultKind {
 func DelayAfterCommit(d time.Duration) FaultKind {
 	return FaultKind{name: "DelayAfterCommit", play: func(x *exchange) {
 		a := x.commit()
-		if !x.box.wait(d, x.r.Context().Done()) {
+		if !x.wait(d) {
 			x.drop(false)
 			return
 		}
@@ -274,8 +271,7 @@ func Redirect(status int, location string) FaultKind {
 	}}
 }
 
-// BodyKind is the body of an answer of [Status], [StatusAfterCommit] or [Garbage]. Only
-// StatusAfterCommit takes [Unchanged].
+// BodyKind is the body of an answer of [Status], [StatusAfterCommit] or [Garbage].
 type BodyKind string
 
 // The kinds of body.
@@ -311,24 +307,17 @@ func RateLimited(retryAfter string) FaultKind {
 
 // StatusAfterCommit carries out the operation and answers as if it had failed.
 func StatusAfterCommit(code int, body BodyKind) FaultKind {
-	return FaultKind{name: "StatusAfterCommit", play: func(x *exchange) {
-		a := x.commit()
-		if a.status = code; body != Unchanged {
-			a = x.misreport(code, body)
-		}
-		x.send(a)
-	}}
+	return FaultKind{name: "StatusAfterCommit", play: func(x *exchange) { x.send(x.misreport(x.commit(), code, body)) }}
 }
 
-// SentTwice is a gateway that sends the request twice and passes on the second answer. If the
-// service keeps idempotency keys, that is the first answer again. Otherwise it refuses the
-// second request, in its own words and with a status such as 422 for a single-use token that
-// was used.
+// SentTwice is a gateway that sends the request twice and passes on the second answer: the first one
+// again if the service keeps idempotency keys, and otherwise a refusal with [ServiceError] and a status
+// such as 422 for a single-use token that was used.
 func SentTwice(refusal int) FaultKind {
 	return FaultKind{name: "SentTwice", play: func(x *exchange) {
 		x.commit()
 		if _, keyed := x.replayID(); x.method == http.MethodPost && !keyed {
-			x.send(x.misreport(refusal, ServiceError))
+			x.send(x.misreport(x.result, refusal, ServiceError))
 			return
 		}
 		second := *x.call
@@ -338,22 +327,17 @@ func SentTwice(refusal int) FaultKind {
 	}}
 }
 
-// Garbage carries out the operation and answers with its status and another body. The name of its
-// kind with [DuplicateMembers] is that of the body.
+// Garbage carries out the operation and answers with its status and another body.
 func Garbage(body BodyKind) FaultKind {
-	if body == DuplicateMembers {
-		return FaultKind{name: string(body), play: func(x *exchange) {
-			a := x.commit()
-			a.raw = doubled(a.raw)
-			x.send(a)
-		}}
-	}
-	return FaultKind{name: "Garbage", play: func(x *exchange) { x.send(x.misreport(x.commit().status, body)) }}
+	return FaultKind{name: "Garbage", play: func(x *exchange) {
+		right := x.commit()
+		x.send(x.misreport(right, right.status, body))
+	}}
 }
 
 // instead returns the answer to a request that was not carried out.
 func (x *exchange) instead(code int, body BodyKind) answer {
-	a := x.misreport(code, body)
+	a := x.misreport(answer{}, code, body)
 	if code == http.StatusServiceUnavailable && body == ServiceError {
 		x.box.mu.Lock()
 		defer x.box.mu.Unlock()
@@ -362,19 +346,27 @@ func (x *exchange) instead(code int, body BodyKind) answer {
 	return a
 }
 
-// misreport returns an answer that does not depend on what was done.
-func (x *exchange) misreport(code int, body BodyKind) answer {
+// misreport returns an answer with a status and a kind of body in place of the right one.
+func (x *exchange) misreport(right answer, code int, body BodyKind) answer {
+	raw := func(text string) answer {
+		return answer{status: code, raw: []byte(text)}.with("Content-Type", jsonType)
+	}
 	switch body {
 	case HTML:
 		return answer{status: code, raw: htmlPage(code)}.with("Content-Type", htmlType)
 	case BrokenJSON:
-		return answer{status: code, raw: []byte(`{"links":[],"rec`)}.with("Content-Type", jsonType)
+		return raw(`{"links":[],"rec`)
 	case GatewayError:
-		return answer{status: code, raw: []byte(`{"message":"no healthy upstream","traceCode":"4D2C"}`)}.with("Content-Type", jsonType)
+		return raw(`{"message":"no healthy upstream","traceCode":"4D2C"}`)
 	case ErrorList:
-		return answer{status: code, raw: []byte(`{"errors":[{"fieldName":null,"fieldValue":null,"messages":["Service unavailable"]}]}`)}.with("Content-Type", jsonType)
+		return raw(`{"errors":[{"fieldName":null,"fieldValue":null,"messages":["Service unavailable"]}]}`)
 	case Empty:
 		return answer{status: code}
+	case DuplicateMembers:
+		return raw(string(doubled(right.raw)))
+	case Unchanged:
+		right.status = code
+		return right
 	default:
 		x.box.mu.Lock()
 		defer x.box.mu.Unlock()
@@ -382,7 +374,6 @@ func (x *exchange) misreport(code int, body BodyKind) answer {
 	}
 }
 
-// drip writes a number of bytes each second.
 func (x *exchange) drip(a answer, perSecond int) {
 	x.head(a)
 	defer x.box.clock.hold()()
@@ -397,7 +388,7 @@ func (x *exchange) drip(a answer, perSecond int) {
 			x.arrived()
 			return
 		}
-		if !x.box.wait(time.Second, x.r.Context().Done()) {
+		if !x.wait(time.Second) {
 			return
 		}
 	}

@@ -470,7 +470,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if assert.NoError(r.c.t, json.Unmarshal(raw, &body)) {
 		in.id, in.event, in.data = body.ID, body.EventType, body.Data
 	}
-	assert.Regexp(r.c.t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, body.ID)
+	assert.Regexp(r.c.t, `^[A-Z2-7]{36}$`, body.ID)
 	assert.Regexp(r.c.t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+1[01]00$`, body.Timestamp)
 	assert.Equal(r.c.t, "application/json", q.Header.Get("Content-Type"))
 	assert.Equal(r.c.t, http.MethodPost, q.Method)

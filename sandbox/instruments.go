@@ -3,7 +3,6 @@ package sandbox
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -27,9 +26,7 @@ const (
 
 // testCards are the vendor's public test card numbers with their card types. The last two
 // digits decide the outcome.
-//
-//nolint:gochecknoglobals // an immutable table
-var testCards = map[string]string{
+var testCards = map[string]string{ //nolint:gochecknoglobals // an immutable table
 	"4242424242424242": cardCredit, "4111111111111111": cardCredit, "4444333322221111": cardCredit,
 	"4041370000456459": cardDebit, "4017950000000009": cardPrepaid, "4564000000000182": cardCredit,
 	"4111111117444490": cardCredit, "4111111116444491": cardCredit, "4111111115444492": cardCredit,
@@ -52,9 +49,7 @@ var testCards = map[string]string{
 
 // declineCodes are the response codes of test cards by their last two digits. All other cards
 // are approved.
-//
-//nolint:gochecknoglobals // an immutable table
-var declineCodes = map[string]string{
+var declineCodes = map[string]string{ //nolint:gochecknoglobals // an immutable table
 	"90": "01", "91": "04", "92": "05", "93": "91", "94": "54",
 	"95": "42", "96": "51", "97": "62", "98": "43", "99": "01",
 }
@@ -84,10 +79,6 @@ func schemeOf(number string) string {
 
 func (c *card) firstSixLastThree() string { return c.number[:6] + "..." + c.number[len(c.number)-3:] }
 
-func (c *card) firstSixLastFour() string { return c.number[:6] + "..." + c.number[len(c.number)-4:] }
-
-func (c *card) shortYear() string { return c.year[len(c.year)-2:] }
-
 // expired compares in Sydney time: a card is valid to the end of its month.
 func (c *card) expired(now time.Time) bool {
 	return c.year+c.month < calendar.Sydney(now).Format("200601")
@@ -98,15 +89,11 @@ func (b *Sandbox) readCard(f *fields, cvnRequired bool) *card {
 	before := len(f.c.findings)
 	out := &card{
 		holder: f.text("cardholderName"),
-		number: f.need("cardNumber", digitsOnly, publicTestCard),
-		month:  f.need("expiryDateMonth", monthNumber),
+		number: f.need("cardNumber", form("[0-9]+"), publicTestCard),
+		month:  f.need("expiryDateMonth", form(monthOfYear)),
 		year:   f.need("expiryDateYear", digits(4, 4)),
 	}
-	readCVN := f.text
-	if cvnRequired {
-		readCVN = f.need
-	}
-	readCVN("cvn", digits(3, 4))
+	f.read(cvnRequired, "cvn", digits(3, 4))
 	if len(f.c.findings) > before {
 		return nil
 	}
@@ -119,7 +106,6 @@ func (b *Sandbox) readCard(f *fields, cvnRequired bool) *card {
 	return out
 }
 
-// cardType returns the type of a test card.
 func (b *Sandbox) cardType(number string) string {
 	if t := testCards[number]; t != cardPrepaid {
 		return t
@@ -156,26 +142,19 @@ type bankAccount struct{ name, bsb, number string }
 
 type nzBankAccount struct{ name, bank, branch, number, suffix string }
 
-// readText reads a member that must be given, or one that may be absent.
-type readText func(name string, checks ...check) string
-
-// readBankAccount reads members that are required in a token only.
-func readBankAccount(read readText) *bankAccount {
+// bankAccount reads members that are required in a token only.
+func (f *fields) bankAccount(required bool) *bankAccount {
 	return &bankAccount{
-		name:   read("accountName"),
-		bsb:    strings.Replace(read("bsb", bsbForm), "-", "", 1),
-		number: read("accountNumber"),
+		name: f.read(required, "accountName"), number: f.read(required, "accountNumber"),
+		bsb: strings.Replace(f.read(required, "bsb", form(bsbForm)), "-", "", 1),
 	}
 }
 
-// readNZBankAccount reads the members that public client code names.
-func readNZBankAccount(f *fields, read readText) *nzBankAccount {
+// nzBankAccount reads the members that public client code names.
+func (f *fields) nzBankAccount(required bool) *nzBankAccount {
 	return &nzBankAccount{
-		name:   read("nzAccountName"),
-		bank:   read("nzBankCode"),
-		branch: read("nzBranchCode"),
-		number: read("nzAccountNumber"),
-		suffix: f.text("nzAccountSuffix"),
+		name: f.read(required, "nzAccountName"), bank: f.read(required, "nzBankCode"), branch: f.read(required, "nzBranchCode"),
+		number: f.read(required, "nzAccountNumber"), suffix: f.text("nzAccountSuffix"),
 	}
 }
 
@@ -188,11 +167,6 @@ func maskedAccount(bsb, number string) string { return maskedBSB(bsb) + " " + ma
 func (a *nzBankAccount) masked() string {
 	return strings.Repeat("x", max(len(a.number)-3, 0)) + lastThree(a.number)
 }
-
-var bsbPattern = regexp.MustCompile(`^[0-9]{3}-?[0-9]{3}$`)
-
-// bsbForm accepts a BSB with its hyphen or without.
-func bsbForm(s string) string { return matching(bsbPattern, "must be a BSB of six digits")(s) }
 
 // TestCard is one of the vendor's public test cards.
 type TestCard struct {
@@ -232,23 +206,16 @@ const (
 	sourceToken    = "singleUseTokenId"
 	sourceCustomer = "customerId"
 	sourceAccount  = "accountToken"
+	sourceReceipt  = "receiptNumber" // of a transaction, to keep its account
 	sourceCard     = "creditCard"
 	sourceBank     = "bankAccount"
 	sourceNZBank   = "nzBankAccount"
 	sourcePayTo    = "payToData"
 )
 
-//nolint:gochecknoglobals // an immutable table
-var allSources = []string{sourceToken, sourceCustomer, sourceAccount, sourceCard, sourceBank, sourceNZBank, sourcePayTo}
-
 // readSource reads the one source of a request, of those that its type allows. It returns nil
 // if there is none that can be used.
 func (b *Sandbox) readSource(f *fields, eci string, allowed ...string) *source {
-	for _, name := range allSources {
-		if !slices.Contains(allowed, name) {
-			f.forbid("is not a source for this transactionType", name)
-		}
-	}
 	switch name := f.onlyOne(allowed...); name {
 	case "":
 		return nil
@@ -258,6 +225,8 @@ func (b *Sandbox) readSource(f *fields, eci string, allowed ...string) *source {
 		return b.customerSource(f)
 	case sourceAccount:
 		return b.accountSource(f)
+	case sourceReceipt:
+		return b.receiptSource(f)
 	case sourcePayTo:
 		return b.payToSource(f)
 	default:
@@ -275,7 +244,6 @@ func (f *fields) onlyOne(allowed ...string) string {
 	return ""
 }
 
-// detailsSource reads an account that is given in full.
 func (b *Sandbox) detailsSource(f *fields, name string, cvnRequired bool) *source {
 	inner := f.object(name)
 	if inner == nil {
@@ -289,9 +257,9 @@ func (b *Sandbox) detailsSource(f *fields, name string, cvnRequired bool) *sourc
 			details.card.walletProvider = wallet
 		}
 	case sourceBank:
-		details.bank = readBankAccount(inner.text)
+		details.bank = inner.bankAccount(false)
 	default:
-		details.nz = readNZBankAccount(inner, inner.text)
+		details.nz = inner.nzBankAccount(false)
 	}
 	if details == (instrument{}) {
 		return nil
@@ -327,11 +295,10 @@ func (b *Sandbox) customerSource(f *fields) *source {
 		f.refuse(sourceCustomer, id, "is not a customer")
 	case cust.disabled:
 		f.refuse(sourceCustomer, id, "is disabled")
-	default:
-		if a := b.defaultAccount(id); a != nil {
-			return &source{instrument: a.source, account: a}
-		}
+	case cust.defaultAccount == nil:
 		f.refuse(sourceCustomer, id, "has no default account")
+	default:
+		return &source{instrument: cust.defaultAccount.source, account: cust.defaultAccount}
 	}
 	return nil
 }

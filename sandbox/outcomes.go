@@ -23,7 +23,6 @@ type laterOutcome struct {
 	outcome Outcome
 }
 
-// result is the state of a transaction, as in the ledger.
 type result string
 
 const (
@@ -98,28 +97,26 @@ func (b *Sandbox) NextTransactionFor(customerReferenceNumber string, outcomes ..
 
 // decide returns the outcome of a new transaction. The caller holds mu.
 func (b *Sandbox) decide(tx *transaction, now time.Time) Outcome {
-	order := strings.ToLower(tx.customerReference)
+	order := strings.ToLower(tx.CustomerReferenceNumber)
 	if script := b.orderScripts[order]; len(script) > 0 {
 		b.orderScripts[order] = script[1:]
 		return script[0]
 	}
+	outcome := b.accountOutcome(tx.source, now)
 	if len(b.script) > 0 {
-		next := b.script[0]
-		b.script = slices.Delete(b.script, 0, 1)
-		return next
+		outcome, b.script = b.script[0], b.script[1:]
 	}
-	return b.accountOutcome(tx.source, now)
+	return outcome
 }
 
-// accountOutcome returns the outcome of the test numbers.
 func (b *Sandbox) accountOutcome(source instrument, now time.Time) Outcome {
 	switch {
 	case source.card != nil:
 		return source.card.outcome(now)
 	case source.bank != nil:
 		return b.bankOutcome(source.bank)
-	case source.payTo != nil:
-		return b.payToOutcome()
+	case source.payTo != nil && b.assume.PayToApprovedAfter > 0:
+		return Pending().ThenAfter(b.assume.PayToApprovedAfter, Approved())
 	default:
 		return Approved()
 	}
@@ -156,17 +153,9 @@ func (b *Sandbox) settle(tx *transaction, o Outcome) {
 			}
 		})
 	}
-	if tx.source.payTo != nil && tx.kind == typePayment {
+	if tx.source.payTo != nil && tx.Type == typePayment {
 		b.payToSettled(tx)
 	}
-}
-
-// payToOutcome returns the outcome of a payment against an agreement.
-func (b *Sandbox) payToOutcome() Outcome {
-	if b.assume.PayToApprovedAfter <= 0 {
-		return Approved()
-	}
-	return Pending().ThenAfter(b.assume.PayToApprovedAfter, Approved())
 }
 
 // bankOutcome returns the outcome of the public test BSBs. The account number does not
@@ -187,10 +176,9 @@ func (b *Sandbox) bankOutcome(a *bankAccount) Outcome {
 }
 
 func cardDeclined(tx *transaction) bool {
-	return tx.kind == typePayment && tx.source.card != nil && tx.result == resultDeclined
+	return tx.Type == typePayment && tx.source.card != nil && tx.result == resultDeclined
 }
 
-// softDeclined reports a decline that may succeed later.
 func (b *Sandbox) softDeclined(tx *transaction) bool {
 	return cardDeclined(tx) && slices.Contains(b.assume.SoftDeclineCodes, tx.code)
 }
@@ -202,10 +190,10 @@ func (b *Sandbox) retriable(tx *transaction) bool {
 // retry makes the service's own next attempt at a payment. The caller holds mu.
 func (b *Sandbox) retry(first *transaction, o Outcome) *transaction {
 	again := *first
-	again.receipt, again.steps, again.followUps, again.attempts, again.returned = "", 0, nil, nil, time.Time{}
-	again.retries, again.originalReceipt, again.idempotencyKey = first, first.receipt, ""
+	again.Receipt, again.steps, again.followUps, again.attempts, again.returned = "", 0, nil, nil, time.Time{}
+	again.retries, again.OriginalReceipt, again.IdempotencyKey = first, first.Receipt, ""
 	again.result, again.answered = "", false
-	again.created = b.clock.Now()
+	again.Time = b.clock.Now()
 	first.attempts = append(first.attempts, &again)
 	first.followUps = append(first.followUps, &again)
 	b.commit(&again, o)
@@ -238,9 +226,7 @@ func (b *Sandbox) scheduleRetry(tx *transaction, later *laterOutcome) {
 }
 
 // inAnswers are the status and the summaryCode of each result. Only both together give the outcome.
-//
-//nolint:gochecknoglobals // an immutable table
-var inAnswers = map[result]struct{ status, summaryCode string }{
+var inAnswers = map[result]struct{ status, summaryCode string }{ //nolint:gochecknoglobals // an immutable table
 	resultApproved:  {"Approved", "0"},
 	resultDeclined:  {"Declined", "1"},
 	resultErred:     {"Declined", "2"}, // the status alone reports as failed what may yet succeed
@@ -259,7 +245,6 @@ func (b *Sandbox) status(tx *transaction) string {
 	return inAnswers[tx.result].status
 }
 
-// describe returns the text of a response code.
 func describe(tx *transaction) string {
 	if text, known := descriptions[tx.code]; known {
 		return text
@@ -268,9 +253,7 @@ func describe(tx *transaction) string {
 }
 
 // descriptions are the texts of the public code tables for the codes of the test numbers.
-//
-//nolint:gochecknoglobals // an immutable table
-var descriptions = map[string]string{
+var descriptions = map[string]string{ //nolint:gochecknoglobals // an immutable table
 	"08": "Honour with identification", "10": "Approved for partial amount", "17": "Customer cancellation", "34": "Suspected fraud",
 	"01": "Refer to card issuer", "04": "Pick up card", "05": "Do not honour", "42": "No universal account", "43": "Stolen card",
 	"51": "Not sufficient funds", "54": "Expired card", "62": "Restricted card", "91": "Issuer or switch is inoperative",
@@ -312,18 +295,12 @@ func (b *Sandbox) Ledger() Ledger {
 	defer b.mu.Unlock()
 	out := make(Ledger, 0, len(b.transactions.ordered))
 	for _, tx := range b.transactions.ordered {
-		token := ""
+		e := tx.Entry
+		e.Outcome, e.Amount, e.Surcharge, e.Metadata = string(tx.result), int64(tx.principal), int64(tx.surcharge), maps.Clone(tx.Metadata)
 		if a := tx.source.payTo; a != nil {
-			token = a.token
+			e.AgreementToken = a.token
 		}
-		out = append(out, Entry{
-			Receipt: tx.receipt, OriginalReceipt: tx.originalReceipt, Type: tx.kind, Outcome: string(tx.result),
-			AuthorisationType: tx.authorisationType, CancellationType: tx.cancellationType,
-			Amount: int64(tx.principal), Surcharge: int64(tx.surcharge), Currency: tx.currency,
-			CustomerReferenceNumber: tx.customerReference, PaymentReferenceNumber: tx.paymentReference,
-			AgreementToken: token, EndToEndID: tx.endToEndID,
-			Metadata: maps.Clone(tx.metadata), IdempotencyKey: tx.idempotencyKey, Time: tx.created,
-		})
+		out = append(out, e)
 	}
 	return out
 }
@@ -417,7 +394,6 @@ func (c cents) display() string {
 // share returns the part of the amount for a rate in basis points, rounded half up.
 func (c cents) share(basisPoints int) cents { return (c*cents(basisPoints) + 5000) / 10000 }
 
-// amountOf is the service's amount object.
 func amountOf(currency string, c cents) object {
 	return object{"currency": currency, "amount": c, "displayAmount": c.display()}
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -16,10 +16,9 @@ import (
 )
 
 const (
-	noCSRFHeaderStatus = http.StatusForbidden
-	fileQueuedFor      = time.Minute
-	fileProcessedFor   = 2 * time.Minute
-	fileClearedAfter   = 72 * time.Hour // of files with bank accounts
+	fileQueuedFor    = time.Minute
+	fileProcessedFor = 2 * time.Minute
+	fileClearedAfter = 72 * time.Hour // of files with bank accounts
 )
 
 // The states of a payment file.
@@ -31,14 +30,11 @@ const (
 	fileFaulty     = "ERROR"
 )
 
-// paymentFile is an upload with its batches.
 type paymentFile struct {
 	id, name, format string
 	status           string
-	uploaded         time.Time
 	content          []byte // until it is processed
 	batches          []*batch
-	faults           []string
 }
 
 // fileBody has only the two members that are public.
@@ -48,7 +44,7 @@ func (c *call) fileBody(f *paymentFile) object {
 
 func (b *Sandbox) uploadFile(c *call) answer {
 	if c.header.Get("Prevent-CSRF") != "true" {
-		return c.problem(noCSRFHeaderStatus, "The header Prevent-CSRF: true is required.")
+		return c.problem(http.StatusForbidden, "The header Prevent-CSRF: true is required.")
 	}
 	kind, params, err := mime.ParseMediaType(c.header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
@@ -56,7 +52,7 @@ func (b *Sandbox) uploadFile(c *call) answer {
 	}
 	f, err := c.readUpload(params["boundary"])
 	if err != nil {
-		return c.problem(malformedBodyStatus, "The body is not a well-formed form.")
+		return c.problem(http.StatusBadRequest, "The body is not a well-formed form.")
 	}
 	if f.name != "" && b.files.first(func(known *paymentFile) bool { return known.name == f.name }) != nil {
 		c.refuse("file", f.name, "a file with this name has been uploaded before")
@@ -65,7 +61,7 @@ func (b *Sandbox) uploadFile(c *call) answer {
 		return c.invalid()
 	}
 	f.id = newID(b.ids, b.files.byID, 8)
-	f.status, f.uploaded = fileQueued, c.now
+	f.status = fileQueued
 	b.files.add(f.id, f)
 	b.after(fileQueuedFor, func() {
 		f.status = fileProcessing
@@ -74,47 +70,42 @@ func (b *Sandbox) uploadFile(c *call) answer {
 	return reply(http.StatusCreated, c.fileBody(f))
 }
 
-// readUpload reads the two parts of the form.
 func (c *call) readUpload(boundary string) (*paymentFile, error) {
-	form, err := multipart.NewReader(bytes.NewReader(c.body), boundary).ReadForm(maxRequestBody)
-	if err != nil {
-		return nil, err
-	}
-	f := &paymentFile{format: strings.Join(form.Value["format"], " and ")} // two are none of those below
-	for name := range form.Value {
-		if name != "format" {
-			c.refuse(name, "", "is not a part of this form")
+	f, form := &paymentFile{}, multipart.NewReader(bytes.NewReader(c.body), boundary)
+	for {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
 		}
-	}
-	for name, files := range form.File {
-		if name != "file" || len(files) > 1 {
-			c.refuse(name, "", "is not the one file of this form")
-			continue
-		}
-		content, err := files[0].Open()
 		if err != nil {
 			return nil, err
 		}
-		f.name = files[0].Filename
-		if f.content, err = io.ReadAll(content); err != nil {
+		content, err := io.ReadAll(part)
+		if err != nil {
 			return nil, err
+		}
+		switch name := part.FormName(); name {
+		case "file":
+			f.name, f.content = part.FileName(), content
+		case "format":
+			f.format += string(content) // two are none of those below
+		default:
+			c.refuse(name, "", "is not a part of this form")
 		}
 	}
 	if f.name == "" {
 		c.refuse("file", "", "must be a file with a name")
 	}
-	if message := oneOf("CSV2", "CSV", "CSV_TOKENS", "FLAT_FILE", "FLAT_FILE_TOKENS", "MTS", "MTS_TOKENS")(f.format); message != "" {
-		c.refuse("format", f.format, message)
-	}
+	c.judge("format", f.format, []check{oneOf("CSV2", "CSV", "CSV_TOKENS", "FLAT_FILE", "FLAT_FILE_TOKENS", "MTS", "MTS_TOKENS")})
 	return f, nil
 }
 
 // process makes the payments of a file, or none if the file is faulty. The caller holds mu.
 func (b *Sandbox) process(f *paymentFile) {
-	payments, faults := b.readLines(f)
+	payments, ok := b.readLines(f)
 	f.content = nil
-	if len(faults) > 0 {
-		f.status, f.faults = fileFaulty, faults
+	if !ok {
+		f.status = fileFaulty
 		return
 	}
 	f.status = fileComplete
@@ -129,28 +120,14 @@ func (b *Sandbox) process(f *paymentFile) {
 	}
 }
 
-// FileFaults returns what is wrong with a payment file in status ERROR, by line. The service
-// shows it in its portal.
-func (b *Sandbox) FileFaults(paymentFileID string) []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if f := b.files.byID[paymentFileID]; f != nil {
-		return slices.Clone(f.faults)
-	}
-	return nil
-}
-
-const filesListedFor = 365 * 24 * time.Hour
-
-// listFiles lists the files of the last 365 days, newest first.
 func (b *Sandbox) listFiles(c *call) answer {
-	found := b.files.where(func(f *paymentFile) bool { return c.now.Sub(f.uploaded) <= filesListedFor })
+	found := slices.Clone(b.files.ordered)
 	slices.Reverse(found)
-	return list(c, found, func(f *paymentFile) string { return f.id }, (*call).fileBody)
+	return list(c, found, (*call).fileBody)
 }
 
 func (b *Sandbox) batchesOfFile(c *call, f *paymentFile) answer {
-	return list(c, f.batches, func(t *batch) string { return t.id }, (*call).batchBody)
+	return list(c, f.batches, (*call).batchBody)
 }
 
 // fileReport answers with a report of the payments of a file that is complete; nil is none.
@@ -195,12 +172,12 @@ func (c *call) batchBody(t *batch) object {
 
 // payLine makes one payment of a file and adds it to its batch. The caller holds mu.
 func (b *Sandbox) payLine(f *paymentFile, tx *transaction) {
-	b.commit(tx, b.accountOutcome(tx.source, tx.created))
+	b.commit(tx, b.accountOutcome(tx.source, tx.Time))
 	at := slices.IndexFunc(f.batches, func(t *batch) bool {
-		return t.kind == tx.source.accountType() && t.shop == tx.shop && t.currency == tx.currency
+		return t.kind == tx.source.accountType() && t.shop == tx.shop && t.currency == tx.Currency
 	})
 	if at < 0 {
-		t := &batch{id: newID(b.ids, b.batches.byID, 9), file: f, kind: tx.source.accountType(), shop: tx.shop, currency: tx.currency}
+		t := &batch{id: newID(b.ids, b.batches.byID, 9), file: f, kind: tx.source.accountType(), shop: tx.shop, currency: tx.Currency}
 		b.batches.add(t.id, t)
 		f.batches = append(f.batches, t)
 		at = len(f.batches) - 1
@@ -213,7 +190,7 @@ func (b *Sandbox) payLine(f *paymentFile, tx *transaction) {
 func (b *Sandbox) transactionsOfBatch(c *call, t *batch) answer {
 	code := c.query.Get("status")
 	found := slices.DeleteFunc(slices.Clone(t.payments), func(tx *transaction) bool {
-		return !b.visible(tx.created, c.now) || code != "" && b.summaryCode(tx) != code
+		return !b.visible(tx.Time, c.now) || code != "" && b.summaryCode(tx) != code
 	})
 	return b.pagesOf(c, found)
 }
@@ -243,14 +220,14 @@ func responseReport(payments []*transaction) []byte {
 	}}
 	for _, tx := range payments {
 		records = append(records, []string{
-			tx.shop.code, tx.kind, tx.currency, tx.total().String(), tx.customerReference, tx.paymentReference,
-			tx.receipt, dateIn(tx.settlement, "02-01-2006"),
+			tx.shop.code, tx.Type, tx.Currency, tx.total().String(), tx.CustomerReferenceNumber, tx.PaymentReferenceNumber,
+			tx.Receipt, dateIn(tx.settlement, "02-01-2006"),
 		})
 	}
 	return asCSV(records)
 }
 
-func merchantID(tx *transaction) string { return "SANDBOX" + tx.currency }
+func merchantID(tx *transaction) string { return "SANDBOX" + tx.Currency }
 
 const fileSource = "FILE" // unconfirmed: RESTAPI is the only public source code
 
@@ -265,53 +242,42 @@ const fileSource = "FILE" // unconfirmed: RESTAPI is the only public source code
 //
 // The common members are business code, currency, amount with two decimals,
 // customer reference number and payment reference number.
-//
-//nolint:gochecknoglobals // an immutable table
-var lineMembers = map[string][]string{
+var lineMembers = map[string][]string{ //nolint:gochecknoglobals // an immutable table
 	"C": {"cardNumber", "expiryDateMonth", "expiryDateYear", "cardholderName"},
 	"B": {"bsb", "accountNumber", "accountName"},
 	"A": {sourceAccount},
 }
 
-//nolint:gochecknoglobals // an immutable table
-var commonMembers = []string{"supplierBusinessCode", "currency", "principalAmount", "customerReferenceNumber", "paymentReferenceNumber"}
-
-// readLines reads the payments of a file. The faults do not contain values.
-func (b *Sandbox) readLines(f *paymentFile) (payments []*transaction, faults []string) {
+// readLines reads the payments of a file; ok is false if the file is faulty.
+func (b *Sandbox) readLines(f *paymentFile) (payments []*transaction, ok bool) {
 	reader := csv.NewReader(bytes.NewReader(f.content))
 	reader.FieldsPerRecord = -1
 	records, err := reader.ReadAll()
-	if err != nil || len(records) < 2 {
-		return nil, []string{"the file is not made of lines of fields with a header and a trailer"}
-	}
-	fault := func(line int, what string) { faults = append(faults, fmt.Sprintf("line %d: %s", line, what)) }
 	last := len(records) - 1
-	if h := records[0]; len(h) != 4 || h[0] != "H" || h[1] != communityCode || dateForm(h[2]) != "" || h[3] != "2" {
-		fault(1, "is not the header H,"+communityCode+",<date>,2")
+	if err != nil || last < 1 {
+		return nil, false
 	}
 	var total cents
-	for i, record := range records[1:last] {
-		tx, message := b.readLine(record)
-		if message != "" {
-			fault(i+2, message)
-			continue
+	for _, record := range records[1:last] {
+		tx := b.readLine(record)
+		if tx == nil {
+			return nil, false
 		}
 		total += tx.principal
 		payments = append(payments, tx)
 	}
-	if want := []string{"T", strconv.Itoa(last - 1), total.String()}; len(faults) == 0 && !slices.Equal(records[last], want) {
-		fault(last+1, "is not the trailer with the number of payments and their total")
-	}
-	return payments, faults
+	h := records[0]
+	ok = len(h) == 4 && h[0] == "H" && h[1] == communityCode && dateForm(h[2]) == "" && h[3] == "2"
+	return payments, ok && slices.Equal(records[last], []string{"T", strconv.Itoa(last - 1), total.String()})
 }
 
-// readLine reads one payment by the rules of a request with the same members.
-func (b *Sandbox) readLine(record []string) (tx *transaction, message string) {
+// readLine reads one payment by the rules of a request with the same members; nil if it breaks one.
+func (b *Sandbox) readLine(record []string) *transaction {
 	kind := record[0]
 	own, known := lineMembers[kind]
-	names := slices.Concat(commonMembers, own)
+	names := append([]string{"supplierBusinessCode", "currency", "principalAmount", "customerReferenceNumber", "paymentReferenceNumber"}, own...)
 	if !known || len(record) != len(names)+1 {
-		return nil, "is not a payment with the members of its kind"
+		return nil
 	}
 	members := make(map[string]string, len(names))
 	for i, name := range names {
@@ -320,7 +286,7 @@ func (b *Sandbox) readLine(record []string) (tx *transaction, message string) {
 	c := b.background()
 	doc, _ := json.Marshal(members) // texts
 	f, _ := c.open("", doc)
-	tx = b.newTransaction(f, typePayment)
+	tx := b.newTransaction(f, typePayment)
 	tx.shop, tx.via = b.business(f.need("supplierBusinessCode", b.knownBusiness)), fileSource
 	tx.principal, _ = parseCents(f.need("principalAmount", moneyText))
 	src := &source{}
@@ -328,14 +294,14 @@ func (b *Sandbox) readLine(record []string) (tx *transaction, message string) {
 	case "C":
 		src.card = b.readCard(f, false)
 	case "B":
-		src.bank = readBankAccount(f.need)
+		src.bank = f.bankAccount(true)
 	default:
 		src = b.accountSource(f)
 	}
 	if !c.valid() {
-		return nil, c.findings[0].name + " " + c.findings[0].messages[0]
+		return nil
 	}
 	tx.source, tx.account = src.instrument, src.account
 	tx.addSurcharge()
-	return tx, ""
+	return tx
 }

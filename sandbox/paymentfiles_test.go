@@ -107,28 +107,23 @@ func TestPaymentFileOfCards(t *testing.T) {
 func TestFaultyPaymentFiles(t *testing.T) {
 	bubble(t, func(c *caller) {
 		good := cardLine("O", "1.00", goodCard)
-		for name, test := range map[string]struct{ content, fault string }{
-			"empty":          {"", "not made of lines"},
-			"no header":      {good + "\nT,0,0.00", "line 1:"},
-			"other facility": {strings.Replace(lines("1.00", good), "SANDBOX", "OTHER", 1), "line 1:"},
-			"wrong total":    {lines("1.01", good), "line 3: is not the trailer"},
-			"unknown kind":   {lines("1.00", "X"+good[1:]), "line 2: is not a payment"},
-			"no business":    {lines("1.00", strings.Replace(good, "SANDBOX01", "NOBODY", 1)), "line 2: supplierBusinessCode"},
-			"real card":      {lines("1.00", strings.Replace(good, goodCard, realPAN, 1)), "line 2: cardNumber"},
-			"one of two":     {lines("2.00", good, bankLine("O", "1.00", "1")), "line 3: bsb"},
+		for name, content := range map[string]string{
+			"empty":          "",
+			"no header":      good + "\nT,0,0.00",
+			"other facility": strings.Replace(lines("1.00", good), "SANDBOX", "OTHER", 1),
+			"wrong total":    lines("1.01", good),
+			"unknown kind":   lines("1.00", "X"+good[1:]),
+			"no business":    lines("1.00", strings.Replace(good, "SANDBOX01", "NOBODY", 1)),
+			"real card":      lines("1.00", strings.Replace(good, goodCard, realPAN, 1)),
+			"one of two":     lines("2.00", good, bankLine("O", "1.00", "1")),
 		} {
-			id := c.uploaded(name+".csv", "CSV", test.content)
-			assert.Empty(t, c.box.FileFaults(id))
+			id := c.uploaded(name+".csv", "CSV", content)
 			c.sleep(4 * time.Minute)
 			assert.Equal(t, "ERROR", c.fileStatus(id), name)
-			faults := strings.Join(c.box.FileFaults(id), "\n")
-			assert.Contains(t, faults, test.fault, name)
-			c.checkNumbers(faults)
 			c.must(404, c.get("/payment-files/"+id+"/csv"))
 			c.must(422, c.upload("true", "file/"+name+".csv", lines("1.00", good), "format", "CSV"))
 		}
 		assert.Empty(t, c.box.Ledger(), "a faulty file pays nothing")
-		assert.Nil(t, c.box.FileFaults("1"))
 	})
 }
 

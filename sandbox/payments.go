@@ -12,7 +12,6 @@ const (
 	eciInternet = "INTERNET"
 )
 
-// createTransaction selects the operation by transactionType.
 func (b *Sandbox) createTransaction(c *call) answer {
 	f := c.readBody()
 	switch kind := f.need("transactionType"); kind {
@@ -37,24 +36,18 @@ func (b *Sandbox) createTransaction(c *call) answer {
 	}
 }
 
-// newTransaction reads the members that all types have.
 func (b *Sandbox) newTransaction(f *fields, kind string) *transaction {
-	currency := f.need
-	if kind == typeVerification {
-		currency = f.text
-	}
 	tx := &transaction{
-		kind:              kind,
-		created:           f.c.now,
-		idempotencyKey:    f.c.idempotencyKey,
-		currency:          currency("currency", oneOf("AUD", "NZD")),
-		customerReference: f.text("customerReferenceNumber", atMost(100), ascii),
-		paymentReference:  f.text("paymentReferenceNumber", atMost(100), ascii),
-		comment:           f.text("comment"),
-		metadata:          f.texts("metadata"),
+		Entry: Entry{
+			Type: kind, Time: f.c.now, IdempotencyKey: f.c.idempotencyKey, Currency: f.read(kind != typeVerification, "currency", oneOf("AUD", "NZD")),
+			CustomerReferenceNumber: f.text("customerReferenceNumber", atMost(100), ascii),
+			PaymentReferenceNumber:  f.text("paymentReferenceNumber", atMost(100), ascii),
+			Metadata:                f.texts("metadata"),
+		},
+		comment: f.text("comment"),
 	}
-	if tx.currency == "" && kind == typeVerification {
-		tx.currency = "AUD"
+	if tx.Currency == "" && kind == typeVerification {
+		tx.Currency = "AUD"
 	}
 	return tx
 }
@@ -64,11 +57,11 @@ func (b *Sandbox) pay(c *call, f *fields, kind string) answer {
 	tx := b.newTransaction(f, kind)
 	tx.shop = b.business(f.need("supplierBusinessCode", b.knownBusiness))
 	if kind != typeVerification {
-		tx.principal = f.needAmount("principalAmount")
+		tx.principal = f.principal(0)
 	}
 	ecis, sources := []string{eciInternet, "PHONE", "MAIL", "RECURRING", "INSTALMENT"}, []string{sourceToken, sourceCustomer, sourceAccount, sourceCard}
 	if kind == typePayment {
-		ecis, sources = append(ecis, "5", "6", "7"), allSources
+		ecis, sources = append(ecis, "5", "6", "7"), append(sources, sourceBank, sourceNZBank, sourcePayTo)
 		tx.debtRepayment, _ = f.flag("debtRepayment")
 		f.mpgsData()
 	}
@@ -92,7 +85,7 @@ func (b *Sandbox) pay(c *call, f *fields, kind string) answer {
 	if src.token != nil {
 		src.token.used = true // a declined payment needs a new one
 	}
-	return b.created(c, tx)
+	return b.written(c, http.StatusCreated, tx)
 }
 
 // checkPayer applies the rules that depend on how the payer takes part. Card rules apply to
@@ -104,12 +97,12 @@ func (b *Sandbox) checkPayer(f *fields, tx *transaction, src *source, eci string
 	}
 	mode := storedCredential(f, isCard)
 	merchants := eci == "RECURRING" || eci == "INSTALMENT" || mode == "STORED_CREDENTIAL"
-	if f.text("cryptogram") == "" && isCard && f.has(sourceCard) && src.card.walletProvider != "" && !merchants && tx.kind == typePayment {
+	if f.text("cryptogram") == "" && isCard && f.has(sourceCard) && src.card.walletProvider != "" && !merchants && tx.Type == typePayment {
 		f.refuse("cryptogram", "", "is required with walletProvider if the customer pays")
 	}
 
 	tx.ip = f.text("ipAddress", publicIP)
-	if !f.has("ipAddress") && needsIPAddress(f, eci) {
+	if !f.has("ipAddress") && src != nil && src.needsIPAddress(eci) {
 		f.refuse("ipAddress", "", "is required with a single-use token, and for account details with eci INTERNET")
 	}
 
@@ -118,14 +111,11 @@ func (b *Sandbox) checkPayer(f *fields, tx *transaction, src *source, eci string
 
 // needsIPAddress reads the contract's rule. For tokens used by mail, by phone or by the
 // merchant the rule contradicts itself.
-func needsIPAddress(f *fields, eci string) bool {
-	details := f.has(sourceCard) || f.has(sourceBank) || f.has(sourceNZBank)
-	return eci == eciInternet && details || f.has(sourceToken) && !byMerchant(eci)
-}
-
-// byMerchant reports whether the payer did not act over the Internet.
-func byMerchant(eci string) bool {
-	return eci == "PHONE" || eci == "MAIL" || eci == "RECURRING" || eci == "INSTALMENT"
+func (s *source) needsIPAddress(eci string) bool {
+	if s.token != nil {
+		return eci != "PHONE" && eci != "MAIL" && eci != "RECURRING" && eci != "INSTALMENT"
+	}
+	return eci == eciInternet && s.account == nil && s.payTo == nil
 }
 
 // storedCredential checks storedCredentialData, and returns its entry mode.
@@ -145,7 +135,7 @@ func storedCredential(f *fields, required bool) (mode string) {
 // mpgsData accepts an object whose members are not public.
 func (f *fields) mpgsData() {
 	if inner := f.object("mpgsData"); inner != nil {
-		inner.ignore(inner.order...)
+		inner.ignore(inner.names()...)
 	}
 }
 
@@ -173,25 +163,24 @@ func (h hold) open(now time.Time) bool {
 	return !h.captured && h.amount > 0 && now.Before(h.expires)
 }
 
-// holdOf returns the hold of an original pre-authorisation.
 func (b *Sandbox) holdOf(original *transaction) hold {
-	h := hold{amount: original.principal, current: original, expires: original.created.Add(preauthLifetime)}
+	h := hold{amount: original.principal, current: original, expires: original.Time.Add(preauthLifetime)}
 	for _, tx := range original.followUps {
 		approved := tx.result == resultApproved
 		switch {
-		case tx.kind == typeCapture && (tx.counts() || tx.result == resultVoided):
+		case tx.Type == typeCapture && (tx.counts() || tx.result == resultVoided):
 			h.captured = true // once only, whatever becomes of the capture
 			h.amount = max(h.amount-tx.principal, 0)
-		case tx.kind == typeCancellation && tx.cancellationType == cancelFull && tx.counts():
+		case tx.Type == typeCancellation && tx.CancellationType == cancelFull && tx.counts():
 			h.amount = 0
-		case tx.kind == typeCancellation && tx.counts():
+		case tx.Type == typeCancellation && tx.counts():
 			h.amount -= tx.principal
-		case tx.authorisationType == topUp && approved:
+		case tx.AuthorisationType == topUp && approved:
 			h.amount += tx.principal
-		case tx.authorisationType == extension && approved:
-			h.expires = tx.created.Add(preauthLifetime)
-		case tx.authorisationType == reauthorisation && approved:
-			h.current, h.amount, h.expires = tx, tx.principal, tx.created.Add(preauthLifetime)
+		case tx.AuthorisationType == extension && approved:
+			h.expires = tx.Time.Add(preauthLifetime)
+		case tx.AuthorisationType == reauthorisation && approved:
+			h.current, h.amount, h.expires = tx, tx.principal, tx.Time.Add(preauthLifetime)
 		}
 	}
 	return h
@@ -201,34 +190,25 @@ func (b *Sandbox) holdOf(original *transaction) hold {
 // changed.
 func (b *Sandbox) originalPreauth(f *fields, kind string) (tx, original *transaction) {
 	tx, original = b.followUp(f, kind, typePreauth)
-	if original != nil && original.authorisationType != "" {
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "must be the original pre-authorisation")
+	if original != nil && original.AuthorisationType != "" {
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "must be the original pre-authorisation")
 		return tx, nil
 	}
 	return tx, original
 }
 
-// changePreauth makes a top-up, an extension or a re-authorisation.
 func (b *Sandbox) changePreauth(c *call, f *fields) answer {
 	change := f.need("authorisationType", oneOf(topUp, extension, reauthorisation))
 	tx, original := b.originalPreauth(f, typePreauth)
-	tx.authorisationType = change
-	if change == extension {
-		amount, given := f.amount("principalAmount")
-		if !given || amount != 0 {
-			f.refuse("principalAmount", amount.String(), "must be 0.00 for an extension")
-		}
-	} else {
-		tx.principal = f.needAmount("principalAmount")
+	tx.AuthorisationType = change
+	tx.principal = f.principal(0)
+	if change == extension && tx.principal != 0 {
+		f.refuse("principalAmount", tx.principal.String(), "must be 0.00 for an extension")
 	}
 	if original != nil {
 		if message := b.changeRefused(change, original, c.now); message != "" {
-			f.refuse("originalReceiptNumber", tx.originalReceipt, message)
+			f.refuse("originalReceiptNumber", tx.OriginalReceipt, message)
 		}
-		tx.addSurcharge()
-	}
-	if !c.valid() {
-		return c.invalid()
 	}
 	return b.follow(c, tx, original)
 }
@@ -256,16 +236,12 @@ func (b *Sandbox) changeRefused(change string, original *transaction, now time.T
 
 func (b *Sandbox) capture(c *call, f *fields) answer {
 	tx, preauth := b.followUp(f, typeCapture, typePreauth)
-	tx.principal = f.needPositive("principalAmount")
+	tx.principal = f.principal(1)
 	storedCredential(f, true)
 	original := preauth
 	if preauth != nil {
 		original = b.captured(f, tx, preauth)
 	}
-	if !c.valid() {
-		return c.invalid()
-	}
-	tx.addSurcharge()
 	return b.follow(c, tx, original)
 }
 
@@ -273,25 +249,25 @@ func (b *Sandbox) capture(c *call, f *fields) answer {
 // re-authorisation.
 func (b *Sandbox) captured(f *fields, tx, preauth *transaction) (original *transaction) {
 	original = preauth
-	switch preauth.authorisationType {
+	switch preauth.AuthorisationType {
 	case "":
 	case reauthorisation:
-		original = b.transactions.byID[preauth.originalReceipt]
+		original = b.transactions.byID[preauth.OriginalReceipt]
 	default:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "must be an initial pre-authorisation or a re-authorisation")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "must be an initial pre-authorisation or a re-authorisation")
 		return original
 	}
 	h := b.holdOf(original)
 	most := 2 * h.amount // a cancelled part does not count
 	switch {
 	case h.captured:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "has been captured")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has been captured")
 	case h.amount <= 0:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "has been cancelled")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has been cancelled")
 	case h.current != preauth:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "has been re-authorised")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has been re-authorised")
 	case !h.open(f.c.now):
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "has expired")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has expired")
 	case tx.principal > most:
 		f.refuse("principalAmount", tx.principal.String(), "is above double the pre-authorised amount")
 	}
@@ -300,16 +276,16 @@ func (b *Sandbox) captured(f *fields, tx, preauth *transaction) (original *trans
 
 func (b *Sandbox) cancelPreauth(c *call, f *fields) answer {
 	tx, original := b.originalPreauth(f, typeCancellation)
-	tx.cancellationType = f.need("cancellationType", oneOf(cancelFull, cancelPartial))
-	tx.principal = f.needAmount("principalAmount")
+	tx.CancellationType = f.need("cancellationType", oneOf(cancelFull, cancelPartial))
+	tx.principal = f.principal(0)
 	if original != nil {
 		h := b.holdOf(original)
-		full := tx.cancellationType == cancelFull
+		full := tx.CancellationType == cancelFull
 		switch {
 		case h.amount <= 0:
-			f.refuse("originalReceiptNumber", tx.originalReceipt, "has nothing left to cancel")
+			f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has nothing left to cancel")
 		case !c.now.Before(h.expires):
-			f.refuse("originalReceiptNumber", tx.originalReceipt, "has expired")
+			f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has expired")
 		case full && h.captured:
 			f.refuse("cancellationType", cancelFull, "is not possible after a capture")
 		case full && tx.principal != original.principal && tx.principal != h.current.principal:
@@ -318,13 +294,9 @@ func (b *Sandbox) cancelPreauth(c *call, f *fields) answer {
 			f.refuse("principalAmount", tx.principal.String(), "is above the outstanding amount")
 		}
 	}
-	if !c.valid() {
-		return c.invalid()
-	}
 	return b.follow(c, tx, original)
 }
 
-// addSurcharge adds the business's surcharge to a card transaction.
 func (tx *transaction) addSurcharge() {
 	if cd := tx.source.card; cd != nil && tx.shop != nil {
 		tx.surcharge = tx.principal.share(tx.shop.rate(cd.scheme, cd.cardType))
@@ -333,10 +305,10 @@ func (tx *transaction) addSurcharge() {
 
 // authorisationCode returns the issuer's code of an approved pre-authorisation.
 func (tx *transaction) authorisationCode() *string {
-	if tx.kind != typePreauth || tx.result != resultApproved {
+	if tx.Type != typePreauth || tx.result != resultApproved {
 		return nil
 	}
-	return optional(tx.receipt[len(tx.receipt)-6:])
+	return optional(tx.Receipt[len(tx.Receipt)-6:])
 }
 
 const (
@@ -351,27 +323,24 @@ const (
 // one. original is nil if there is none of the allowed types.
 func (b *Sandbox) followUp(f *fields, kind string, follows ...string) (tx, original *transaction) {
 	tx = b.newTransaction(f, kind)
-	if kind != typeRefund {
-		f.forbid("does not belong to transactionType "+kind, "eci", "ipAddress")
-	}
-	tx.originalReceipt = f.need("originalReceiptNumber")
+	tx.OriginalReceipt = f.need("originalReceiptNumber")
 	code := f.text("supplierBusinessCode", b.knownBusiness)
-	original = b.transactions.byID[tx.originalReceipt]
+	original = b.transactions.byID[tx.OriginalReceipt]
 	switch {
-	case tx.originalReceipt == "":
+	case tx.OriginalReceipt == "":
 		return tx, nil
 	case original == nil:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "is not a transaction")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "is not a transaction")
 		return tx, nil
-	case !slices.Contains(follows, original.kind):
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "is a "+original.kind+", which "+kind+" cannot follow")
+	case !slices.Contains(follows, original.Type):
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "is a "+original.Type+", which "+kind+" cannot follow")
 		return tx, nil
 	case original.result != resultApproved:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "is not an approved transaction")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "is not an approved transaction")
 		return tx, nil
 	}
-	if tx.currency != "" && tx.currency != original.currency {
-		f.refuse("currency", tx.currency, "must be that of the original transaction")
+	if tx.Currency != "" && tx.Currency != original.Currency {
+		f.refuse("currency", tx.Currency, "must be that of the original transaction")
 	}
 	if code != "" && code != original.shop.code {
 		f.refuse("supplierBusinessCode", code, "must be that of the original transaction")
@@ -380,11 +349,17 @@ func (b *Sandbox) followUp(f *fields, kind string, follows ...string) (tx, origi
 	return tx, original
 }
 
-// follow records a follow-up.
+// follow records a follow-up that breaks no rule.
 func (b *Sandbox) follow(c *call, tx, original *transaction) answer {
+	if !c.valid() {
+		return c.invalid()
+	}
+	if tx.Type == typeCapture || tx.Type == typePreauth {
+		tx.addSurcharge()
+	}
 	b.commit(tx, b.decide(tx, c.now))
 	original.followUps = append(original.followUps, tx)
-	return b.created(c, tx)
+	return b.written(c, http.StatusCreated, tx)
 }
 
 // counts reports whether a transaction was carried out, or may turn out to have been.
@@ -395,7 +370,7 @@ func (tx *transaction) counts() bool {
 func (tx *transaction) refunded() cents {
 	var sum cents
 	for _, r := range tx.followUps {
-		if r.kind == typeRefund && r.counts() {
+		if r.Type == typeRefund && r.counts() {
 			sum += r.principal
 		}
 	}
@@ -410,22 +385,19 @@ func (b *Sandbox) reversible(tx *transaction, now time.Time) (voidable, refundab
 	}
 	refunded := tx.refunded()
 	voidable = tx.source.card != nil && refunded == 0 && b.settlementDate(now) == tx.settlement &&
-		(tx.kind == typePayment || tx.kind == typeCapture)
-	refundable = (tx.kind == typePayment || tx.kind == typeCapture) &&
+		(tx.Type == typePayment || tx.Type == typeCapture)
+	refundable = (tx.Type == typePayment || tx.Type == typeCapture) &&
 		refunded < tx.principal && (!voidable || b.assume.RefundBeforeCutOff)
 	return voidable, refundable
 }
 
 func (b *Sandbox) refund(c *call, f *fields) answer {
 	tx, original := b.followUp(f, typeRefund, typePayment, typeCapture)
-	tx.principal = f.needPositive("principalAmount")
+	tx.principal = f.principal(1)
 	if original != nil {
 		b.checkRefund(f, tx, original)
 	}
 	f.refreshExpiry(tx)
-	if !c.valid() {
-		return c.invalid()
-	}
 	return b.follow(c, tx, original)
 }
 
@@ -434,11 +406,11 @@ func (b *Sandbox) checkRefund(f *fields, tx, original *transaction) {
 	voidable, refundable := b.reversible(original, f.c.now)
 	switch {
 	case before >= limit:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "has been refunded already")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has been refunded already")
 	case !refundable && voidable:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "can be voided and is not refundable before it is settled")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "can be voided and is not refundable before it is settled")
 	case !refundable:
-		f.refuse("originalReceiptNumber", tx.originalReceipt, "is not refundable")
+		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "is not refundable")
 	case original.source.payTo != nil && tx.principal != original.principal:
 		f.refuse("principalAmount", tx.principal.String(), "must be the whole amount of a PayTo payment")
 	case tx.principal > limit-before:
@@ -453,7 +425,7 @@ func (f *fields) refreshExpiry(tx *transaction) {
 		return
 	}
 	before := len(f.c.findings)
-	month := inner.need("expiryDateMonth", monthNumber)
+	month := inner.need("expiryDateMonth", form(monthOfYear))
 	year := inner.need("expiryDateYear", digits(4, 4))
 	switch {
 	case len(f.c.findings) > before:
@@ -469,10 +441,9 @@ func (f *fields) refreshExpiry(tx *transaction) {
 	}
 }
 
-// voidTransaction voids a transaction before it is settled.
 func (b *Sandbox) voidTransaction(c *call, tx *transaction) answer {
 	if len(c.body) > 0 {
-		return c.problem(malformedBodyStatus, "A void has no body.")
+		return c.problem(http.StatusBadRequest, "A void has no body.")
 	}
 	if voidable, _ := b.reversible(tx, c.now); !voidable {
 		return c.problem(http.StatusUnprocessableEntity, "The transaction is not voidable.")

@@ -3,7 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"regexp"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -114,7 +114,6 @@ func (b *Sandbox) checkPayTo(f *fields, tx *transaction, src *source) {
 	}
 }
 
-// checkTerms compares a payment with the terms of its agreement.
 func (b *Sandbox) checkTerms(f *fields, amount cents, a *agreement, final bool) {
 	today := calendar.Sydney(f.c.now).Format(time.DateOnly)
 	if today < a.purpose.start || a.purpose.end != "" && today > a.purpose.end {
@@ -151,7 +150,7 @@ func (b *Sandbox) checkTerms(f *fields, amount cents, a *agreement, final bool) 
 func (a *agreement) attemptsLeft(now time.Time) int {
 	left := 5
 	for _, tx := range a.payments {
-		if tx.result == resultDeclined && tx.code == "AM04" && now.Sub(tx.created) < 24*time.Hour {
+		if tx.result == resultDeclined && tx.code == "AM04" && now.Sub(tx.Time) < 24*time.Hour {
 			left--
 		}
 	}
@@ -171,7 +170,7 @@ func (a *agreement) paymentsMade() int {
 
 // payByAgreement makes a PayTo payment. A payment with a new agreement waits for the payer.
 func (b *Sandbox) payByAgreement(c *call, tx *transaction, details *payToDetails, o Outcome) answer {
-	tx.endToEndID, tx.remittance = details.endToEndID, details.remittance
+	tx.EndToEndID, tx.remittance = details.endToEndID, details.remittance
 	a := tx.source.payTo
 	a.payments = append(a.payments, tx)
 	if details.opens {
@@ -179,7 +178,7 @@ func (b *Sandbox) payByAgreement(c *call, tx *transaction, details *payToDetails
 		o = Pending()
 	}
 	b.commit(tx, o)
-	made := b.created(c, tx)
+	made := b.written(c, http.StatusCreated, tx)
 	b.confirmImmediately(a)
 	return made
 }
@@ -187,7 +186,7 @@ func (b *Sandbox) payByAgreement(c *call, tx *transaction, details *payToDetails
 // openForPayment opens the agreement of a payment. The payment gets the outcome after the
 // payer has confirmed.
 func (b *Sandbox) openForPayment(a *agreement, tx *transaction, o Outcome) {
-	one, today := int64(1), calendar.Sydney(tx.created).Format(time.DateOnly)
+	one, today := int64(1), calendar.Sydney(tx.Time).Format(time.DateOnly)
 	amount := tx.principal
 	a.purpose.start, a.purpose.end = today, calendar.Sydney(a.respondBy).Format(time.DateOnly)
 	a.terms = agreementTerms{frequency: frequencyAdhoc, kind: kindFixed, permitted: &one, each: &amount}
@@ -222,14 +221,13 @@ func (b *Sandbox) payToSettled(tx *transaction) {
 	}
 }
 
-// addPayTo sets the accounts of the payer and the payee of a PayTo payment.
 func (b *Sandbox) addPayTo(tx *transaction, body object) {
 	a := tx.source.payTo
 	body["payToData"] = object{
-		"agreementToken": a.token, "endToEndId": b.echoed(tx.endToEndID), "priority": "NORM",
+		"agreementToken": a.token, "endToEndId": b.echoed(tx.EndToEndID), "priority": "NORM",
 		"remittanceInformation1": optional(tx.remittance), "remittanceInformation2": nil,
 	}
-	body["payToPayeeAccount"] = object{"displayName": maskedAccount(merchantBSB, merchantAccount), "currency": tx.currency}
+	body["payToPayeeAccount"] = object{"displayName": maskedAccount(merchantBSB, merchantAccount), "currency": tx.Currency}
 	body["payToPayerAccount"] = object{
 		"accountType": typePayTo, "customerId": a.customer.id, "payerType": a.payer.kind, "payerId": a.payer.id,
 		"payerName": a.payer.name, "ultimatePayerName": a.payer.ultimateName,
@@ -259,36 +257,17 @@ type fate struct {
 // fates are those of the vendor's public table of payer BSBs. The account number does not matter.
 // In the table every other BSB approves: that is [Assumptions.AutoConfirm]. "Expires" is
 // taken as an early end, because the table has another payer who does not answer in time.
-//
-//nolint:gochecknoglobals // an immutable table
-var fates = map[string]fate{
+var fates = map[string]fate{ //nolint:gochecknoglobals // an immutable table
 	"032001": {answer: DeclineAgreement}, "032002": {silent: true}, "032003": {created: time.Second, notEligible: true},
 	"032004": {created: time.Minute, answer: ConfirmAgreement}, "032005": {answer: ExpireAgreement},
 	"032006": {created: 30 * time.Minute}, "032007": {answer: ConfirmAgreement, onePayment: true},
 }
 
 func fateOf(bsb, payIDType, payID string) fate {
-	if payIDType == payIDEmail && strings.EqualFold(payID, ConfirmingPayID) {
+	if payIDType == "EMAL" && strings.EqualFold(payID, ConfirmingPayID) {
 		return fate{atOnce: true, silent: true}
 	}
 	return fates[bsb]
-}
-
-const payIDEmail = "EMAL"
-
-// payIDForms are the forms of PayIDs by type.
-//
-//nolint:gochecknoglobals // an immutable table
-var payIDForms = map[string]*regexp.Regexp{
-	payIDEmail: regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[^@\s]+$`), "TELI": regexp.MustCompile(`^(\+[0-9]{1,3}-?|0)[0-9]{6,15}$`),
-	"AUBN": regexp.MustCompile(`^([0-9]{9}|[0-9]{11})$`), "ORGN": regexp.MustCompile(`(?s)^.{0,256}$`),
-}
-
-// payIDExists reports whether a PayID has the form of its type and is not known to be
-// unregistered.
-func payIDExists(kind, id string) bool {
-	form, known := payIDForms[kind]
-	return !known || form.MatchString(id) && !strings.EqualFold(id, invalidPayID) && !strings.HasPrefix(id, "test_error")
 }
 
 // PayerAction is what a payer does to a PayTo agreement in their banking app.
@@ -311,14 +290,10 @@ const (
 func (b *Sandbox) Payer(agreementToken string, action PayerAction) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.agreements.byID[agreementToken]
-	switch {
-	case b.closed:
-		return errClosed
-	case a == nil:
-		return errors.New("sandbox: there is no such agreement")
+	if a := b.agreements.byID[agreementToken]; a != nil {
+		return b.act(a, action)
 	}
-	return b.act(a, action)
+	return errors.New("sandbox: there is no such agreement")
 }
 
 // act does what a payer does. The caller holds mu.
@@ -338,31 +313,24 @@ func (b *Sandbox) act(a *agreement, action PayerAction) error {
 	case CancelAgreement:
 		return a.when(func() { move(agreementCancelled) }, agreementActive, agreementSuspended)
 	case AcceptAmendment, RefuseAmendment:
-		return b.answerAmendment(a, action == AcceptAmendment)
+		if a.amendment == nil {
+			return errors.New("sandbox: no amendment is pending")
+		}
+		if action == AcceptAmendment {
+			b.acceptAmendment(a)
+		} else {
+			b.dropAmendment(a)
+		}
+		return nil
 	default:
 		return fmt.Errorf("sandbox: no payer action %q", action)
 	}
 }
 
-// when acts if the agreement has one of the statuses.
 func (a *agreement) when(act func(), statuses ...agreementStatus) error {
 	if !slices.Contains(statuses, a.status) {
-		return fmt.Errorf("sandbox: the agreement is %s and not %s", a.status, statusNames(statuses))
+		return fmt.Errorf("sandbox: the agreement is %s and not one of %v", a.status, statuses)
 	}
 	act()
 	return nil
 }
-
-func (b *Sandbox) answerAmendment(a *agreement, accept bool) error {
-	switch {
-	case a.amendment == nil:
-		return errors.New("sandbox: no amendment is pending")
-	case accept:
-		b.acceptAmendment(a)
-	default:
-		b.dropAmendment(a)
-	}
-	return nil
-}
-
-var errClosed = errors.New("sandbox: closed")

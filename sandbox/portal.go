@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
@@ -32,9 +31,6 @@ const (
 func (b *Sandbox) Portal(id string, action PortalAction) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		return errClosed
-	}
 	switch action {
 	case CompleteTransaction, CancelTransaction:
 		return b.release(id, action == CompleteTransaction)
@@ -43,18 +39,17 @@ func (b *Sandbox) Portal(id string, action PortalAction) error {
 		if a == nil {
 			return errors.New("sandbox: no such account")
 		}
-		b.makeDefault(a)
+		a.customer.defaultAccount = a
 		return nil
 	default:
 		return fmt.Errorf("sandbox: no portal action %q", action)
 	}
 }
 
-// release ends the suspension of a transaction.
 func (b *Sandbox) release(receipt string, complete bool) error {
 	tx := b.transactions.byID[receipt]
 	if tx == nil || tx.result != resultSuspended {
-		return b.notSuch(receipt, "suspended")
+		return errors.New("sandbox: no suspended transaction has this receipt number")
 	}
 	if !complete {
 		b.settle(tx, Declined(portalCancelCode))
@@ -66,45 +61,30 @@ func (b *Sandbox) release(receipt string, complete bool) error {
 	return nil
 }
 
-// ReturnPayment has the customer's bank return an approved payment from an Australian
-// bank account, with a response code such as 6. It is an error if there is no such
-// payment.
+// ReturnPayment has the customer's bank return an approved payment from an Australian bank account, with
+// a response code such as 6. It is an error if there is no such payment.
 func (b *Sandbox) ReturnPayment(receiptNumber, code string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		return errClosed
-	}
 	tx := b.transactions.byID[receiptNumber]
 	if tx == nil || tx.source.bank == nil || tx.result != resultApproved {
-		return b.notSuch(receiptNumber, "an approved bank account payment")
+		return errors.New("sandbox: no approved payment from a bank account has this receipt number")
 	}
 	b.settle(tx, Declined(code))
 	return nil
 }
 
-// RetryPayment has the service try a soft-declined payment again, as from its portal, and
-// returns the receipt number of the new payment. [Sandbox.NextTransaction] or the account
-// decides its outcome. It is an error if there is no such payment, it is not
-// soft-declined, or a retry of it has succeeded or may still succeed.
+// RetryPayment has the service try a soft-declined payment again, as from its portal, and returns the
+// receipt number of the new payment. [Sandbox.NextTransaction] or the account decides its outcome. It is
+// an error if there is no such payment, or a retry of it has succeeded or may still succeed.
 func (b *Sandbox) RetryPayment(receiptNumber string) (newReceiptNumber string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		return "", errClosed
-	}
 	tx := b.transactions.byID[receiptNumber]
 	if tx == nil || !b.retriable(tx) {
-		return "", b.notSuch(receiptNumber, "a soft-declined payment without a successful retry")
+		return "", errors.New("sandbox: no soft-declined payment without a successful retry has this receipt number")
 	}
-	return b.retry(tx, b.decide(tx, b.clock.Now())).receipt, nil
-}
-
-func (b *Sandbox) notSuch(receipt, what string) error {
-	if b.transactions.byID[receipt] == nil {
-		return fmt.Errorf("sandbox: no transaction %q", receipt)
-	}
-	return fmt.Errorf("sandbox: transaction %s is not %s", receipt, what)
+	return b.retry(tx, b.decide(tx, b.clock.Now())).Receipt, nil
 }
 
 const scheduleSource = "RECURRING" // unconfirmed, as fileSource
@@ -128,7 +108,6 @@ const (
 	fixedNumber        = "FIXED_NUMBER_OF_PAYMENTS"
 )
 
-// schedule is a recurring payment with its payments.
 type schedule struct {
 	Schedule
 	id, code, status string
@@ -147,8 +126,6 @@ func (b *Sandbox) CreateSchedule(s Schedule) (paymentScheduleID string, err erro
 	s.SupplierBusinessCode = cmp.Or(s.SupplierBusinessCode, DefaultBusiness)
 	account := b.accounts.byID[s.AccountToken]
 	switch {
-	case b.closed:
-		return "", errClosed
 	case b.customers.byID[s.CustomerID] == nil:
 		return "", fmt.Errorf("sandbox: no customer %q", s.CustomerID)
 	case s.AccountToken != "" && (account == nil || account.customer.id != s.CustomerID):
@@ -179,7 +156,7 @@ func (b *Sandbox) run(sc *schedule) {
 
 func (b *Sandbox) payDue(sc *schedule) {
 	cust := b.customers.byID[sc.CustomerID]
-	account := b.defaultAccount(sc.CustomerID)
+	account := cust.defaultAccount
 	if sc.AccountToken != "" {
 		account = b.accounts.byID[sc.AccountToken]
 	}
@@ -187,11 +164,11 @@ func (b *Sandbox) payDue(sc *schedule) {
 		return
 	}
 	tx := &transaction{
-		kind: typePayment, via: scheduleSource, created: b.clock.Now(), shop: sc.shop, account: account, source: account.source,
-		principal: cents(sc.Amount), currency: "AUD", customerReference: cust.number, paymentReference: sc.code,
+		Entry: Entry{Type: typePayment, Time: b.clock.Now(), Currency: "AUD", CustomerReferenceNumber: cust.number, PaymentReferenceNumber: sc.code},
+		via:   scheduleSource, shop: sc.shop, account: account, source: account.source, principal: cents(sc.Amount),
 	}
 	tx.addSurcharge()
-	b.commit(tx, b.accountOutcome(tx.source, tx.created))
+	b.commit(tx, b.accountOutcome(tx.source, tx.Time))
 	sc.payments = append(sc.payments, tx)
 }
 
@@ -217,12 +194,6 @@ func (b *Sandbox) transactionsOfSchedule(c *call, sc *schedule) answer {
 	return b.pagesOf(c, b.visibleOf(sc.payments, c.now, func(*transaction) bool { return true }))
 }
 
-// schedulesOfCustomer lists active schedules first, then by code.
 func (b *Sandbox) schedulesOfCustomer(c *call, cust *customer) answer {
-	found := b.schedules.where(func(sc *schedule) bool { return sc.CustomerID == cust.id })
-	slices.SortStableFunc(found, func(x, y *schedule) int {
-		active := map[bool]int{true: 1}
-		return cmp.Or(active[y.status == scheduleActive]-active[x.status == scheduleActive], cmp.Compare(x.code, y.code))
-	})
-	return list(c, found, func(sc *schedule) string { return sc.id }, (*call).scheduleBody)
+	return list(c, b.schedules.where(func(sc *schedule) bool { return sc.CustomerID == cust.id }), (*call).scheduleBody)
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -22,9 +23,8 @@ type Request struct {
 	Query url.Values `json:"query"`
 	// Header has the kind of key as the value of Authorization.
 	Header http.Header `json:"header"`
-	// Body is the first 64 KiB of the body. CVNs, numbers of cards and bank accounts other than the
-	// public test numbers, and PayIDs other than the sandbox's own are blanked out. So are account
-	// numbers in Query.
+	// Body is the first 64 KiB of the body. CVNs, card numbers other than the public test numbers,
+	// account numbers and PayIDs are blanked out. So are account numbers in Query.
 	Body []byte `json:"body"`
 	// Key is the kind of API key: [KeySecret], [KeyPublishable], unknown (this sandbox never issued it) or none.
 	Key            string `json:"key"`
@@ -67,21 +67,17 @@ func (rec *recorder) add(e *Request) {
 
 // answered adds the body of the answer to a record, unless the record is gone.
 func (rec *recorder) answered(e *Request, raw []byte) {
-	for _, kept := range slices.Backward(rec.list) {
-		if kept == e {
-			rec.bytes -= len(e.Answer)
-			e.Answer = recorded(raw)
-			rec.makeRoom(len(e.Answer))
-			return
-		}
+	if len(rec.list) > 0 && e.Number >= rec.list[0].Number {
+		rec.bytes -= len(e.Answer)
+		e.Answer = recorded(raw)
+		rec.makeRoom(len(e.Answer))
 	}
 }
 
-// record is what is kept of a call with a kind of key.
-func (c *call) record(kind string) *Request {
-	query, _ := maskedQuery(c.query)
+func (c *call) record() *Request {
+	kind, _ := c.box.keyOf(c.header)
 	e := &Request{
-		Method: c.method, Path: c.url.EscapedPath(), Query: query,
+		Method: c.method, Path: c.url.EscapedPath(), Query: maskedQuery(c.query),
 		Header: c.header.Clone(), Body: recorded(c.body), Key: kind,
 		IdempotencyKey: c.idempotencyKey, Time: c.now,
 	}
@@ -104,25 +100,18 @@ func (rec *recorder) makeRoom(weight int) {
 	}
 }
 
-// weight returns about how much memory a request takes.
 func (e *Request) weight() int {
-	sum := 512 + len(e.Path) + len(e.Body) + len(e.Answer) + len(e.IdempotencyKey)
-	for _, members := range []map[string][]string{e.Header, e.Query} {
-		for name, values := range members {
-			sum += 80 + len(name) + len(strings.Join(values, ""))
-		}
-	}
-	return sum
+	return 1024 + len(e.Body) + len(e.Answer) + len(fmt.Sprint(e.Path, e.Query, e.Header))
 }
 
 // Requests returns the requests that have arrived, oldest first: at most about the last ten
-// thousand, or 16 MiB. Calls that met [Unreachable] have not arrived.
+// thousand, or 16 MiB. Calls that met [Unreachable] have not arrived. Do not change what they refer to.
 func (b *Sandbox) Requests() []Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out := make([]Request, 0, len(b.requests.list))
 	for _, e := range b.requests.list {
-		out = append(out, e.copy())
+		out = append(out, *e)
 	}
 	return out
 }
@@ -134,14 +123,6 @@ func (b *Sandbox) ResetRequests() {
 	b.requests = recorder{count: b.requests.count}
 }
 
-func (e *Request) copy() Request {
-	out := *e
-	out.Header = e.Header.Clone()
-	out.Body, out.Answer = slices.Clone(e.Body), slices.Clone(e.Answer)
-	out.Query = cloneQuery(e.Query)
-	return out
-}
-
 func cloneQuery(q url.Values) url.Values {
 	out := make(url.Values, len(q))
 	for name, values := range q {
@@ -150,31 +131,23 @@ func cloneQuery(q url.Values) url.Values {
 	return out
 }
 
-// Numbers that are kept: the vendor's public test numbers, the sandbox's own PayIDs, and what answers
-// show in masked form.
+// What answers show in masked form is kept.
 var (
 	maskedForm   = regexp.MustCompile(`^([0-9]{6}\.\.\.[0-9]{3,4}|x+[0-9]{3})$`)
 	secretMember = regexp.MustCompile(`"(?:cardNumber|cvn|accountNumber|nzAccountNumber|payId)"\s*:\s*(?:"((?:[^"\\]|\\.)*)|([^",}\s]+))`)
 	longDigits   = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){11,18}`)
 )
 
-//nolint:gochecknoglobals // an immutable table
-var openNumbers = []string{
-	"999994", "123465", "111119", "111111", "111110", "111112", "111114", "111116", "111118", "222223", "111113", "111115",
-	ConfirmingPayID, invalidPayID,
-}
-
-func isOpen(value string) bool {
-	return isTestCard(value) || slices.Contains(openNumbers, value) || maskedForm.MatchString(value)
-}
-
-// recorded returns what is kept of a body: a copy without CVNs, and in which only public test numbers
-// are readable. It works on text, because a malformed body can hold a card number.
+// recorded returns what is kept of a body: a copy without CVNs, accounts and PayIDs, and in which only test
+// cards are readable. It works on text, because a malformed body can hold a card number.
 func recorded(body []byte) []byte {
 	out := slices.Clone(body[:min(len(body), maxMaskedBody)])
 	for _, at := range secretMember.FindAllSubmatchIndex(out, -1) {
 		for _, value := range [][]int{at[2:4], at[4:6]} {
-			if value[0] >= 0 && !isOpen(string(out[value[0]:value[1]])) {
+			if value[0] < 0 {
+				continue
+			}
+			if text := string(out[value[0]:value[1]]); !isTestCard(text) && !maskedForm.MatchString(text) {
 				blank(out[value[0]:value[1]])
 			}
 		}
@@ -205,13 +178,12 @@ func holdsCardNumber(s string) bool {
 }
 
 func onlyDigits(s string) string {
-	out := make([]byte, 0, len(s))
-	for i := range len(s) {
-		if s[i] >= '0' && s[i] <= '9' {
-			out = append(out, s[i])
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
 		}
-	}
-	return string(out)
+		return r
+	}, s)
 }
 
 func luhn(number string) bool {
@@ -228,13 +200,13 @@ func luhn(number string) bool {
 	return sum%10 == 0
 }
 
-// maskedQuery returns a copy of a query with account numbers blanked out, and whether there are any.
-func maskedQuery(q url.Values) (masked url.Values, hidden bool) {
-	masked = cloneQuery(q)
+// maskedQuery returns a copy of a query with account numbers blanked out.
+func maskedQuery(q url.Values) url.Values {
+	masked := cloneQuery(q)
 	for name := range masked {
 		if isSensitive(name) {
-			masked[name], hidden = []string{"xxx"}, true
+			masked[name] = []string{"xxx"}
 		}
 	}
-	return masked, hidden
+	return masked
 }

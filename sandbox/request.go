@@ -1,10 +1,8 @@
 package sandbox
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"mime"
 	"net/http"
@@ -16,16 +14,12 @@ import (
 	"unicode/utf8"
 )
 
-const malformedBodyStatus = http.StatusBadRequest
-
-// fields reads one JSON object of a request, member by member, with the exact names of the
-// contract: encoding/json would accept another case. It notes all findings on the call.
-// Members that were not asked for are found at the end.
+// fields reads one JSON object of a request, member by member, with exact names. It notes all findings on
+// the call. Members that were not asked for are found at the end.
 type fields struct {
 	c       *call
 	path    string
 	members map[string]json.RawMessage
-	order   []string
 	asked   map[string]bool
 }
 
@@ -37,7 +31,7 @@ func (c *call) readBody() *fields {
 	if kind, _, err := mime.ParseMediaType(c.header.Get("Content-Type")); err != nil || kind != "application/json" {
 		refusal = c.problem(http.StatusUnsupportedMediaType, "The Content-Type must be application/json.")
 	} else if read, ok := c.open("", c.body); !ok {
-		refusal = c.problem(malformedBodyStatus, "The body is not a JSON object whose members are named once.")
+		refusal = c.problem(http.StatusBadRequest, "The body is not a JSON object.")
 	} else {
 		return read
 	}
@@ -45,41 +39,23 @@ func (c *call) readBody() *fields {
 	return f
 }
 
-// open reads a JSON object. It returns false for anything else, and if a member appears twice.
+// open reads a JSON object. It returns false for anything else.
 func (c *call) open(path string, doc []byte) (*fields, bool) {
-	f := &fields{c: c, path: path, members: make(map[string]json.RawMessage), asked: make(map[string]bool)}
-	dec := json.NewDecoder(bytes.NewReader(doc))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, false
-	}
-	for dec.More() {
-		t, err := dec.Token()
-		name, isName := t.(string)
-		var value json.RawMessage
-		if err != nil || !isName || dec.Decode(&value) != nil {
-			return nil, false
-		}
-		if _, twice := f.members[name]; twice {
-			return nil, false
-		}
-		f.members[name] = value
-		f.order = append(f.order, name)
-	}
-	if _, err := dec.Token(); err != nil {
-		return nil, false
-	}
-	if _, err := dec.Token(); err != io.EOF { // something follows
+	f := &fields{c: c, path: path, asked: make(map[string]bool)}
+	if json.Unmarshal(doc, &f.members) != nil || f.members == nil {
 		return nil, false
 	}
 	c.opened = append(c.opened, f)
 	return f, true
 }
 
+func (f *fields) names() []string { return slices.Sorted(maps.Keys(f.members)) }
+
 // valid ends the reading: it adds the unknown members to the findings, and returns whether
 // there are none.
 func (c *call) valid() bool {
 	for _, f := range c.opened {
-		for _, name := range f.order {
+		for _, name := range f.names() {
 			if !f.asked[name] {
 				c.refuse(f.path+name, "", "is not a member of this request")
 			}
@@ -105,43 +81,28 @@ func (f *fields) ignore(names ...string) {
 	}
 }
 
-// forbid refuses members that the contract forbids in this variant of the request.
-func (f *fields) forbid(why string, names ...string) {
-	for _, name := range names {
-		if f.has(name) {
-			f.refuse(name, "", why)
-		}
-	}
-}
-
-// check returns what is wrong with a text, or "".
 type check func(string) string
 
 // text reads an optional text. Null is the same as absent.
-func (f *fields) text(name string, checks ...check) string {
-	if !f.has(name) {
-		return ""
-	}
-	var s string
-	if json.Unmarshal(f.members[name], &s) != nil {
-		f.refuse(name, "", "must be a string")
-		return ""
-	}
-	f.c.judge(f.path+name, s, checks)
-	return s
-}
+func (f *fields) text(name string, checks ...check) string { return f.read(false, name, checks...) }
 
-// need reads a required text.
-func (f *fields) need(name string, checks ...check) string {
+func (f *fields) need(name string, checks ...check) string { return f.read(true, name, checks...) }
+
+func (f *fields) read(required bool, name string, checks ...check) (s string) {
 	before := len(f.c.findings)
-	s := f.text(name, checks...)
-	if s == "" && len(f.c.findings) == before {
+	if f.has(name) {
+		if json.Unmarshal(f.members[name], &s) != nil {
+			f.refuse(name, "", "must be a string")
+			return ""
+		}
+		f.c.judge(f.path+name, s, checks)
+	}
+	if required && s == "" && len(f.c.findings) == before {
 		f.refuse(name, "", "is required")
 	}
 	return s
 }
 
-// flag reads an optional boolean.
 func (f *fields) flag(name string) (value, given bool) {
 	if !f.has(name) {
 		return false, false
@@ -153,38 +114,19 @@ func (f *fields) flag(name string) (value, given bool) {
 	return value, true
 }
 
-// amount reads an amount of a transaction, which is a JSON number.
-func (f *fields) amount(name string) (value cents, given bool) {
+// principal reads the required amount of a transaction, which is a JSON number.
+func (f *fields) principal(least cents) cents {
+	const name = "principalAmount"
 	if !f.has(name) {
-		return 0, false
+		f.refuse(name, "", "is required")
+		return 0
 	}
 	value, wrong := parseCents(string(f.members[name]))
+	if wrong == "" && value < least {
+		wrong = "must be at least " + least.String()
+	}
 	if wrong != "" {
 		f.refuse(name, "", wrong)
-	}
-	return value, wrong == ""
-}
-
-// needAmount reads a required amount, which may be zero.
-func (f *fields) needAmount(name string) cents {
-	before := len(f.c.findings)
-	value, given := f.amount(name)
-	switch {
-	case len(f.c.findings) > before:
-	case !given:
-		f.refuse(name, "", "is required")
-	case value < 0:
-		f.refuse(name, value.String(), "must not be negative")
-	}
-	return value
-}
-
-// needPositive reads a required amount above zero.
-func (f *fields) needPositive(name string) cents {
-	before := len(f.c.findings)
-	value := f.needAmount(name)
-	if value == 0 && len(f.c.findings) == before {
-		f.refuse(name, value.String(), "must be above zero")
 	}
 	return value
 }
@@ -203,14 +145,13 @@ func (f *fields) object(name string) *fields {
 	return inner
 }
 
-// texts reads an object of string keys and string values.
 func (f *fields) texts(name string) map[string]string {
 	inner := f.object(name)
 	if inner == nil {
 		return nil
 	}
-	out := make(map[string]string, len(inner.order))
-	for _, key := range inner.order {
+	out := make(map[string]string, len(inner.members))
+	for _, key := range inner.names() {
 		inner.asked[key] = true
 		var s string
 		if inner.members[key][0] != '"' || json.Unmarshal(inner.members[key], &s) != nil {
@@ -223,16 +164,13 @@ func (f *fields) texts(name string) map[string]string {
 
 func oneOf(allowed ...string) check {
 	return func(s string) string {
-		for _, a := range allowed {
-			if s == a {
-				return ""
-			}
+		if slices.Contains(allowed, s) {
+			return ""
 		}
 		return "must be one of " + strings.Join(allowed, ", ")
 	}
 }
 
-// parameter is a parameter of a query with its checks.
 type parameter struct {
 	name     string
 	required bool
@@ -245,11 +183,8 @@ func may(name string, checks ...check) parameter  { return parameter{name, false
 // checkQuery refuses parameters that are unknown, given twice, missing or not valid.
 func (c *call) checkQuery() (refusal answer, ok bool) {
 	for _, name := range slices.Sorted(maps.Keys(c.query)) {
-		switch known := slices.ContainsFunc(c.op.query, func(p parameter) bool { return p.name == name }); {
-		case !known:
-			c.refuse(name, "", "is not a parameter of this request")
-		case len(c.query[name]) > 1:
-			c.refuse(name, "", "is given more than once")
+		if known := slices.ContainsFunc(c.op.query, func(p parameter) bool { return p.name == name }); !known || len(c.query[name]) > 1 {
+			c.refuse(name, "", "is not a parameter of this request, or is given twice")
 		}
 	}
 	if len(c.findings) > 0 {
@@ -273,7 +208,6 @@ func (c *call) checkQuery() (refusal answer, ok bool) {
 	}
 }
 
-// judge notes the first thing that is wrong with a text.
 func (c *call) judge(name, value string, checks []check) {
 	for _, wrong := range checks {
 		if message := wrong(value); message != "" {
@@ -299,24 +233,18 @@ func filled(s string) string {
 	return ""
 }
 
-func digits(least, most int) check {
+// form accepts texts that match a regular expression as a whole.
+func form(pattern string) check {
+	whole := regexp.MustCompile(`(?s)^(?:` + pattern + `)$`)
 	return func(s string) string {
-		if allDigits(s) && len(s) >= least && len(s) <= most {
+		if whole.MatchString(s) {
 			return ""
 		}
-		if least == most {
-			return fmt.Sprintf("must be %d digits", least)
-		}
-		return fmt.Sprintf("must be %d to %d digits", least, most)
+		return "must have the form " + pattern
 	}
 }
 
-func digitsOnly(s string) string {
-	if !allDigits(s) {
-		return "must consist of digits"
-	}
-	return ""
-}
+func digits(least, most int) check { return form(fmt.Sprintf("[0-9]{%d,%d}", least, most)) }
 
 func allDigits(s string) bool {
 	for i := range len(s) {
@@ -325,13 +253,6 @@ func allDigits(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-func monthNumber(s string) string {
-	if len(s) == 2 && allDigits(s) && s >= "01" && s <= "12" {
-		return ""
-	}
-	return "must be a month from 01 to 12"
 }
 
 func ascii(s string) string {
@@ -343,33 +264,26 @@ func ascii(s string) string {
 	return ""
 }
 
-func matching(pattern *regexp.Regexp, message string) check {
-	return func(s string) string {
-		if pattern.MatchString(s) {
-			return ""
-		}
-		return message
-	}
-}
-
 // publicIP accepts addresses that a customer on the Internet can have.
 func publicIP(s string) string {
 	ip, err := netip.ParseAddr(s)
 	switch {
 	case err != nil || ip.Zone() != "":
 		return "must be an IP address"
-	case !ip.IsGlobalUnicast() || ip.IsPrivate() || sharedAddress(ip):
+	case !ip.IsGlobalUnicast() || ip.IsPrivate() || netip.MustParsePrefix("100.64.0.0/10").Contains(ip.Unmap()): // carrier-grade NAT
 		return "must be the public IP address of the customer"
 	}
 	return ""
 }
 
-// sharedAddress reports an address of carrier-grade NAT, which a server never sees.
-func sharedAddress(ip netip.Addr) bool {
-	return netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64}), 10).Contains(ip.Unmap())
-}
+// The forms of texts.
+const (
+	bsbForm     = `[0-9]{3}-?[0-9]{3}`
+	joined      = `[^,]+(,[^,]+)*`
+	monthOfYear = `0[1-9]|1[0-2]`
 
-const monthLayout = "2006-01"
+	monthLayout = "2006-01"
+)
 
 func dateForm(s string) string    { return inLayout(s, time.DateOnly, "a date in the form YYYY-MM-DD") }
 func compactDate(s string) string { return inLayout(s, "20060102", "a date in the form YYYYMMDD") }

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
 	"maps"
 	"net/http"
 	"net/url"
@@ -21,9 +20,6 @@ type operation struct {
 	// unknown is what a parameter names that is not valid, for the operations whose answer is then 404.
 	unknown string
 	handle  func(*call) answer // runs with mu held
-
-	method   string
-	segments []string
 }
 
 // operations is the table of all operations. The paths that are not in the contract are those of the
@@ -31,18 +27,32 @@ type operation struct {
 func (b *Sandbox) operations() []operation {
 	report := []parameter{
 		may("version", oneOf("1", "2")), need("settlementDate", dateForm), may("transactionStatus", oneOf("Approved", "Declined")),
-		may("supplierBusinessCode", b.knownBusiness), may("source", elements), may("excludePreAuths", oneOf("true", "false")), may("columns", elements),
+		may("supplierBusinessCode", b.knownBusiness), may("source", form(joined)), may("excludePreAuths", oneOf("true", "false")), may("columns", form(joined)),
 	}
-	return append(b.transactionLists(), []operation{
+	bank := []parameter{need("bsb", form(bsbForm)), need("accountNumber", digits(6, 9))}
+	nz := []parameter{need("bankCode", digits(2, 2)), need("branchCode", digits(4, 4)), need("accountNumber", digits(7, 8))}
+	month, shop := need("month", monthForm), may("supplierBusinessCode", b.knownBusiness)
+	return []operation{
 		{id: "GET /", key: eitherKey, handle: b.getRoot},
-		{id: "POST /customers", handle: b.createCustomer},
+		{id: "POST /customers", handle: func(c *call) answer { return b.saveCustomer(c, &customer{}) }},
 		{id: "GET /customers", query: paged(may("customerNumber", filled), may("customerName", filled), may("emailAddress", filled)), handle: b.findCustomers},
 		{id: "GET /customers/{customerId}", handle: shown("customer", named(&b.customers, "customerId"), (*call).customerBody)},
-		{id: "PUT /customers/{customerId}", handle: found("customer", named(&b.customers, "customerId"), b.updateCustomer)},
+		{id: "PUT /customers/{customerId}", handle: found("customer", named(&b.customers, "customerId"), b.saveCustomer)},
 		{id: "POST /single-use-tokens", key: KeyPublishable, handle: b.createToken},
 		{id: "POST /transactions", handle: b.createTransaction},
-		{id: "GET /transactions", query: []parameter{may("supplierBusinessCode", b.knownBusiness)}, handle: b.recentTransactions},
+		{id: "GET /transactions", query: []parameter{shop}, handle: b.recentTransactions},
 		{id: "GET /transactions/for-reference-number", query: paged(need("referenceNumber", ascii)), handle: b.transactionsByReference},
+		{id: "GET /transactions/for-settlement-date", query: paged(need("settlementDate", dateForm)), handle: b.listed("settlement date")},
+		{id: "GET /transactions/for-account-token", query: paged(need(sourceAccount, ascii)), handle: b.listed("account token")},
+		{id: "GET /transactions/for-credit-card", query: paged(need("firstSix", digits(6, 6)), need("lastThree", digits(3, 3))), handle: b.listed("")},
+		{id: "GET /transactions/for-bank-account", query: paged(bank...), handle: b.listed("")},
+		{id: "GET /transactions/for-nz-bank-account", query: paged(nz...), handle: b.listed("")},
+		{id: "GET /transactions/suspended", query: paged(need("supplierBusinessCode", b.knownBusiness), need("month", monthForm, b.recentMonth)), unknown: "business or month", handle: b.listed("")},
+		{id: "GET /transactions/returns", query: paged(need("date", dateForm), shop), unknown: "date or business", handle: b.listed("")},
+		{id: "GET /transactions/open-preauths", query: []parameter{month, shop}, handle: b.openPreauths},
+		{id: "GET /customers/{customerId}/transactions", query: paged(), handle: found("customer", named(&b.customers, "customerId"), b.transactionsOfCustomer)},
+		{id: "GET /transactions/{receiptNumber}/refunds", query: paged(), handle: b.followUpsOf(func(tx *transaction) bool { return tx.Type == typeRefund })},
+		{id: "GET /transactions/{receiptNumber}/retries", query: paged(), handle: b.followUpsOf(func(tx *transaction) bool { return tx.retries != nil })},
 		{id: "GET /transactions/{receiptNumber}", handle: shown("transaction", b.visibleTransaction, b.transactionBody)},
 		{id: "POST /transactions/{receiptNumber}/void", handle: found("transaction", named(&b.transactions, "receiptNumber"), b.voidTransaction)},
 		{id: "POST /customers/{customerId}/payto-agreements", handle: found("customer", named(&b.customers, "customerId"), b.createAgreement)},
@@ -53,6 +63,7 @@ func (b *Sandbox) operations() []operation {
 		{id: "POST /accounts", handle: func(c *call) answer { return b.createAccount(c, &customer{}) }},
 		{id: "POST /customers/{customerId}/accounts", handle: found("customer", named(&b.customers, "customerId"), b.createAccount)},
 		{id: "GET /customers/{customerId}/accounts", query: paged(), handle: found("customer", named(&b.customers, "customerId"), b.accountsOfCustomer)},
+		{id: "POST /customers/{customerId}/payids", handle: found("customer", named(&b.customers, "customerId"), b.registerPayID)},
 		{id: "GET /accounts/{accountToken}", handle: shown("account", named(&b.accounts, "accountToken"), b.accountBody)},
 		{id: "GET /transactions/csv", query: report, handle: b.transactionReport},
 		{id: "POST /payment-files", handle: b.uploadFile},
@@ -75,24 +86,13 @@ func (b *Sandbox) operations() []operation {
 		{id: "POST /businesses/{supplierBusinessCode}/query-card-surcharge", key: KeyPublishable, handle: found("business", b.namedBusiness, b.queryCardSurcharge)},
 		{id: "GET /credit-cards/card-schemes/{firstSixDigits}", key: KeyPublishable, handle: b.cardScheme},
 		{id: "GET /api-keys/latest", handle: b.latestKey},
-	}...)
+	}
 }
 
 // eitherKey is the need of an operation that takes both kinds of key.
 const eitherKey = "either"
 
-type routes []*operation
-
-func newRoutes(table []operation) routes {
-	rs := make(routes, 0, len(table))
-	for i := range table {
-		op := &table[i]
-		method, path, _ := strings.Cut(op.id, " ")
-		op.method, op.segments = method, splitPath(path)
-		rs = append(rs, op)
-	}
-	return rs
-}
+type routes []operation
 
 func splitPath(path string) []string {
 	if path = strings.TrimPrefix(path, "/"); path == "" {
@@ -102,41 +102,35 @@ func splitPath(path string) []string {
 }
 
 func (rs routes) known(id string) bool {
-	return slices.ContainsFunc(rs, func(op *operation) bool { return op.id == id })
+	return slices.ContainsFunc(rs, func(op operation) bool { return op.id == id })
 }
 
-// find returns the operation for a method and an escaped path. If there is none, allowed
-// lists the methods of the path. A literal segment wins over a parameter.
-func (rs routes) find(method, escapedPath string) (op *operation, params map[string]string, allowed []string) {
+// find returns the operation for a method and an escaped path, or nil. A literal segment wins over a
+// parameter.
+func (rs routes) find(method, escapedPath string) (op *operation, params map[string]string) {
 	rest, ok := strings.CutPrefix(escapedPath, basePath)
 	if !ok || (rest != "" && rest[0] != '/') {
-		return nil, nil, nil
+		return nil, nil
 	}
 	given := splitPath(rest)
-	for _, candidate := range rs {
-		got, ok := candidate.match(given)
-		if !ok {
-			continue
-		}
-		if candidate.method != method {
-			allowed = append(allowed, candidate.method)
-			continue
-		}
-		if op == nil || len(got) < len(params) {
-			op, params = candidate, got
+	for i := range rs {
+		if got, ok := rs[i].match(method, given); ok && (op == nil || len(got) < len(params)) {
+			op, params = &rs[i], got
 		}
 	}
-	return op, params, allowed
+	return op, params
 }
 
 // match compares segment by segment. It unescapes parameters only after the path was split,
 // so that an escaped slash stays part of an identifier.
-func (op *operation) match(given []string) (map[string]string, bool) {
-	if len(given) != len(op.segments) {
+func (op *operation) match(method string, given []string) (map[string]string, bool) {
+	own, path, _ := strings.Cut(op.id, " ")
+	segments := splitPath(path)
+	if own != method || len(given) != len(segments) {
 		return nil, false
 	}
 	params := make(map[string]string)
-	for i, want := range op.segments {
+	for i, want := range segments {
 		name, isParam := strings.CutPrefix(want, "{")
 		if !isParam {
 			if given[i] != want {
@@ -168,7 +162,6 @@ func found[T any](what string, find func(*call) *T, handle func(*call, *T) answe
 	}
 }
 
-// shown is a handler that answers with the object that the path names.
 func shown[T any](what string, find func(*call) *T, body func(*call, *T) object) func(*call) answer {
 	return found(what, find, func(c *call, object *T) answer { return reply(http.StatusOK, body(c, object)) })
 }
@@ -187,28 +180,46 @@ func (b *Sandbox) getRoot(c *call) answer {
 	})
 }
 
-// list answers with one page of items, given newest first. A cursor names the first item of
-// its page, so that new items do not shift old pages. With Paging=shifting or
-// unstable the cursor is a position.
-func list[T any](c *call, items []T, id func(T) string, body func(*call, T) object) answer {
-	items = unstable(c, items)
-	from := 0
-	if cursor := c.query.Get(pageParameter); cursor != "" {
-		var ok bool
-		from, ok = c.openCursor(cursor, len(items), func(first string) int {
-			return slices.IndexFunc(items, func(item T) bool { return id(item) == first })
-		})
-		if !ok {
+// list answers with one page of items, given newest first. A page is named by the number of items
+// from its first to the oldest, so that new items do not shift old pages.
+func list[T any](c *call, items []T, body func(*call, T) object) answer {
+	paging, size, from, added := c.box.assume.Paging, max(c.box.assume.PageSize, 1), 0, 0
+	address := c.url.RequestURI()
+	if page := c.query.Get(pageParameter); page != "" {
+		left, err := strconv.Atoi(page)
+		if err != nil || left < 0 {
 			c.refuse(pageParameter, "", "is not a page of this list")
 			return c.invalid()
 		}
+		if paging == "shifting" {
+			added = 1 // at the front, after the first page
+		}
+		from = max(len(items)-left-added, 0)
+	} else if paging == "unstable" && size < len(items) {
+		if c.box.pagesAsked[address]++; c.box.pagesAsked[address]%2 == 1 {
+			items = slices.Clone(items)
+			items[size-1], items[size] = items[size], items[size-1]
+		}
 	}
-	size := max(c.box.assume.PageSize, 1)
-	if from > 0 && from <= size && c.pageIsGone() { // the second page
-		return c.notFound("page")
+	if paging == "gone" && from > 0 && from <= size { // the second page
+		if c.box.pagesAsked[address]++; c.box.pagesAsked[address]%2 == 1 {
+			return c.notFound("page")
+		}
 	}
 	to := min(from+size, len(items))
-	return listOf(c, items[from:to], body, pageLinks(c, items, id, from, to, size)...)
+	var links []object
+	link := func(rel string, first int) {
+		q := cloneQuery(c.query)
+		q.Set(pageParameter, strconv.Itoa(len(items)-first-added))
+		links = append(links, get(rel, c.origin+c.url.EscapedPath()+"?"+q.Encode()))
+	}
+	if to < len(items) {
+		link("next", to)
+	}
+	if from > 0 {
+		link("prev", max(from-size, 0))
+	}
+	return listOf(c, items[from:to], body, links...)
 }
 
 // listOf answers with a list.
@@ -220,81 +231,11 @@ func listOf[T any](c *call, items []T, body func(*call, T) object, links ...obje
 	return reply(http.StatusOK, object{"links": c.links(links...), "data": data})
 }
 
-func pageLinks[T any](c *call, items []T, id func(T) string, from, to, size int) (links []object) {
-	added := 0 // items added at the front after the first page
-	if c.box.assume.Paging == "shifting" && c.query.Get(pageParameter) != "" {
-		added = 1
-	}
-	if to < len(items) {
-		links = append(links, get("next", c.pageLink(id(items[to]), to+added)))
-	}
-	if first := max(from-size, 0); from > 0 && first < len(items) {
-		links = append(links, get("prev", c.pageLink(id(items[first]), first+added)))
-	}
-	return links
-}
-
-// unstable changes, every other time that a list is read, the places of the last item of its first
-// page and the first of its second.
-func unstable[T any](c *call, items []T) []T {
-	if c.box.assume.Paging != "unstable" {
-		return items
-	}
-	end := max(c.box.assume.PageSize, 1)
-	if c.query.Get(pageParameter) != "" {
-		return items
-	}
-	if c.box.listsRead++; c.box.listsRead%2 == 1 && end < len(items) {
-		items = slices.Clone(items)
-		items[end-1], items[end] = items[end], items[end-1]
-	}
-	return items
-}
-
-// pageIsGone is true every other time that a page is read, with Paging=gone.
-func (c *call) pageIsGone() bool {
-	if c.box.assume.Paging != "gone" {
-		return false
-	}
-	c.box.pagesAsked[c.url.RequestURI()]++
-	return c.box.pagesAsked[c.url.RequestURI()]%2 == 1
-}
-
 // pageParameter is the sandbox's own. The service's name is not public.
 const pageParameter = "page"
 
 // paged returns the parameters of a list with pages.
 func paged(filters ...parameter) []parameter { return append(filters, parameter{name: pageParameter}) }
-
-// pageLink returns the address of the page that begins with an item, at a position.
-func (c *call) pageLink(first string, place int) string {
-	q := cloneQuery(c.query)
-	q.Set(pageParameter, base64.RawURLEncoding.EncodeToString([]byte(c.op.id+"\x00"+strconv.Itoa(place)+"\x00"+first)))
-	return c.origin + c.url.EscapedPath() + "?" + q.Encode()
-}
-
-// openCursor returns the position at which a page begins. find returns the position of an
-// item by its identifier.
-func (c *call) openCursor(cursor string, length int, find func(first string) int) (from int, ok bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(cursor)
-	parts := strings.Split(string(raw), "\x00")
-	if err != nil || len(parts) != 3 || parts[0] != c.op.id {
-		return 0, false
-	}
-	place, err := strconv.Atoi(parts[1])
-	switch {
-	case err != nil || place < 0:
-		return 0, false
-	case c.box.assume.Paging == "shifting":
-		return min(max(place-1, 0), length), true // an item was added at the front
-	case c.box.assume.Paging == "unstable":
-		return min(place, length), true
-	}
-	from = find(parts[2])
-	return max(from, 0), from >= 0
-}
-
-const keyInFlightStatus = http.StatusConflict
 
 // replayStore keeps the answers to POSTs by their Idempotency-Key.
 type replayStore map[replayID]*replayEntry
@@ -330,7 +271,7 @@ func (s replayStore) claim(c *call) (a answer, settled, replayed bool) {
 		s[id] = &replayEntry{body: sha256.Sum256(c.body)}
 		return answer{}, false, false
 	case !first.done:
-		return c.problem(keyInFlightStatus, "A request with this Idempotency-Key is being processed."), true, false
+		return c.problem(http.StatusConflict, "A request with this Idempotency-Key is being processed."), true, false
 	case first.body != sha256.Sum256(c.body) && c.box.assume.KeyMismatch != "replay":
 		status := http.StatusUnprocessableEntity
 		if c.box.assume.KeyMismatch == "409" {

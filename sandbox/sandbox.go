@@ -2,12 +2,11 @@ package sandbox
 
 import (
 	"context"
-	crand "crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -22,7 +21,7 @@ import (
 const (
 	basePath = "/rest/v1"
 
-	maxRequestBody = 64 << 20
+	maxRequestBody = 16 << 20
 )
 
 // Sandbox is one simulated facility of the service. All methods are safe for concurrent use.
@@ -64,14 +63,17 @@ type Sandbox struct {
 	batches   store[batch]
 	schedules store[schedule]
 
-	listsRead  int            // for lists in unstable order
-	pagesAsked map[string]int // by address, for pages that are gone at times
+	pagesAsked map[string]int // by address, for pages that change
 }
 
 // New starts a sandbox. Call [Sandbox.Close] to stop it.
 func New(opts ...Option) *Sandbox {
 	b := &Sandbox{
-		settings: settings{assume: DefaultAssumptions()},
+		settings: settings{
+			assume: DefaultAssumptions(), served: served{logger: slog.New(slog.DiscardHandler)},
+			seed:       rand.Uint64(), //nolint:gosec // it guards nothing
+			businesses: []*business{{code: DefaultBusiness, name: "Sandbox Trading Company"}},
+		},
 		listener: memnet.NewListener(), closing: make(chan struct{}),
 	}
 	for _, opt := range opts {
@@ -80,12 +82,20 @@ func New(opts ...Option) *Sandbox {
 	if b.clock == nil {
 		b.clock = NewRunningClock(time.Now())
 	}
-	b.businesses = b.directory()
-	b.ids, b.dice = b.source("ids"), b.source("dice")
-	b.empty()
-	b.keys = newKeyring(b.ids, b.served.keys)
+	// Two sources, so that draws for faults do not change the identifiers of a seeded run.
+	b.ids, b.dice = rand.New(rand.NewPCG(b.seed, 1)), rand.New(rand.NewPCG(b.seed, 2)) //nolint:gosec // repeatable on purpose
+	b.timers = make(map[*timer]struct{})
+	b.customers, b.tokens, b.accounts = newStore[customer](), newStore[token](), newStore[account]()
+	b.transactions, b.byReference = newStore[transaction](), make(map[string][]*transaction)
+	b.agreements, b.schedules = newStore[agreement](), newStore[schedule]()
+	b.files, b.batches, b.reports = newStore[paymentFile](), newStore[batch](), make(map[string]*report)
+	b.orderScripts, b.replays, b.pagesAsked = make(map[string][]Outcome), make(replayStore), make(map[string]int)
+	b.faults.counts = make(map[string]int)
+	b.keys = keyring{make(map[string]*issuedKey), make(map[string]string)}
+	b.issueKey(KeySecret, b.served.keys.Secret)
+	b.issueKey(KeyPublishable, b.served.keys.Publishable)
 	b.webhooks.life, b.webhooks.end = context.WithCancel(context.Background())
-	b.routes = newRoutes(b.operations())
+	b.routes = b.operations()
 	b.shopFront = b.newShopFront()
 	b.transport = memnet.NewTransport(b.listener, b.dialFault)
 	b.server = newServer(b)
@@ -121,6 +131,8 @@ func (b *Sandbox) Close() {
 	b.serving.Wait()
 }
 
+var errClosed = errors.New("sandbox: closed")
+
 // URL returns the base address of the sandbox for [Sandbox.HTTPClient].
 func (b *Sandbox) URL() string { return "http://" + memnet.Host + basePath }
 
@@ -155,7 +167,7 @@ func (b *Sandbox) Listen(addr string) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
-		return "", errors.Join(errors.New("sandbox: closed"), l.Close())
+		return "", errors.Join(errClosed, l.Close())
 	}
 	b.serveOn(l)
 	return "http://" + l.Addr().String() + basePath, nil
@@ -183,15 +195,8 @@ func (b *Sandbox) after(d time.Duration, f func()) {
 	})
 }
 
-// wait waits for d on the sandbox's clock. It returns false if the sandbox is closed, or gone
-// is closed, before that.
-func (b *Sandbox) wait(d time.Duration, gone <-chan struct{}) bool {
-	return b.clock.wait(d, gone, b.closing)
-}
-
-// Hold keeps [Clock.Advance] waiting until release is called. A client's call is under way: between
-// its attempts the sandbox sees no request. The clients of package sandboxtest hold the clock by
-// themselves.
+// Hold keeps [Clock.Advance] waiting until release is called: between the attempts of a client's call the
+// sandbox sees no request. The clients of package sandboxtest hold the clock by themselves.
 func (b *Sandbox) Hold() (release func()) { return b.clock.holdCall() }
 
 // Option configures a [Sandbox].
@@ -200,8 +205,7 @@ type Option func(*settings)
 type settings struct {
 	assume     Assumptions
 	clock      *Clock
-	seed       [8]byte
-	seeded     bool
+	seed       uint64
 	businesses []*business
 	shops      []string
 	served     served
@@ -215,16 +219,14 @@ func WithClock(c *Clock) Option {
 // WithSeed makes keys, identifiers and the draws of [Fault.Probability] the same in every
 // run. Concurrent calls draw in the order in which they arrive.
 func WithSeed(n uint64) Option {
-	return func(s *settings) {
-		binary.LittleEndian.PutUint64(s.seed[:], n)
-		s.seeded = true
-	}
+	return func(s *settings) { s.seed = n }
 }
 
 // WithBusiness adds a business with its surcharges on card payments. The code
 // [DefaultBusiness] replaces the business that every sandbox has.
 func WithBusiness(code, name string, surcharges ...Surcharge) Option {
 	return func(s *settings) {
+		s.businesses = slices.DeleteFunc(s.businesses, func(known *business) bool { return known.code == code })
 		s.businesses = append(s.businesses, &business{code: code, name: name, surcharges: surcharges})
 	}
 }
@@ -234,64 +236,6 @@ func WithAssumptions(change func(*Assumptions)) Option {
 	return func(s *settings) { change(&s.assume) }
 }
 
-// source returns a separate generator for each purpose, so that draws for faults do not
-// change the identifiers of a seeded run.
-func (s *settings) source(purpose string) *rand.Rand {
-	var seed [32]byte
-	if s.seeded {
-		copy(seed[:], s.seed[:])
-		copy(seed[8:], purpose)
-	} else {
-		_, _ = crand.Read(seed[:]) // never fails
-	}
-	return rand.New(rand.NewChaCha8(seed)) //nolint:gosec // repeatable on purpose; nothing here guards anything
-}
-
-func (s *settings) directory() []*business {
-	list := []*business{{code: DefaultBusiness, name: "Sandbox Trading Company"}}
-	for _, added := range s.businesses {
-		if i := slices.IndexFunc(list, func(known *business) bool { return known.code == added.code }); i >= 0 {
-			list[i] = added
-		} else {
-			list = append(list, added)
-		}
-	}
-	return list
-}
-
-// Reset makes the sandbox forget customers, accounts, tokens, transactions, agreements, files,
-// schedules, reports, idempotency keys, requests and deliveries, and ends faults, scripted
-// outcomes and held deliveries. API keys, the clock, the assumptions and the subscriptions stay.
-// Calls that hang do so until their callers give up. No identifier is used again.
-func (b *Sandbox) Reset() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for t := range b.timers {
-		t.stop()
-	}
-	for _, d := range b.webhooks.deliveries {
-		d.ended = true
-	}
-	b.webhooks.deliveries, b.webhooks.faults = nil, nil
-	b.webhooks.holding = false
-	b.empty()
-}
-
-// empty makes the stores new. The caller holds mu.
-func (b *Sandbox) empty() {
-	b.timers = make(map[*timer]struct{})
-	b.customers, b.tokens, b.accounts = newStore[customer](), newStore[token](), newStore[account]()
-	b.transactions, b.byReference = newStore[transaction](), make(map[string][]*transaction)
-	b.agreements, b.schedules = newStore[agreement](), newStore[schedule]()
-	b.files, b.batches, b.reports = newStore[paymentFile](), newStore[batch](), make(map[string]*report)
-	b.script, b.orderScripts = nil, make(map[string][]Outcome)
-	b.replays = make(replayStore)
-	b.requests = recorder{count: b.requests.count}
-	b.faults = faultList{counts: make(map[string]int)}
-	b.listsRead, b.pagesAsked = 0, make(map[string]int)
-}
-
-// store keeps the objects of a resource.
 type store[T any] struct {
 	byID    map[string]*T
 	ordered []*T // oldest first
@@ -304,12 +248,10 @@ func (s *store[T]) add(id string, object *T) {
 	s.ordered = append(s.ordered, object)
 }
 
-// where returns the objects that are wanted, oldest first.
 func (s *store[T]) where(want func(*T) bool) []*T {
 	return slices.DeleteFunc(slices.Clone(s.ordered), func(object *T) bool { return !want(object) })
 }
 
-// first returns the oldest object that is wanted, or nil.
 func (s *store[T]) first(want func(*T) bool) *T {
 	if i := slices.IndexFunc(s.ordered, want); i >= 0 {
 		return s.ordered[i]

@@ -29,15 +29,13 @@ func (b *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if b.crossOrigin(w, r) {
 		return
 	}
-	if b.ofShopFront(r.URL.Path) {
+	if path := r.URL.Path; b.shopFront != nil && (path == scriptPath || strings.HasPrefix(path, shopPath)) {
 		b.shopFront.ServeHTTP(w, r)
 		return
 	}
 
-	body, err := b.readBody(w, r)
-	if err != nil {
-		// The caller stopped in the middle of the request, so that the service never saw
-		// it.
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBody))
+	if err != nil { // the caller stopped in the middle: the service never saw it
 		panic(http.ErrAbortHandler)
 	}
 	x := b.admit(w, r, body)
@@ -49,23 +47,6 @@ func (b *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.send(x.commit())
-}
-
-// readBody reads the whole body. Of a request without a key of this sandbox, which is refused
-// in any case, it keeps only as much as is recorded.
-func (b *Sandbox) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	b.mu.Lock()
-	kind, _ := b.keyOf(r.Header)
-	b.mu.Unlock()
-	whole := http.MaxBytesReader(w, r.Body, maxRequestBody)
-	if kind == KeySecret || kind == KeyPublishable {
-		return io.ReadAll(whole)
-	}
-	body, err := io.ReadAll(io.LimitReader(whole, maxMaskedBody))
-	if err == nil {
-		_, err = io.Copy(io.Discard, whole)
-	}
-	return body, err
 }
 
 // enter counts a request that is to be served, unless the sandbox is closed.
@@ -85,7 +66,6 @@ type exchange struct {
 	r       *http.Request
 	fault   *FaultKind
 	entry   *Request
-	claimed bool // the idempotency key is reserved for this exchange
 	settled bool
 	result  answer
 	raised  []*delivery // by the operation
@@ -94,32 +74,29 @@ type exchange struct {
 	ended bool // the connection
 }
 
-// newCall reads a request. If no operation has its path and method, allowed lists the methods of
-// the path.
-func (b *Sandbox) newCall(r *http.Request, body []byte) (c *call, allowed []string) {
+// newCall reads a request. Its operation is nil if none has its path and method.
+func (b *Sandbox) newCall(r *http.Request, body []byte) *call {
 	scheme := "http"
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	c = &call{
+	c := &call{
 		box: b, method: r.Method, url: r.URL, origin: scheme + "://" + r.Host,
 		header: r.Header.Clone(), query: r.URL.Query(), body: body,
 		idempotencyKey: r.Header.Get("Idempotency-Key"), now: b.clock.Now(),
 	}
-	c.op, c.params, allowed = b.routes.find(r.Method, r.URL.EscapedPath())
-	return c, allowed
+	c.op, c.params = b.routes.find(r.Method, r.URL.EscapedPath())
+	return c
 }
 
-// admit records the request and picks the fault that it meets.
 func (b *Sandbox) admit(w http.ResponseWriter, r *http.Request, body []byte) *exchange {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c, allowed := b.newCall(r, body)
-	kind, _ := b.keyOf(c.header)
-	x := &exchange{call: c, w: w, r: r, entry: c.record(kind)}
+	c := b.newCall(r, body)
+	x := &exchange{call: c, w: w, r: r, entry: c.record()}
 	b.requests.add(x.entry)
 	if c.op == nil {
-		x.settle(c.unrouted(allowed))
+		x.settle(c.problem(http.StatusNotFound, "There is nothing at this path for "+c.method+"."))
 		return x
 	}
 	if x.fault = b.faults.next(false, b.dice, *x.entry); x.fault != nil {
@@ -128,19 +105,10 @@ func (b *Sandbox) admit(w http.ResponseWriter, r *http.Request, body []byte) *ex
 	return x
 }
 
-func (c *call) unrouted(allowed []string) answer {
-	if len(allowed) == 0 {
-		return c.problem(http.StatusNotFound, "There is nothing at this path.")
-	}
-	slices.Sort(allowed)
-	return c.problem(http.StatusMethodNotAllowed, "This path does not take "+c.method+".").
-		with("Allow", strings.Join(slices.Compact(allowed), ", "))
-}
-
 // claim checks the API key and reserves the idempotency key, as the service does when a
 // request arrives. It may settle the exchange. The caller holds mu.
 func (x *exchange) claim() {
-	if x.settled || x.claimed {
+	if x.settled {
 		return
 	}
 	if refusal, ok := x.box.authenticate(x.call); !ok {
@@ -150,16 +118,15 @@ func (x *exchange) claim() {
 	if a, settled, replayed := x.box.replays.claim(x.call); settled {
 		x.entry.Replayed = replayed
 		x.settle(a)
-		return
 	}
-	x.claimed = true
 }
 
-// run carries out the operation and stores its answer. The caller holds mu.
-func (x *exchange) run() {
+// carryOut runs the operation, stores its answer, and keeps the events that it raises. The caller holds mu.
+func (x *exchange) carryOut() {
 	if x.settled {
 		return
 	}
+	x.box.webhooks.raised = &x.raised
 	x.now = x.box.clock.Now()
 	if refusal, ok := x.checkQuery(); ok {
 		x.settle(x.op.handle(x.call))
@@ -168,6 +135,7 @@ func (x *exchange) run() {
 	}
 	x.entry.Committed = x.result.succeeded()
 	x.box.replays.store(x.call, x.result)
+	x.box.webhooks.raised = nil
 }
 
 func (x *exchange) settle(a answer) {
@@ -177,12 +145,10 @@ func (x *exchange) settle(a answer) {
 
 // commit carries out the operation, once, and returns its answer. Its events may have to arrive first.
 func (x *exchange) commit() answer {
-	func() {
-		x.box.mu.Lock()
-		defer x.box.mu.Unlock()
-		x.claim()
-		x.carryOut()
-	}()
+	x.box.mu.Lock()
+	x.claim()
+	x.carryOut()
+	x.box.mu.Unlock()
 	return x.afterEvents()
 }
 
@@ -201,16 +167,21 @@ func (x *exchange) commitLater(d time.Duration) (carriedOut <-chan struct{}) {
 	return done
 }
 
-// carryOut runs the operation, and keeps the events that it raises. The caller holds mu.
-func (x *exchange) carryOut() {
-	x.box.webhooks.raised = &x.raised
-	x.run()
-	x.box.webhooks.raised = nil
-}
-
-// afterEvents returns the answer of an operation that was carried out.
+// afterEvents returns the answer of an operation that was carried out, once each notification was posted
+// if events come before the answer.
 func (x *exchange) afterEvents() answer {
-	x.box.awaitAttempts(x.raised, x.r.Context().Done())
+	for _, d := range x.raised {
+		if x.box.assume.Events != "before" {
+			break
+		}
+		select {
+		case <-d.tried:
+		case <-x.r.Context().Done():
+			return x.result
+		case <-x.box.closing:
+			return x.result
+		}
+	}
 	return x.result
 }
 
@@ -223,7 +194,6 @@ func (x *exchange) send(a answer) {
 	}
 }
 
-// arrived notes that the caller has the answer.
 func (x *exchange) arrived() {
 	x.box.mu.Lock()
 	defer x.box.mu.Unlock()
@@ -232,7 +202,6 @@ func (x *exchange) arrived() {
 	}
 }
 
-// end notes that the connection ends.
 func (x *exchange) end() {
 	x.box.mu.Lock()
 	defer x.box.mu.Unlock()
@@ -241,8 +210,7 @@ func (x *exchange) end() {
 }
 
 // reverseIfLost plans the void of an approved card payment whose answer was lost, unless a replay of it
-// arrives before: see ReversalAfter.
-// The caller holds mu.
+// arrives before: see ReversalAfter. The caller holds mu.
 func (x *exchange) reverseIfLost() {
 	tx, wait := x.made, x.box.assume.ReversalAfter
 	if wait <= 0 || !x.ended || tx == nil || tx.answered {
@@ -255,12 +223,11 @@ func (x *exchange) reverseIfLost() {
 	})
 }
 
-// head sends the status and the headers.
 func (x *exchange) head(a answer) {
 	x.answered(a)
 	x.decided()
 	h := x.w.Header()
-	h.Set("Date", x.box.dateHeader())
+	h.Set("Date", x.box.clock.Now().Add(x.box.assume.ClockSkew).UTC().Format(http.TimeFormat))
 	maps.Copy(h, a.header)
 	if a.status != http.StatusNoContent {
 		h.Set("Content-Length", strconv.Itoa(len(a.raw)))
@@ -290,7 +257,12 @@ func (x *exchange) drop(reset bool) {
 	_ = conn.Close()
 }
 
-// hang waits until the caller gives up or the sandbox is closed.
+// wait waits for d on the sandbox's clock. It returns false if the caller gives up, or the sandbox is
+// closed, before that.
+func (x *exchange) wait(d time.Duration) bool {
+	return x.box.clock.wait(d, x.r.Context().Done(), x.box.closing)
+}
+
 func (x *exchange) hang() {
 	select {
 	case <-x.r.Context().Done():
@@ -299,13 +271,12 @@ func (x *exchange) hang() {
 	x.drop(false)
 }
 
-// served are the settings of a sandbox that runs as a server.
 type served struct {
 	keys         Keys
 	origin       string   // of links in webhooks; empty: the in-memory address
 	webhookHosts []string // in lower case
 	answers      bool
-	logger       *slog.Logger // nil: no log
+	logger       *slog.Logger
 }
 
 // WithKeys sets the API keys. A key that is empty is made up, as without the option. Never use
@@ -334,7 +305,6 @@ func WithAnswers() Option { return func(s *settings) { s.served.answers = true }
 // Nothing logged holds a key, a reference or a body.
 func WithLog(l *slog.Logger) Option { return func(s *settings) { s.served.logger = l } }
 
-// namedHost reports whether a URL is on a host of [WithWebhookHosts].
 func (b *Sandbox) namedHost(target string) bool {
 	u, err := url.Parse(target)
 	return err == nil && slices.Contains(b.served.webhookHosts, strings.ToLower(u.Hostname()))
@@ -352,40 +322,10 @@ func (s *Subscription) check(header string, body []byte) string {
 	return ""
 }
 
-// log writes a line about a request that has been dealt with.
 func (x *exchange) log() {
 	x.box.mu.Lock()
 	e := *x.entry
-	var refused []string
-	for _, f := range x.findings {
-		refused = append(refused, f.name+" "+strings.Join(f.messages, ", "))
-	}
 	x.box.mu.Unlock()
-	text := longDigits.ReplaceAllString(strings.Join(refused, "; "), "...")
-	status := "no answer"
-	if e.Status != 0 {
-		status = strconv.Itoa(e.Status)
-	}
-	x.box.logLine("request", "call", cmp.Or(e.Operation, e.Method+" (no such path)"), "status", status, "key", e.Key,
-		"committed", e.Committed, "replayed", e.Replayed, "fault", e.Fault, "refused", text[:min(len(text), 500)])
-}
-
-// logAttempt writes a line about an attempt to deliver.
-func (b *Sandbox) logAttempt(d *delivery, made Attempt) {
-	b.logLine("delivery", "event", d.EventType, "id", d.ID, "attempt", len(d.Attempts), "status", made.Status, "failed", made.Error,
-		"signature", made.SignatureError)
-}
-
-// logLine writes a line with the values, given as pairs, that say something.
-func (b *Sandbox) logLine(message string, pairs ...any) {
-	if b.served.logger == nil {
-		return
-	}
-	var said []any
-	for pair := range slices.Chunk(pairs, 2) {
-		if v := pair[1]; v != "" && v != 0 && v != false {
-			said = append(said, pair...)
-		}
-	}
-	b.served.logger.Info(message, said...)
+	x.box.served.logger.Info("request", "call", cmp.Or(e.Operation, e.Method+" (no such path)"), "status", e.Status, "key", e.Key,
+		"committed", e.Committed, "replayed", e.Replayed, "fault", e.Fault)
 }

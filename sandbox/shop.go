@@ -24,9 +24,8 @@ var shopFiles embed.FS
 // path, {base}/quickstream-api-1.0.min.js. Pages of these origins may make the script's
 // calls, and put the challenge page into a frame.
 //
-// The functions of the script are those that public pages call. What they do is unconfirmed.
-// The real service does not answer calls that pages make without its script: use the script,
-// and never fetch.
+// The functions of the script are those that public pages call, unconfirmed. The real service answers
+// no calls that pages make without its script: never use fetch.
 func WithShop(origins ...string) Option {
 	return func(s *settings) { s.shops = append(s.shops, origins...) }
 }
@@ -52,7 +51,7 @@ func (b *Sandbox) ForShop(r *http.Request) bool {
 
 // callOfShop reports whether the script may make a call from an origin.
 func (b *Sandbox) callOfShop(origin, method, escapedPath string) bool {
-	op, _, _ := b.routes.find(method, escapedPath)
+	op, _ := b.routes.find(method, escapedPath)
 	return op != nil && op.id == "POST /single-use-tokens" && slices.Contains(b.shops, origin)
 }
 
@@ -73,11 +72,6 @@ func (b *Sandbox) newShopFront() http.Handler {
 	mux.HandleFunc("GET "+challengePath, s.challenge)
 	mux.HandleFunc("POST "+challengePath, s.answerChallenge)
 	return http.NewCrossOriginProtection().Handler(mux)
-}
-
-// ofShopFront reports whether a path belongs to the pages for browsers.
-func (b *Sandbox) ofShopFront(path string) bool {
-	return b.shopFront != nil && (path == scriptPath || strings.HasPrefix(path, shopPath))
 }
 
 type shopPages struct {
@@ -156,7 +150,6 @@ func (b *Sandbox) crossOrigin(w http.ResponseWriter, r *http.Request) (answered 
 	return asks(r)
 }
 
-// asks reports a preflight request.
 func asks(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }

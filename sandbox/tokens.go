@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -18,7 +16,6 @@ const tokenQuotaWindow = time.Minute
 // tokenLifetime is stated in the contract.
 const tokenLifetime = 10 * time.Minute
 
-// token is a single-use token with its account.
 type token struct {
 	id      string
 	source  instrument
@@ -39,14 +36,13 @@ type instrument struct {
 	payTo *agreement
 }
 
-// details adds the members of a card or an account, in masked form.
 func (i instrument) details(body object, shop *business) {
 	switch {
 	case i.card != nil:
 		cd := i.card
 		maps.Copy(body, object{
-			"cardNumber": cd.firstSixLastThree(), "maskedCardNumber4Digits": cd.firstSixLastFour(),
-			"expiryDateMonth": cd.month, "expiryDateYear": cd.shortYear(), "cardScheme": cd.scheme,
+			"cardNumber": cd.firstSixLastThree(), "maskedCardNumber4Digits": cd.number[:6] + "..." + cd.number[len(cd.number)-4:],
+			"expiryDateMonth": cd.month, "expiryDateYear": cd.year[len(cd.year)-2:], "cardScheme": cd.scheme,
 			"cardType": optional(cd.cardType), "cardholderName": optional(cd.holder),
 			"surchargePercentage": percentage(shop.rate(cd.scheme, cd.cardType)),
 		})
@@ -97,37 +93,25 @@ func (b *Sandbox) forgetTokens(now time.Time) {
 	}
 }
 
-// overQuota reports whether no other token may be created yet.
 func (b *Sandbox) overQuota(now time.Time) bool {
 	n, quota := len(b.tokens.ordered), b.assume.TokenQuota
 	return quota > 0 && n >= quota && now.Before(b.tokens.ordered[n-quota].created.Add(tokenQuotaWindow))
 }
-
-//nolint:gochecknoglobals // an immutable table
-var (
-	cardMembers = []string{"cardholderName", "cardNumber", "expiryDateMonth", "expiryDateYear", "cvn"}
-	bankMembers = []string{"accountName", "bsb", "accountNumber"}
-	nzMembers   = []string{"nzAccountName", "nzBankCode", "nzBranchCode", "nzAccountNumber", "nzAccountSuffix"}
-)
 
 func (b *Sandbox) createToken(c *call) answer {
 	f := c.readBody()
 	code := f.need("supplierBusinessCode", b.knownBusiness)
 	tok := token{created: c.now}
 	accountType := f.need("accountType", oneOf(typeCard, typeDirectDebit, typeDirectDebitNZ))
-	foreign := "does not belong to accountType " + accountType
 	switch accountType {
 	case typeCard:
 		tok.source.card = b.readCard(f, false)
-		f.forbid(foreign, slices.Concat(bankMembers, nzMembers)...)
 	case typeDirectDebit:
-		tok.source.bank = readBankAccount(f.need)
-		f.forbid(foreign, slices.Concat(cardMembers, nzMembers)...)
+		tok.source.bank = f.bankAccount(true)
 	case typeDirectDebitNZ:
-		tok.source.nz = readNZBankAccount(f, f.need)
-		f.forbid(foreign, slices.Concat(cardMembers, bankMembers)...)
+		tok.source.nz = f.nzBankAccount(true)
 	default:
-		f.ignore(slices.Concat(cardMembers, bankMembers, nzMembers)...)
+		return c.invalid() // the type decides which other members belong
 	}
 	tok.profile = f.threeDS2()
 	if !c.valid() {
@@ -146,12 +130,10 @@ func (b *Sandbox) createToken(c *call) answer {
 // newHandle returns an identifier, of the length that the service reserves if it may grow.
 func (b *Sandbox) newHandle() string {
 	if b.addsMembers() {
-		return randomText(b.ids, 255)
+		return randomText(b.ids, textAlphabet, 255)
 	}
-	return randomText(b.ids, 36)
+	return randomText(b.ids, textAlphabet, 36)
 }
-
-var languageTag = regexp.MustCompile(`^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$`)
 
 // threeDS2 reads the request for authentication. If it is asked for, the whole profile is
 // required.
@@ -164,33 +146,22 @@ func (f *fields) threeDS2() object {
 		}
 		return nil
 	}
-	read := p.text
-	if wanted {
-		read = p.need
-	}
 	java, given := p.flag("browserJavaEnabled")
 	if wanted && !given {
 		p.refuse("browserJavaEnabled", "", "is required")
 	}
 	profile := object{
 		"browserJavaEnabled":  java,
-		"browserLanguage":     read("browserLanguage", atMost(8), matching(languageTag, "must be a language tag")),
-		"browserScreenHeight": read("browserScreenHeight", digits(1, 6)),
-		"browserScreenWidth":  read("browserScreenWidth", digits(1, 6)),
-		"browserColorDepth":   read("browserColorDepth", oneOf("1", "4", "8", "15", "16", "24", "32", "48")),
-		"browserTZ":           read("browserTZ", atMost(5), minutes),
+		"browserLanguage":     p.read(wanted, "browserLanguage", atMost(8), form(`[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*`)),
+		"browserScreenHeight": p.read(wanted, "browserScreenHeight", digits(1, 6)),
+		"browserScreenWidth":  p.read(wanted, "browserScreenWidth", digits(1, 6)),
+		"browserColorDepth":   p.read(wanted, "browserColorDepth", oneOf("1", "4", "8", "15", "16", "24", "32", "48")),
+		"browserTZ":           p.read(wanted, "browserTZ", atMost(5), form(`[+-]?[0-9]+`)),
 	}
 	if !wanted {
 		return nil
 	}
 	return profile
-}
-
-func minutes(s string) string {
-	if _, err := strconv.Atoi(s); err != nil {
-		return "must be a number of minutes"
-	}
-	return ""
 }
 
 func (b *Sandbox) tokenBody(c *call, tok *token) object {
@@ -200,22 +171,16 @@ func (b *Sandbox) tokenBody(c *call, tok *token) object {
 		"links": c.links(get("self", c.href("single-use-tokens", tok.id))), "singleUseTokenId": tok.id, "accountType": tok.source.accountType(),
 		"creditCard": nil, "bankAccount": nil, "nzBankAccount": nil,
 	}
-	switch {
-	case tok.source.card != nil:
-		body["creditCard"] = account
+	body[map[string]string{typeCard: sourceCard, typeDirectDebit: sourceBank, typeDirectDebitNZ: sourceNZBank}[tok.source.accountType()]] = account
+	if tok.source.card != nil {
 		account["threeDS2AuthRequired"], account["threeDS2"], account["threeDS2Status"] = tok.profile != nil, nil, nil
-		if tok.profile != nil {
-			account["threeDS2"], account["threeDS2Status"] = tok.profile, "AUTHENTICATION_REQUIRED"
-		}
-	case tok.source.bank != nil:
-		body["bankAccount"] = account
-	default:
-		body["nzBankAccount"] = account
+	}
+	if tok.source.card != nil && tok.profile != nil {
+		account["threeDS2"], account["threeDS2Status"] = tok.profile, "AUTHENTICATION_REQUIRED"
 	}
 	return body
 }
 
-// percentage returns a rate as text, such as 1.10.
 func percentage(basisPoints int) string {
 	return fmt.Sprintf("%d.%02d", basisPoints/100, basisPoints%100)
 }
@@ -242,9 +207,7 @@ const (
 )
 
 // threeDSResults are the first results other than Y.
-//
-//nolint:gochecknoglobals // an immutable table
-var threeDSResults = map[string]TransStatus{
+var threeDSResults = map[string]TransStatus{ //nolint:gochecknoglobals // an immutable table
 	CardAttempted: ThreeDSAttempted, CardChallenge: ThreeDSChallenge, "4017950000000009": ThreeDSNotAuthenticated,
 	"4041370000456459": ThreeDSRejected, "4564000000000182": ThreeDSUnavailable,
 }
@@ -253,7 +216,6 @@ func threeDSResult(number string) TransStatus {
 	return cmp.Or(threeDSResults[number], ThreeDSAuthenticated)
 }
 
-// threeDS is the authentication of a token.
 type threeDS struct {
 	request threeDSRequest
 	status  TransStatus // empty: not asked for
@@ -292,9 +254,8 @@ func (b *Sandbox) Challenges() []Challenge {
 	return out
 }
 
-// AnswerChallenge answers a challenge for the payer, with any result but C. The next
-// authentication of the token returns it. It is an error if the token has no open challenge
-// or has expired.
+// AnswerChallenge answers a challenge for the payer, with any result but C, which the next authentication
+// of the token returns. It is an error if the token has no open challenge.
 func (b *Sandbox) AnswerChallenge(singleUseTokenID string, status TransStatus) error {
 	if !status.passed() && !status.failed() {
 		return fmt.Errorf("sandbox: %q is no answer to a challenge", status)
@@ -349,14 +310,13 @@ func (b *Sandbox) checkThreeDS(f *fields, src *source, tx *transaction) {
 	switch r := tok.threeDS.request; {
 	case tx == nil && r.category != forStoring:
 		f.refuse(sourceToken, "", "was authenticated for a payment and not to store the card")
-	case tx != nil && tx.kind != typeVerification && r.category != forPayment:
+	case tx != nil && tx.Type != typeVerification && r.category != forPayment:
 		f.refuse(sourceToken, "", "was authenticated to store the card and not for a payment")
-	case tx != nil && tx.kind != typeVerification && r.amount > 0 && (r.amount != tx.principal || r.currency != tx.currency):
+	case tx != nil && tx.Type != typeVerification && r.amount > 0 && (r.amount != tx.principal || r.currency != tx.Currency):
 		f.refuse("principalAmount", tx.principal.String(), "is not the amount that was authenticated")
 	}
 }
 
-// threeDSRequest is the use that an authentication is for.
 type threeDSRequest struct {
 	category string
 	amount   cents
@@ -370,9 +330,7 @@ const (
 )
 
 // threeDSOptional are the optional members of an authentication, by the form of their values.
-//
-//nolint:gochecknoglobals // an immutable table
-var threeDSOptional = map[string][]string{
+var threeDSOptional = map[string][]string{ //nolint:gochecknoglobals // an immutable table
 	`.{0,254}`:     {"deliveryEmailAddress", "email"},
 	`.{0,64}`:      {"acctID"},
 	`.{0,50}`:      {"billAddrLine1", "billAddrLine2", "billAddrLine3", "billAddrCity", "shipAddrLine1", "shipAddrLine2", "shipAddrLine3", "shipAddrCity"},
@@ -394,7 +352,6 @@ var threeDSOptional = map[string][]string{
 
 const compactDayForm = `[0-9]{4}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])`
 
-// moneyText checks an amount that is a string.
 func moneyText(s string) string {
 	amount, wrong := parseCents(s)
 	if amount < 0 {
@@ -403,28 +360,22 @@ func moneyText(s string) string {
 	return wrong
 }
 
-// readThreeDS reads the body of an authentication.
 func (b *Sandbox) readThreeDS(f *fields) threeDSRequest {
 	r := threeDSRequest{category: f.need("messageCategory", oneOf(forPayment, forStoring))}
 	indicator := f.need("threeDSRequestorAuthenticationInd", oneOf("01", "02", "03", "04", "05", "06"))
-	requiredFor := func(indicators ...string) func(string, ...check) string {
-		if slices.Contains(indicators, indicator) {
-			return f.need
-		}
-		return f.text
-	}
-	amount := requiredFor("01", "02", "03")("principalAmount", moneyText)
+	recurring := indicator == "02" || indicator == "03"
+	amount := f.read(recurring || indicator == "01", "principalAmount", moneyText)
 	r.amount, _ = parseCents(amount)
-	r.currency = requiredFor("01", "02", "03")("currency", oneOf("AUD"))
-	requiredFor("02", "03")("recurringExpiry", compactDate)
-	requiredFor("02", "03")("recurringFrequency", digits(1, 4))
-	requiredFor("03")("purchaseInstalData", digits(1, 3))
+	r.currency = f.read(recurring || indicator == "01", "currency", oneOf("AUD"))
+	f.read(recurring, "recurringExpiry", compactDate)
+	f.read(recurring, "recurringFrequency", digits(1, 4))
+	f.read(indicator == "03", "purchaseInstalData", digits(1, 3))
 	addressed := false
-	for _, form := range slices.Sorted(maps.Keys(threeDSOptional)) {
-		pattern := regexp.MustCompile(`(?s)^(?:` + form + `)$`)
-		for _, name := range threeDSOptional[form] {
+	for _, pattern := range slices.Sorted(maps.Keys(threeDSOptional)) {
+		check := form(pattern)
+		for _, name := range threeDSOptional[pattern] {
 			addressed = addressed || strings.HasPrefix(name, "billAddr") && f.has(name)
-			f.text(name, matching(pattern, "must have the form "+form))
+			f.text(name, check)
 		}
 	}
 	if r.category == forPayment && !addressed {

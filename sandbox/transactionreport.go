@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
-	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -29,7 +28,7 @@ type report struct {
 const plainText = "text/plain"
 
 func (b *Sandbox) transactionReport(c *call) answer {
-	if !acceptsOnlyText(c.header) {
+	if accept := c.header.Get("Accept"); accept != "" && accept != plainText {
 		return c.problem(http.StatusNotAcceptable, "Accept must be text/plain or absent.")
 	}
 	columns := b.reportLayout(cmp.Or(c.query.Get("version"), "2"))
@@ -58,33 +57,13 @@ func (b *Sandbox) transactionReport(c *call) answer {
 		with("Content-Disposition", `attachment; filename="transactions-`+c.query.Get("settlementDate")+`.csv"`)
 }
 
-// acceptsOnlyText reports a request that accepts text/plain only, or has no Accept header.
-func acceptsOnlyText(h http.Header) bool {
-	for _, line := range h.Values("Accept") {
-		for one := range strings.SplitSeq(line, ",") {
-			if kind, _, err := mime.ParseMediaType(one); err != nil || kind != plainText {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func elements(s string) string {
-	if slices.Contains(strings.Split(s, ","), "") {
-		return "must be values joined by commas"
-	}
-	return ""
-}
-
-// inReport reports whether a transaction belongs to the report that a query asks for.
 func (b *Sandbox) inReport(q url.Values, tx *transaction) bool {
 	status, codes := q.Get("transactionStatus"), q.Get("source")
 	sources := strings.Split(codes, ",")
 	return tx.settlement == q.Get("settlementDate") && tx.soldBy(q) &&
 		(status == "" || status == strings.TrimSuffix(b.status(tx), "*")) &&
 		(codes == "" || slices.Contains(sources, b.sourceOf(tx)) || tx.via == "" && slices.Contains(sources, sourceREST)) &&
-		(q.Get("excludePreAuths") != "true" || tx.kind != typePreauth && tx.kind != typeCancellation)
+		(q.Get("excludePreAuths") != "true" || tx.Type != typePreauth && tx.Type != typeCancellation)
 }
 
 // writeReport writes the transactions that reads find, oldest first.
@@ -97,7 +76,7 @@ func (b *Sandbox) writeReport(c *call, columns []reportColumn) []byte {
 	}
 	records := [][]string{row(func(col reportColumn) string { return col.heading })}
 	for _, tx := range b.transactions.ordered {
-		if b.visible(tx.created, c.now) && b.inReport(c.query, tx) {
+		if b.visible(tx.Time, c.now) && b.inReport(c.query, tx) {
 			records = append(records, row(func(col reportColumn) string { return col.value(tx) }))
 		}
 	}
@@ -113,7 +92,6 @@ func asCSV(records [][]string) []byte {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\r\n"))
 }
 
-// reportColumn is one column of the transaction report.
 type reportColumn struct {
 	heading string
 	value   func(*transaction) string
@@ -121,42 +99,38 @@ type reportColumn struct {
 
 const metadataColumn = "metadata_"
 
-// reportLayout returns the columns of a version, with their headings as the sandbox writes them. Only the four of version 1 and the first of
-// version 2 are public. The others are the sandbox's own. One is not in any description,
-// because the service adds columns from time to time.
+// reportLayout returns the columns of a version. Only the four of version 1 and the first of version 2 are
+// public. One is not in any description, because the service adds columns from time to time.
 func (b *Sandbox) reportLayout(version string) []reportColumn {
-	first := []reportColumn{
-		{"Community Code", func(*transaction) string { return communityCode }},
-		{"Business Code", func(tx *transaction) string { return tx.shop.code }},
-		{"Business Name", func(tx *transaction) string { return tx.shop.name }},
-		{"Source", b.sourceOf},
+	var first []reportColumn
+	business := "Supplier Business"
+	if version == "1" {
+		business = "Business"
+		first = append(first, reportColumn{"Community Code", func(*transaction) string { return communityCode }})
 	}
-	if version == "2" {
-		first = []reportColumn{
-			{"Supplier Business Code", func(tx *transaction) string { return tx.shop.code }},
-			{"Supplier Business Name", func(tx *transaction) string { return tx.shop.name }},
-			{"Source", b.sourceOf},
-		}
-	}
+	first = append(first,
+		reportColumn{business + " Code", func(tx *transaction) string { return tx.shop.code }},
+		reportColumn{business + " Name", func(tx *transaction) string { return tx.shop.name }},
+		reportColumn{"Source", b.sourceOf})
 	if b.addsMembers() {
 		first = append(first, reportColumn{"Added Later", func(*transaction) string { return `a "new" column` }})
 	}
 	return append(first, []reportColumn{
-		{"Receipt Number", receiptOf},
-		{"Transaction Type", func(tx *transaction) string { return tx.kind }},
-		{"Original Receipt Number", func(tx *transaction) string { return tx.originalReceipt }},
+		{"Receipt Number", func(tx *transaction) string { return tx.Receipt }},
+		{"Transaction Type", func(tx *transaction) string { return tx.Type }},
+		{"Original Receipt Number", func(tx *transaction) string { return tx.OriginalReceipt }},
 		{"Status", b.status},
 		{"Summary Code", b.summaryCode},
 		{"Response Code", func(tx *transaction) string { return tx.code }},
 		{"Response Description", describe},
-		{"Settlement Date", b.reportDate},
-		{"Transaction Time", func(tx *transaction) string { return calendar.Sydney(tx.created).Format(reportTimeLayout) }},
-		{"Currency", func(tx *transaction) string { return tx.currency }},
+		{"Settlement Date", func(tx *transaction) string { return dateIn(tx.settlement, reportDateLayout) }},
+		{"Transaction Time", func(tx *transaction) string { return calendar.Sydney(tx.Time).Format(reportTimeLayout) }},
+		{"Currency", func(tx *transaction) string { return tx.Currency }},
 		{"Principal Amount", func(tx *transaction) string { return paid(tx, tx.principal) }},
 		{"Surcharge Amount", func(tx *transaction) string { return paid(tx, tx.surcharge) }},
 		{"Total Amount", func(tx *transaction) string { return paid(tx, tx.total()) }},
-		{"Customer Reference Number", func(tx *transaction) string { return tx.customerReference }},
-		{"Payment Reference Number", func(tx *transaction) string { return tx.paymentReference }},
+		{"Customer Reference Number", func(tx *transaction) string { return tx.CustomerReferenceNumber }},
+		{"Payment Reference Number", func(tx *transaction) string { return tx.PaymentReferenceNumber }},
 		{"Comment", func(tx *transaction) string { return tx.comment }},
 		{"Account Type", func(tx *transaction) string { return tx.source.accountType() }},
 	}...)
@@ -181,14 +155,10 @@ func pickColumns(layout []reportColumn, headings []string) (picked []reportColum
 		case at >= 0:
 			picked = append(picked, layout[at])
 		case isMetadata && key != "":
-			picked = append(picked, reportColumn{heading, func(tx *transaction) string { return tx.metadata[key] }})
+			picked = append(picked, reportColumn{heading, func(tx *transaction) string { return tx.Metadata[key] }})
 		default:
 			return nil, heading
 		}
 	}
 	return picked, ""
-}
-
-func (b *Sandbox) reportDate(tx *transaction) string {
-	return dateIn(tx.settlement, reportDateLayout)
 }

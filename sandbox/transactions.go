@@ -11,36 +11,24 @@ import (
 
 const recentLimit = 20 // as stated in the contract
 
-// transaction is the facility's record of a transaction.
 type transaction struct {
-	receipt           string
-	kind              string // transactionType
-	shop              *business
-	source            instrument
-	account           *account // if a kept account was used
-	principal         cents
-	surcharge         cents
-	currency          string
-	customerReference string
-	paymentReference  string
-	endToEndID        string
-	remittance        string
-	comment           string
-	metadata          map[string]string
-	ip                string
-	debtRepayment     bool
-	originalReceipt   string
-	idempotencyKey    string
-	created           time.Time
-	settlement        string
-	authorisationType string
-	cancellationType  string
-	via               string         // source code, if it was not made by this API
-	followUps         []*transaction // transactions against this one, oldest first
-	retries           *transaction   // the payment that this retries
-	attempts          []*transaction // retries of this payment, oldest first
-	returned          time.Time      // when the customer's bank returned it
-	answered          bool           // the answer to its request has arrived
+	Entry         // without its amounts, its outcome and its agreement
+	shop          *business
+	source        instrument
+	account       *account // if a kept account was used
+	principal     cents
+	surcharge     cents
+	remittance    string
+	comment       string
+	ip            string
+	debtRepayment bool
+	settlement    string
+	via           string         // source code, if it was not made by this API
+	followUps     []*transaction // transactions against this one, oldest first
+	retries       *transaction   // the payment that this retries
+	attempts      []*transaction // retries of this payment, oldest first
+	returned      time.Time      // when the customer's bank returned it
+	answered      bool           // the answer to its request has arrived
 
 	result result
 	code   string
@@ -51,10 +39,10 @@ func (tx *transaction) total() cents { return tx.principal + tx.surcharge }
 
 // commit records a transaction. The caller holds mu.
 func (b *Sandbox) commit(tx *transaction, o Outcome) {
-	tx.receipt = newID(b.ids, b.transactions.byID, 10)
-	tx.settlement = b.settlementDate(tx.created)
-	b.transactions.add(tx.receipt, tx)
-	references := []string{tx.receipt, tx.customerReference, tx.paymentReference, tx.endToEndID}
+	tx.Receipt = newID(b.ids, b.transactions.byID, 10)
+	tx.settlement = b.settlementDate(tx.Time)
+	b.transactions.add(tx.Receipt, tx)
+	references := []string{tx.Receipt, tx.CustomerReferenceNumber, tx.PaymentReferenceNumber, tx.EndToEndID}
 	for i, reference := range references {
 		references[i] = strings.ToLower(reference)
 	}
@@ -70,7 +58,6 @@ func (b *Sandbox) visible(created, now time.Time) bool {
 	return !now.Before(created.Add(b.assume.LookupLag))
 }
 
-// visibleTransactions returns the transactions that reads find, newest first.
 func (b *Sandbox) visibleTransactions(now time.Time, want func(*transaction) bool) []*transaction {
 	return b.visibleOf(b.transactions.ordered, now, want)
 }
@@ -78,18 +65,15 @@ func (b *Sandbox) visibleTransactions(now time.Time, want func(*transaction) boo
 func (b *Sandbox) visibleOf(all []*transaction, now time.Time, want func(*transaction) bool) []*transaction {
 	var found []*transaction
 	for _, tx := range slices.Backward(all) {
-		if b.visible(tx.created, now) && want(tx) {
+		if b.visible(tx.Time, now) && want(tx) {
 			found = append(found, tx)
 		}
 	}
 	return found
 }
 
-// receiptOf names a transaction on the pages of a list.
-func receiptOf(tx *transaction) string { return tx.receipt }
-
 func (b *Sandbox) visibleTransaction(c *call) *transaction {
-	if tx := b.transactions.byID[c.params["receiptNumber"]]; tx != nil && b.visible(tx.created, c.now) {
+	if tx := b.transactions.byID[c.params["receiptNumber"]]; tx != nil && b.visible(tx.Time, c.now) {
 		return tx
 	}
 	return nil
@@ -102,7 +86,6 @@ func (b *Sandbox) recentTransactions(c *call) answer {
 	return listOf(c, found[:min(len(found), recentLimit)], b.transactionBody)
 }
 
-// settlementDate returns the settlement date of a transaction made at t.
 func (b *Sandbox) settlementDate(t time.Time) string {
 	day := calendar.Sydney(t.Add(b.assume.ClockSkew))
 	if day.Hour() >= b.assume.CutOffHour {
@@ -124,23 +107,23 @@ const (
 // names.
 func (b *Sandbox) transactionBody(c *call, tx *transaction) object {
 	voidable, refundable := b.reversible(tx, c.now)
-	customerReference, paymentReference := tx.customerReference, tx.paymentReference
+	customerReference, paymentReference := tx.CustomerReferenceNumber, tx.PaymentReferenceNumber
 	if c.isRead() {
 		customerReference, paymentReference = b.shownReferences(tx)
 	}
 	body := object{
-		"links": c.links(), "receiptNumber": tx.receipt, "transactionType": tx.kind, "originalReceiptNumber": optional(tx.originalReceipt),
-		"authorisationType": optional(tx.authorisationType), "cancellationType": optional(tx.cancellationType),
+		"links": c.links(), "receiptNumber": tx.Receipt, "transactionType": tx.Type, "originalReceiptNumber": optional(tx.OriginalReceipt),
+		"authorisationType": optional(tx.AuthorisationType), "cancellationType": optional(tx.CancellationType),
 		"responseCode": tx.code, "responseDescription": describe(tx), "summaryCode": b.summaryCode(tx),
 		"merchantAdviceCode": nil, "fraudGuardResult": nil,
 		"authorisationCode": tx.authorisationCode(), "authorisationTraceId": nil, "networkTransactionId": nil,
 		"customerReferenceNumber": b.echoed(customerReference), "paymentReferenceNumber": b.echoed(paymentReference),
 		"comment": optional(tx.comment), "source": b.sourceOf(tx),
-		"settlementDate": tx.settlement, "transactionTime": b.timestamp(tx.created),
+		"settlementDate": tx.settlement, "transactionTime": b.timestamp(tx.Time),
 		"refundable": refundable, "voidable": voidable,
-		"principalAmount": amountOf(tx.currency, tx.principal),
-		"surchargeAmount": amountOf(tx.currency, tx.surcharge),
-		"totalAmount":     amountOf(tx.currency, tx.total()),
+		"principalAmount": amountOf(tx.Currency, tx.principal),
+		"surchargeAmount": amountOf(tx.Currency, tx.surcharge),
+		"totalAmount":     amountOf(tx.Currency, tx.total()),
 		"ipAddress":       optional(tx.ip), "debtRepayment": tx.debtRepayment,
 		"supplierBusinessCode": tx.shop.code, "metadata": b.shownMetadata(tx),
 		"merchantAccount": nil, "directEntryAccount": nil, "nzDirectEntryAccount": nil,
@@ -164,40 +147,39 @@ func (b *Sandbox) transactionBody(c *call, tx *transaction) object {
 func (b *Sandbox) addAccounts(c *call, tx *transaction, body object) {
 	payer := object{"links": c.links(), "accountType": tx.source.accountType(), "accountToken": nil, "customerId": nil, "defaultAccount": false}
 	if a := tx.account; a != nil {
-		payer["accountToken"], payer["customerId"], payer["defaultAccount"] = a.token, optional(a.customer.id), a.isDefault
+		payer["accountToken"], payer["customerId"], payer["defaultAccount"] = a.token, optional(a.customer.id), a.isDefault()
 	}
-	tx.source.describe(payer, tx.shop, tx.currency)
+	tx.source.describe(payer, tx.shop, tx.Currency)
 	switch {
 	case tx.source.payTo != nil:
 		b.addPayTo(tx, body)
 	case tx.source.card != nil:
 		body["creditCard"] = payer
 		if scheme := tx.source.card.scheme; tx.result == resultApproved && (scheme == schemeVisa || scheme == schemeMastercard) {
-			body["networkTransactionId"] = "00000" + tx.receipt
+			body["networkTransactionId"] = "00000" + tx.Receipt
 		}
 		body["merchantAccount"] = object{
 			"merchantId": merchantID(tx), "merchantName": tx.shop.name,
 			"displayName":   tx.shop.name + " " + merchantBSB + " " + merchantAccount + " (" + merchantID(tx) + ")",
 			"settlementBsb": merchantBSB, "settlementAccountNumber": merchantAccount,
 			"settlementSurchargeBsb": nil, "settlementSurchargeAccountNumber": nil,
-			"acquiringInstitution": "WBC", "currency": tx.currency,
+			"acquiringInstitution": "WBC", "currency": tx.Currency,
 		}
 	case tx.source.bank != nil:
 		body["bankAccount"] = payer
 		body["directEntryAccount"] = object{
-			"displayName": tx.shop.name, "currency": tx.currency, "directEntryUserId": "000001", "directEntryUserName": tx.shop.name,
+			"displayName": tx.shop.name, "currency": tx.Currency, "directEntryUserId": "000001", "directEntryUserName": tx.shop.name,
 			"accountName": tx.shop.name, "settlementBsb": merchantBSB, "settlementAccountNumber": merchantAccount, "remitterName": tx.shop.name,
 		}
 	default:
 		body["nzBankAccount"] = payer
 		body["nzDirectEntryAccount"] = object{
-			"displayName": tx.shop.name, "currency": tx.currency, "debitUserId": "000001", "nzAccountName": tx.shop.name,
+			"displayName": tx.shop.name, "currency": tx.Currency, "debitUserId": "000001", "nzAccountName": tx.shop.name,
 			"nzBankCode": "03", "nzBranchCode": "0000", "nzAccountNumber": "0000001", "nzAccountSuffix": "00",
 		}
 	}
 }
 
-// sourceOf returns the source code of a transaction.
 func (b *Sandbox) sourceOf(tx *transaction) string {
 	if tx.via != "" {
 		return tx.via
@@ -207,68 +189,32 @@ func (b *Sandbox) sourceOf(tx *transaction) string {
 
 const sourceREST = "RESTAPI"
 
-// transactionLists are the lists of transactions. A customer's is on the vendor's pages; its path is
-// unconfirmed.
-func (b *Sandbox) transactionLists() []operation {
-	bank := []parameter{need("bsb", bsbForm), need("accountNumber", digits(6, 9))}
-	nz := []parameter{need("bankCode", digits(2, 2)), need("branchCode", digits(4, 4)), need("accountNumber", digits(7, 8))}
-	shop := may("supplierBusinessCode", b.knownBusiness)
-	return []operation{
-		{
-			id: "GET /transactions/for-settlement-date", query: paged(need("settlementDate", dateForm)),
-			handle: b.listWhere("settlement date", func(q url.Values, tx *transaction) bool { return tx.settlement == q.Get("settlementDate") }),
-		},
-		{
-			id: "GET /transactions/for-account-token", query: paged(need(sourceAccount, ascii)),
-			handle: b.listWhere("account token", func(q url.Values, tx *transaction) bool {
-				return tx.account != nil && tx.account.token == q.Get(sourceAccount)
-			}),
-		},
-		{
-			id: "GET /transactions/for-credit-card", query: paged(need("firstSix", digits(6, 6)), need("lastThree", digits(3, 3))),
-			handle: b.listWhere("", func(q url.Values, tx *transaction) bool {
-				cd := tx.source.card
-				return cd != nil && strings.HasPrefix(cd.number, q.Get("firstSix")) && strings.HasSuffix(cd.number, q.Get("lastThree"))
-			}),
-		},
-		{
-			id: "GET /transactions/for-bank-account", query: paged(bank...),
-			handle: b.listWhere("", func(q url.Values, tx *transaction) bool {
-				a := tx.source.bank
-				return a != nil && a.bsb == strings.Replace(q.Get("bsb"), "-", "", 1) && a.number == q.Get("accountNumber")
-			}),
-		},
-		{
-			id: "GET /transactions/for-nz-bank-account", query: paged(nz...),
-			handle: b.listWhere("", func(q url.Values, tx *transaction) bool {
-				a := tx.source.nz
-				return a != nil && a.bank == q.Get("bankCode") && a.branch == q.Get("branchCode") && a.number == q.Get("accountNumber")
-			}),
-		},
-		{
-			id: "GET /transactions/suspended", query: paged(need("supplierBusinessCode", b.knownBusiness), need("month", monthForm, b.recentMonth)), unknown: "business or month",
-			handle: b.listWhere("", func(q url.Values, tx *transaction) bool {
-				return tx.result == resultSuspended && tx.soldBy(q) && monthOf(tx.created) == q.Get("month")
-			}),
-		},
-		{
-			id: "GET /transactions/returns", query: paged(need("date", dateForm), shop), unknown: "date or business",
-			handle: b.listWhere("", func(q url.Values, tx *transaction) bool {
-				return !tx.returned.IsZero() && calendar.Sydney(tx.returned).Format(time.DateOnly) == q.Get("date") && tx.soldBy(q)
-			}),
-		},
-		{id: "GET /transactions/open-preauths", query: []parameter{need("month", monthForm), shop}, handle: b.openPreauths},
-		{id: "GET /customers/{customerId}/transactions", query: paged(), handle: found("customer", named(&b.customers, "customerId"), b.transactionsOfCustomer)},
-		{id: "GET /transactions/{receiptNumber}/refunds", query: paged(), handle: b.followUpsOf(func(tx *transaction) bool { return tx.kind == typeRefund })},
-		{id: "GET /transactions/{receiptNumber}/retries", query: paged(), handle: b.followUpsOf(func(tx *transaction) bool { return tx.retries != nil })},
+// listed answers with the visible transactions that match the query, newest first. Without one the lists
+// that the contract gives a 404 say that there is no such thing.
+func (b *Sandbox) listed(what string) func(*call) answer {
+	return func(c *call) answer {
+		return b.pagesOrNotFound(c, what, b.visibleTransactions(c.now, func(tx *transaction) bool { return tx.matches(c.op.id, c.query) }))
 	}
 }
 
-// listWhere lists the visible transactions that match a query, newest first. Without one the lists
-// that the contract gives a 404 say that there is no such thing.
-func (b *Sandbox) listWhere(what string, want func(url.Values, *transaction) bool) func(*call) answer {
-	return func(c *call) answer {
-		return b.pagesOrNotFound(c, what, b.visibleTransactions(c.now, func(tx *transaction) bool { return want(c.query, tx) }))
+// matches reports whether a transaction belongs to a list.
+func (tx *transaction) matches(list string, q url.Values) bool {
+	card, bank, nz := tx.source.card, tx.source.bank, tx.source.nz
+	switch list {
+	case "GET /transactions/for-settlement-date":
+		return tx.settlement == q.Get("settlementDate")
+	case "GET /transactions/for-account-token":
+		return tx.account != nil && tx.account.token == q.Get(sourceAccount)
+	case "GET /transactions/for-credit-card":
+		return card != nil && strings.HasPrefix(card.number, q.Get("firstSix")) && strings.HasSuffix(card.number, q.Get("lastThree"))
+	case "GET /transactions/for-bank-account":
+		return bank != nil && bank.bsb == strings.Replace(q.Get("bsb"), "-", "", 1) && bank.number == q.Get("accountNumber")
+	case "GET /transactions/for-nz-bank-account":
+		return nz != nil && nz.bank == q.Get("bankCode") && nz.branch == q.Get("branchCode") && nz.number == q.Get("accountNumber")
+	case "GET /transactions/suspended":
+		return tx.result == resultSuspended && tx.soldBy(q) && monthOf(tx.Time) == q.Get("month")
+	default: // returns
+		return !tx.returned.IsZero() && calendar.Sydney(tx.returned).Format(time.DateOnly) == q.Get("date") && tx.soldBy(q)
 	}
 }
 
@@ -279,7 +225,7 @@ func (tx *transaction) soldBy(q url.Values) bool {
 }
 
 func (b *Sandbox) pagesOf(c *call, found []*transaction) answer {
-	return list(c, found, receiptOf, b.transactionBody)
+	return list(c, found, b.transactionBody)
 }
 
 func (b *Sandbox) pagesOrNotFound(c *call, what string, found []*transaction) answer {
@@ -309,24 +255,23 @@ func (b *Sandbox) recentMonth(month string) string {
 // openPreauths is not paginated.
 func (b *Sandbox) openPreauths(c *call) answer {
 	return listOf(c, b.visibleTransactions(c.now, func(tx *transaction) bool {
-		return monthOf(tx.created) == c.query.Get("month") && tx.soldBy(c.query) && b.openPreauth(tx, c.now)
+		return monthOf(tx.Time) == c.query.Get("month") && tx.soldBy(c.query) && b.openPreauth(tx, c.now)
 	}), b.transactionBody)
 }
 
 // openPreauth reports a pre-authorisation or a re-authorisation that can be captured.
 func (b *Sandbox) openPreauth(tx *transaction, now time.Time) bool {
-	if tx.kind != typePreauth || tx.result != resultApproved {
+	if tx.Type != typePreauth || tx.result != resultApproved {
 		return false
 	}
 	original := tx
-	if tx.authorisationType != "" {
-		original = b.transactions.byID[tx.originalReceipt]
+	if tx.AuthorisationType != "" {
+		original = b.transactions.byID[tx.OriginalReceipt]
 	}
 	h := b.holdOf(original)
 	return h.current == tx && h.open(now)
 }
 
-// followUpsOf lists the transactions against one transaction.
 func (b *Sandbox) followUpsOf(want func(*transaction) bool) func(*call) answer {
 	return found("transaction", b.visibleTransaction, func(c *call, tx *transaction) answer {
 		return b.pagesOf(c, b.visibleOf(tx.followUps, c.now, want))
@@ -335,10 +280,10 @@ func (b *Sandbox) followUpsOf(want func(*transaction) bool) func(*call) answer {
 
 // shownReferences returns the references of a transaction in reads: see FollowUpReferences.
 func (b *Sandbox) shownReferences(tx *transaction) (customer, payment string) {
-	original := b.transactions.byID[tx.originalReceipt]
+	original := b.transactions.byID[tx.OriginalReceipt]
 	switch form := b.assume.FollowUpReferences; {
-	case form == "own" || original == nil || tx.kind == typePayment:
-		return tx.customerReference, tx.paymentReference
+	case form == "own" || original == nil || tx.Type == typePayment:
+		return tx.CustomerReferenceNumber, tx.PaymentReferenceNumber
 	case form == "original":
 		return b.shownReferences(original)
 	default:
@@ -357,7 +302,7 @@ func (b *Sandbox) transactionsByReference(c *call) answer {
 
 func (b *Sandbox) answersTo(tx *transaction, ref string) bool {
 	customer, payment := b.shownReferences(tx)
-	return slices.ContainsFunc([]string{tx.receipt, customer, payment, tx.endToEndID}, func(own string) bool {
+	return slices.ContainsFunc([]string{tx.Receipt, customer, payment, tx.EndToEndID}, func(own string) bool {
 		switch b.assume.ReferenceSearch {
 		case "exact":
 			return own == ref

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/loopback"
@@ -31,16 +29,13 @@ const (
 	eventPaymentUnknown   = "payto.payment.added_later"
 )
 
-//nolint:gochecknoglobals // an immutable table
-var knownEvents = []string{
+var knownEvents = []string{ //nolint:gochecknoglobals // an immutable table
 	eventAgreementConfirmed, eventAgreementDeclined, eventAgreementExpired, eventAgreementRecalled, eventPaymentApproved,
 }
 
 // Subscription is an endpoint that is notified of events. At the service it is set up in the
 // portal.
 type Subscription struct {
-	// ID is for [Sandbox.Unsubscribe]. The default is a number that no other subscription has.
-	ID string
 	// URL is the address that notifications are posted to. It must be a loopback address, or
 	// on a host of [WithWebhookHosts]. Either URL or Handler is required.
 	URL string
@@ -67,12 +62,7 @@ type subscription struct {
 	server    *http.Server // for a Handler
 }
 
-func (s *subscription) wants(event string) bool {
-	return len(s.EventTypes) == 0 || slices.Contains(s.EventTypes, event)
-}
-
-// Subscribe adds a subscription. Every later event is posted to it until
-// [Sandbox.Unsubscribe], or until the sandbox is closed.
+// Subscribe adds a subscription. Every later event is posted to it until the sandbox is closed.
 func (b *Sandbox) Subscribe(s Subscription) error {
 	if _, err := signature.Sign(s.Scheme, s.Secret, b.Now(), nil); err != nil {
 		return fmt.Errorf("sandbox: subscription: %w", err)
@@ -106,62 +96,10 @@ func (b *Sandbox) Subscribe(s Subscription) error {
 	if b.closed {
 		return errClosed
 	}
-	if err := b.webhooks.identify(sub); err != nil {
-		return err
-	}
 	if s.Handler != nil {
 		b.serveSubscription(sub)
 	}
 	b.webhooks.subscriptions = append(b.webhooks.subscriptions, sub)
-	return nil
-}
-
-// Subscriptions returns the subscriptions, oldest first.
-func (b *Sandbox) Subscriptions() []Subscription {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	list := make([]Subscription, 0, len(b.webhooks.subscriptions))
-	for _, sub := range b.webhooks.subscriptions {
-		s := sub.Subscription
-		s.EventTypes = slices.Clone(s.EventTypes)
-		list = append(list, s)
-	}
-	return list
-}
-
-// Unsubscribe deletes a subscription. Nothing more is posted to it. It is an error if there is
-// none with the id.
-func (b *Sandbox) Unsubscribe(id string) error {
-	b.mu.Lock()
-	at := slices.IndexFunc(b.webhooks.subscriptions, func(s *subscription) bool { return s.ID == id })
-	if at < 0 {
-		b.mu.Unlock()
-		return fmt.Errorf("sandbox: no subscription %q", id)
-	}
-	sub := b.webhooks.subscriptions[at]
-	b.webhooks.subscriptions = slices.Delete(b.webhooks.subscriptions, at, at+1)
-	for _, d := range b.webhooks.deliveries {
-		d.ended = d.ended || d.to == sub
-	}
-	b.mu.Unlock()
-	if sub.server != nil {
-		_ = sub.server.Close() // it returns only errors of listeners
-	}
-	return nil
-}
-
-// identify gives a subscription an id that no other has.
-func (h *hooks) identify(sub *subscription) error {
-	taken := func(id string) bool {
-		return slices.ContainsFunc(h.subscriptions, func(s *subscription) bool { return s.ID == id })
-	}
-	if sub.ID != "" && taken(sub.ID) {
-		return fmt.Errorf("sandbox: there is a subscription %q", sub.ID)
-	}
-	for sub.ID == "" || taken(sub.ID) {
-		h.subscribed++
-		sub.ID = strconv.Itoa(h.subscribed)
-	}
 	return nil
 }
 
@@ -196,19 +134,10 @@ func (b *Sandbox) checkTarget(target string) error {
 	return nil
 }
 
-// notification is the body of a notification with the data of now.
 func (b *Sandbox) notification(d *delivery) []byte {
 	return b.background().jsonOf(object{
 		"id": d.ID, "timestamp": b.timestamp(b.clock.Now()), "eventType": d.EventType, "data": d.data(),
 	})
-}
-
-// newUUID is a random UUID, version 4.
-func newUUID(ids *rand.Rand) string {
-	hi, lo := ids.Uint64(), ids.Uint64()
-	hi = hi&^0xf000 | 0x4000
-	lo = lo&^(0xc0<<56) | 0x80<<56
-	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", hi>>32, hi>>16&0xffff, hi&0xffff, lo>>48, lo&0xffffffffffff)
 }
 
 // DeliveryFault is what goes wrong with the first attempt of a delivery. The zero value

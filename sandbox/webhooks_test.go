@@ -36,7 +36,6 @@ func TestSubscribeRefuses(t *testing.T) {
 	}
 	box.Close()
 	require.ErrorIs(t, box.Subscribe(Subscription{Secret: "s", Scheme: hmac, Handler: handler}), errClosed)
-	require.ErrorIs(t, box.Redeliver("x"), errClosed)
 }
 
 // TestNamesMustResolveToLoopback: a name is judged by the address that is dialled.
@@ -76,20 +75,18 @@ func TestEventsByType(t *testing.T) {
 
 func TestBasicAuthorisation(t *testing.T) {
 	bubble(t, func(c *caller) {
-		var users []string
+		users := make(chan string, 2)
 		handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			user, password, _ := r.BasicAuth()
-			users = append(users, user+"/"+password)
+			users <- user + "/" + password
 		})
 		for _, s := range []Subscription{{}, {BasicPassword: "p"}} {
 			s.Handler, s.Secret, s.Scheme = handler, hookSecret, signature.AssumedHMAC{}
 			require.NoError(t, c.box.Subscribe(s))
 		}
-		c.box.HoldDeliveries()
 		c.reach(agreementActive)
-		require.NoError(t, c.box.ReleaseDeliveries())
 		require.NoError(t, c.box.Flush(c.t.Context()))
-		assert.Equal(t, []string{"/", "/p"}, users)
+		assert.ElementsMatch(t, []string{"/", "/p"}, []string{<-users, <-users})
 	})
 }
 
@@ -123,8 +120,7 @@ func TestEventArrivesBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// A receiver that does not answer is waited for until its timeout, and not at all if the
-// caller has gone or the event is held.
+// A receiver that does not answer is waited for until its timeout, and not if the caller has gone.
 func TestAnswerDoesNotWaitForEver(t *testing.T) {
 	bubble(t, func(c *caller) {
 		release := make(chan struct{})
@@ -142,11 +138,6 @@ func TestAnswerDoesNotWaitForEver(t *testing.T) {
 		_, err := c.try(c.request("POST", "/customers/"+customer+"/payto-agreements", c.keys.Secret, request).WithContext(ctx))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.Len(t, c.box.Agreements(), 2)
-
-		c.box.HoldDeliveries()
-		began = c.box.Now()
-		c.must(http.StatusCreated, c.postAgreement(request))
-		assert.Zero(t, c.box.Now().Sub(began))
 		close(release)
 	})
 }
@@ -198,9 +189,6 @@ func TestRedeliveryKeepsItsSignature(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, began.UnixMilli(), signed.UnixMilli())
 		}
-		require.NoError(t, c.box.Redeliver(got[0].id, DeliveryFault{Shift: -time.Hour}))
-		_, err := hook.verifier.VerifyWithin(time.Hour-time.Second, []string{hook.all()[6].header}, got[0].raw)
-		assert.ErrorIs(t, err, signature.ErrTooOld)
 	})
 }
 
@@ -216,7 +204,6 @@ func TestRedeliveryEnds(t *testing.T) {
 		require.NoError(t, c.box.Redeliver(c.box.Deliveries()[0].ID))
 		assert.Len(t, hook.all(), 7)
 		require.Error(t, c.box.Redeliver("another"))
-		require.Error(t, c.box.Redeliver(c.box.Deliveries()[0].ID, DeliveryFault{Tampered: true}, DeliveryFault{Tampered: true}))
 	}, assuming(func(a *Assumptions) { a.Redelivery = "signed" }))
 }
 
@@ -290,28 +277,6 @@ func TestDeliveryFaults(t *testing.T) {
 		id := c.box.Deliveries()[4].ID
 		require.NoError(t, c.box.Redeliver(id))
 		assert.Equal(t, id, hook.all()[9].id, "a duplicate")
-	})
-}
-
-func TestReorder(t *testing.T) {
-	bubble(t, func(c *caller) {
-		hook := c.subscribe()
-		c.box.NextDelivery(DeliveryFault{}, DeliveryFault{}, DeliveryFault{Twice: true})
-		c.box.HoldDeliveries()
-		token := c.reach(agreementSuspended)
-		require.Equal(t, http.StatusNoContent, c.patch(token, statusRequest("CANCELLED", "MD17")).status)
-		c.pass(time.Hour)
-		assert.Empty(t, hook.all())
-		held := c.box.Deliveries()
-		require.Len(t, held, 3)
-		assert.Equal(t, "held", held[0].State)
-		require.Error(t, c.box.ReleaseDeliveries(held[2].ID, "another"))
-		require.NoError(t, c.box.ReleaseDeliveries(held[2].ID))
-		var statuses []any
-		for _, in := range hook.all() {
-			statuses = append(statuses, in.data["status"])
-		}
-		assert.Equal(t, []any{"CANCELLED", "CANCELLED", "ACTIVE", "SUSPENDED"}, statuses)
 	})
 }
 

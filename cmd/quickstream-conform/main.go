@@ -38,91 +38,67 @@ QUICKSTREAM_SECRET_KEY and, with -listen, QUICKSTREAM_WEBHOOK_SECRET. It asks no
 
 `
 
-type settings struct {
-	cfg              conform.Config
-	facility, listen string
-	yes              bool
-}
-
-func parse(args []string, out io.Writer) (*settings, error) {
-	s := &settings{}
+func run(ctx context.Context, args []string, in io.Reader, out io.Writer) (err error) {
+	cfg := conform.Config{SecretKey: os.Getenv("QUICKSTREAM_SECRET_KEY"), Progress: func(n int) { say(out, "\r%d of at most 300 requests", n) }}
 	flags := flag.NewFlagSet("quickstream-conform", flag.ContinueOnError)
 	flags.SetOutput(out)
 	flags.Usage = func() { say(out, usage); flags.PrintDefaults() }
-	flags.BoolVar(&s.yes, "yes", false, "do not wait for a confirmation of the plan")
-	flags.BoolVar(&s.cfg.Clean, "clean", false, "undo what earlier runs have made, and exit")
-	flags.StringVar(&s.facility, "facility", "facility.json", "`file` for what was found; beside it .journal says what was made, and holds no key")
-	flags.StringVar(&s.cfg.Business, "business", "", "supplierBusinessCode (the first of the facility)")
-	flags.DurationVar(&s.cfg.Wait, "wait", 0, "how `long` the run may wait: 15m for keys and lag, 72h for the cut-off and retries, 240h for the slowest PayTo payment")
-	flags.StringVar(&s.listen, "listen", "", "receive notifications on this `address`, such as 127.0.0.1:8080")
+	yes := flags.Bool("yes", false, "do not wait for a confirmation of the plan")
+	flags.BoolVar(&cfg.Clean, "clean", false, "undo what earlier runs have made, and exit")
+	facility := flags.String("facility", "facility.json", "`file` for what was found; beside it .journal says what was made, and holds no key")
+	flags.StringVar(&cfg.Business, "business", "", "supplierBusinessCode (the first of the facility)")
+	flags.DurationVar(&cfg.Wait, "wait", 0, "how `long` the run may wait: 15m for keys and lag, 72h for the cut-off and retries, 240h for the slowest PayTo payment")
+	listen := flags.String("listen", "", "receive notifications on this `address`, such as 127.0.0.1:8080")
 	if err := flags.Parse(args); err != nil {
-		return nil, err
+		return err
 	}
 	if flags.NArg() > 0 {
-		return nil, errors.New("unexpected argument (-help lists all)")
+		return errors.New("unexpected argument (-help lists all)")
 	}
-	s.cfg.Journal = s.facility + ".journal"
-	return s, nil
-}
-
-func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
-	s, err := parse(args, out)
-	if err != nil {
+	cfg.Journal = *facility + ".journal"
+	if cfg.Environment, err = quickstream.EnvironmentFromEnv(); err != nil {
 		return err
 	}
-	if s.cfg.Environment, err = quickstream.EnvironmentFromEnv(); err != nil {
-		return err
-	}
-	s.cfg.SecretKey = os.Getenv("QUICKSTREAM_SECRET_KEY")
-	s.cfg.Progress = func(n int) { say(out, "\r%d of at most 300 requests", n) }
-	if !s.yes && !s.cfg.Clean {
-		if err := conform.Plan(out); err != nil {
-			return err
-		}
-		say(out, "\nPress Enter to begin, or Ctrl-C.")
+	if !*yes && !cfg.Clean {
+		say(out, "%s\nPress Enter to begin, or Ctrl-C.", conform.Plan())
 		if _, err := bufio.NewReader(in).ReadString('\n'); err != nil {
 			return errors.New("not confirmed; -yes begins without")
 		}
 	}
-	if s.listen != "" {
-		stop, err := s.receive(ctx, os.Getenv("QUICKSTREAM_WEBHOOK_SECRET"))
+	if *listen != "" {
+		server, err := receive(ctx, *listen, os.Getenv("QUICKSTREAM_WEBHOOK_SECRET"), &cfg)
 		if err != nil {
 			return err
 		}
-		defer stop()
+		defer func() { _ = server.Close() }()
 	}
-	return s.ask(ctx, out)
-}
-
-// receive serves the receiver of notifications.
-func (s *settings) receive(ctx context.Context, secret string) (stop func(), err error) {
-	if secret == "" {
-		return nil, errors.New("-listen needs QUICKSTREAM_WEBHOOK_SECRET")
-	}
-	s.cfg.Webhooks, s.cfg.WebhookSecret = conform.NewReceiver(), secret
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.listen)
-	if err != nil {
-		return nil, err
-	}
-	server := &http.Server{Handler: s.cfg.Webhooks, ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = server.Serve(l) }() // it ends with Close
-	return func() { _ = server.Close() }, nil
-}
-
-// ask runs, and writes what was found even if the run was interrupted.
-func (s *settings) ask(ctx context.Context, out io.Writer) error {
-	report, err := conform.Run(ctx, s.cfg)
-	if len(report.Findings) > 0 {
+	report, err := conform.Run(ctx, cfg)
+	if len(report.Findings) > 0 { // even if the run was interrupted
 		say(out, "\n%s\n", report)
-		err = errors.Join(err, report.WriteFile(s.facility))
+		err = errors.Join(err, report.WriteFile(*facility))
 	}
-	if len(report.Left) > 0 {
-		return errors.Join(err, fmt.Errorf("not undone yet: %s; run -clean later", strings.Join(report.Left, ", ")))
-	}
-	if err == nil {
+	switch {
+	case len(report.Left) > 0:
+		err = errors.Join(err, fmt.Errorf("not undone yet: %s; run -clean later", strings.Join(report.Left, ", ")))
+	case err == nil:
 		say(out, "\nnothing is left\n")
 	}
 	return err
+}
+
+// receive serves the receiver of notifications.
+func receive(ctx context.Context, address, secret string, cfg *conform.Config) (*http.Server, error) {
+	if secret == "" {
+		return nil, errors.New("-listen needs QUICKSTREAM_WEBHOOK_SECRET")
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Webhooks = conform.NewReceiver(secret)
+	server := &http.Server{Handler: cfg.Webhooks, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = server.Serve(l) }() // it ends with Close
+	return server, nil
 }
 
 // say writes to a person, who may have gone.

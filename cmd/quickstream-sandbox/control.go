@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
 const controlPath = "/_sandbox"
@@ -158,44 +160,94 @@ func (c *control) nextOutcomes(r *http.Request) (any, error) {
 	if err := body(r, &texts); err != nil {
 		return nil, err
 	}
+	return nil, c.nextOutcome(texts...)
+}
+
+// nextOutcome sets the outcomes of the next transactions: all, or none if one cannot be read.
+func (c *control) nextOutcome(texts ...string) error {
 	var outcomes []sandbox.Outcome
 	for _, text := range texts {
 		outcome, err := parseOutcome(text)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		outcomes = append(outcomes, outcome)
 	}
 	c.box.NextTransaction(outcomes...)
-	return nil, nil
+	return nil
 }
 
-func parseOutcome(text string) (sandbox.Outcome, error) {
-	var word, detail string
-	_, _ = fmt.Sscan(text, &word, &detail) // only some have more than a word
+// partAmount is the amount of a partial approval, in dollars.
+var partAmount = regexp.MustCompile(`^[0-9]{1,9}\.[0-9]{2}$`)
+
+func parseOutcome(text string) (outcome sandbox.Outcome, err error) {
+	word, detail, _ := strings.Cut(text, " ")
 	switch {
-	case word == "approved" && detail != "":
-		return approvedInPart(detail)
+	case text == "approved":
+		return sandbox.Approved(), nil
+	case text == "erred":
+		return sandbox.Erred(), nil
+	case text == "suspended":
+		return sandbox.Suspended(), nil
+	case text == "pending":
+		return sandbox.Pending(), nil
 	case word == "declined" && detail != "":
 		return sandbox.Declined(detail), nil
 	case word == "rejected" && detail != "":
 		return sandbox.Rejected(detail), nil
+	case word == "approved" && partAmount.MatchString(detail):
+		cents, err := strconv.ParseInt(strings.Replace(detail, ".", "", 1), 10, 64)
+		return sandbox.ApprovedInPart(cents), err
 	}
-	plain := map[string]sandbox.Outcome{
-		"approved": sandbox.Approved(), "erred": sandbox.Erred(), "suspended": sandbox.Suspended(), "pending": sandbox.Pending(),
-	}
-	if outcome, known := plain[text]; known {
-		return outcome, nil
-	}
-	return sandbox.Outcome{}, fmt.Errorf("no outcome %q: use approved, approved <amount>, erred, suspended, pending, declined <code> or rejected <code>", text)
+	return outcome, fmt.Errorf("no outcome %q: use approved, approved 4.00, erred, suspended, pending, declined <code> or rejected <code>", text)
 }
 
-// approvedInPart takes an amount in dollars.
-func approvedInPart(text string) (sandbox.Outcome, error) {
-	whole, fraction, decimals := strings.Cut(text, ".")
-	cents, err := strconv.ParseInt(whole+(fraction + "00")[:2], 10, 64)
-	if err != nil || cents <= 0 || !decimals || len(fraction) > 2 {
-		return sandbox.Outcome{}, fmt.Errorf("%q is no amount: write approved 4.00", text)
+// subscription is one as JSON.
+type subscription struct {
+	URL           string   `json:"url"`
+	Secret        string   `json:"secret,omitempty"`
+	EventTypes    []string `json:"eventTypes"`
+	BasicUser     string   `json:"basicUser"`
+	BasicPassword string   `json:"basicPassword,omitempty"`
+}
+
+func (c *control) subscribe(r *http.Request) (any, error) {
+	var in subscription
+	if err := body(r, &in); err != nil {
+		return nil, err
 	}
-	return sandbox.ApprovedInPart(cents), nil
+	return nil, in.add(c.box)
+}
+
+// add has notifications signed by the assumed scheme, in real time: the receiver's
+// clock is not moved with the sandbox's.
+func (in subscription) add(box *sandbox.Sandbox) error {
+	return box.Subscribe(sandbox.Subscription{
+		URL: in.URL, Secret: in.Secret, Scheme: signature.AssumedHMAC{}, Clock: time.Now, EventTypes: in.EventTypes,
+		BasicUser: in.BasicUser, BasicPassword: in.BasicPassword,
+	})
+}
+
+// delivery is a notification with its body as JSON.
+type delivery struct {
+	sandbox.Delivery
+	Body json.RawMessage `json:"body"`
+}
+
+func (c *control) deliveries(*http.Request) (any, error) {
+	list := []delivery{}
+	for _, d := range c.box.Deliveries() {
+		list = append(list, delivery{Delivery: d, Body: d.Body})
+	}
+	return list, nil
+}
+
+// deliveryBody is the body byte by byte, as signatures need it.
+func (c *control) deliveryBody(r *http.Request) (any, error) {
+	for _, d := range c.box.Deliveries() {
+		if d.ID == r.PathValue("id") {
+			return json.RawMessage(d.Body), nil
+		}
+	}
+	return nil, fmt.Errorf("no delivery %q", r.PathValue("id"))
 }

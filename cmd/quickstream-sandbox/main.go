@@ -3,14 +3,11 @@
 //
 //	go run ./cmd/quickstream-sandbox -world plain
 //
-// In addition to the service it serves, under /_sandbox/ and without an API key, what people
-// and tests do to it: an inspector of what goes on, the payer's banking app, the challenge of
-// 3D Secure, and JSON endpoints for the clock, faults, outcomes, the ledger, the requests, the
-// events and the webhook subscriptions.
+// Beside the service it serves two pages and JSON endpoints under /_sandbox/, without an API key: what
+// happens, and what people and tests can make happen.
 //
-// It listens on loopback addresses. With -expose it listens on others, and the control
-// endpoints need a token. It prints the environment variables of the client when it starts. -help prints
-// every flag and endpoint, and a tour with curl; -assumptions prints what is assumed.
+// It listens on loopback addresses. With -expose it listens on others, and what is under /_sandbox/ needs a
+// token. -help prints every flag and endpoint, and a tour with curl; -assumptions prints what is assumed.
 package main
 
 import (

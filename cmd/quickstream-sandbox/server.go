@@ -20,7 +20,10 @@ const servicePath = "/rest/v1"
 
 // serve makes the sandbox and serves it until ctx ends.
 func (s *settings) serve(ctx context.Context, stdout io.Writer, logger *slog.Logger) error {
-	if err := s.check(); err != nil {
+	if s.token != "" && !tokenForm.MatchString(s.token) {
+		return errors.New("-token: a token has at least 16 printable ASCII characters, and neither blanks nor colons")
+	}
+	if err := errors.Join(checkKey("-secret-key", s.keys.Secret, secretPrefix), checkKey("-publishable-key", s.keys.Publishable, publishablePrefix)); err != nil {
 		return err
 	}
 	l, err := s.listen(ctx)
@@ -40,7 +43,8 @@ func (s *settings) serve(ctx context.Context, stdout io.Writer, logger *slog.Log
 			return fmt.Errorf("-webhook: %w", err)
 		}
 	}
-	handler, err := newHandler(&control{box: box, clock: clock, log: logger}, guard{hosts: s.answered(origin), token: s.token})
+	host, _, _ := net.SplitHostPort(strings.TrimPrefix(origin, "http://"))
+	handler, err := newHandler(&control{box: box, clock: clock, log: logger}, guard{hosts: append(s.hosts, host), token: s.token})
 	if err != nil {
 		return err
 	}
@@ -48,14 +52,6 @@ func (s *settings) serve(ctx context.Context, stdout io.Writer, logger *slog.Log
 		return err
 	}
 	return serve(ctx, l, handler, box, logger)
-}
-
-// check refuses flags that cannot be.
-func (s *settings) check() error {
-	if s.token != "" && !tokenForm.MatchString(s.token) {
-		return errors.New("-token: a token has at least 16 printable ASCII characters, and neither blanks nor colons")
-	}
-	return errors.Join(checkKey("-secret-key", s.keys.Secret, secretPrefix), checkKey("-publishable-key", s.keys.Publishable, publishablePrefix))
 }
 
 // options are those of the sandbox that flags decide.
@@ -97,13 +93,6 @@ func (s *settings) origin(addr string) string {
 		host = s.hosts[0]
 	}
 	return "http://" + net.JoinHostPort(host, port)
-}
-
-// answered are the hosts that are answered besides loopback names: that of the printed addresses, and those that were
-// named.
-func (s *settings) answered(origin string) hosts {
-	host, _, _ := net.SplitHostPort(strings.TrimPrefix(origin, "http://"))
-	return append(hosts{host}, s.hosts...)
 }
 
 // newHandler puts the service and what surrounds it behind one port.

@@ -47,7 +47,7 @@ post -d '{
 }' $QUICKSTREAM_ENVIRONMENT/transactions
 
 # 3D Secure: the token asks for it, with the profile of the browser. This card needs the payer (C), who confirms here, or
-# on the page $SANDBOX/make. Then the token is authenticated (Y), and pays.
+# on the page $SANDBOX/simulate. Then the token is authenticated (Y), and pays.
 TOKEN=$(tokenise -d '{
   "supplierBusinessCode":"SANDBOX01", "accountType":"CREDIT_CARD", "cardNumber":"4111111111111111",
   "cardholderName":"Kim Lee", "expiryDateMonth":"02", "expiryDateYear":"2099", "threeDS2":true,

@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"os"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -97,9 +96,4 @@ func (d *duration) UnmarshalText(text []byte) error {
 	}
 	*d = duration(time.Duration(n) * 24 * time.Hour)
 	return nil
-}
-
-// contains reports whether any of some texts has a part, in any case.
-func contains(part string, texts ...string) bool {
-	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(part)) })
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"sync"
 
 	"github.com/jackc/pgx/v5"
 
@@ -50,54 +49,28 @@ func (d *pgxDatabase) identify(ctx context.Context, tx pgx.Tx) (here, adopted id
 	return here, adopted, err
 }
 
-// witness is what this process has seen of the server: how far its log has come.
-type witness struct {
-	mu   sync.Mutex
-	seen sighting
-}
-
-type sighting struct {
-	database string
-	timeline int64
-	position int64
-}
-
-// last is what was seen, before the server is asked again: what others see meanwhile is later.
-func (w *witness) last() sighting {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.seen
-}
-
-func (w *witness) saw(here identity) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.seen.database != here.Database || w.seen.timeline != here.Timeline {
-		w.seen.position = 0
+// saw remembers what this process has seen last of the server: how far its log has come. Who was slower than another one does
+// not undo what that one has seen.
+func (d *pgxDatabase) saw(here identity) {
+	for {
+		last := d.seen.Load()
+		if last.continues(here) && last.Position >= here.Position || d.seen.CompareAndSwap(last, &here) {
+			return
+		}
 	}
-	w.seen = sighting{here.Database, here.Timeline, max(w.seen.position, here.Position)}
 }
 
-// forget begins again, as what was seen may be of a lost history.
-func (w *witness) forget() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.seen = sighting{}
+// continues reports whether both are of the same history of the database.
+func (i *identity) continues(here identity) bool {
+	return i.Database == here.Database && i.Timeline == here.Timeline
 }
-
-// isOf reports whether it was seen of this history of the database, and behind whether the server lacks some of it.
-func (s sighting) isOf(here identity) bool {
-	return s.position > 0 && s.database == here.Database && s.timeline == here.Timeline
-}
-
-func (s sighting) behind(here identity) bool { return s.isOf(here) && s.position > here.Position }
 
 // History implements [database.Database]. A server that runs as it ran when it was adopted is the same at
 // any address. One that was started again since may be a volume that has come back: it is the same if this
 // process has seen it before, and its log is not behind that.
 func (d *pgxDatabase) History(ctx context.Context, tx database.Tx) (database.Change, error) {
-	last := d.seen.last()
-	here, adopted, err := d.identify(ctx, tx.(*transaction).tx) //nolint:forcetypeassert // there is no other
+	last := d.seen.Load() // before the server is asked: what others see meanwhile is later
+	here, adopted, err := d.identify(ctx, d.Leave(tx))
 	if err != nil {
 		return database.Same, err
 	}
@@ -107,25 +80,25 @@ func (d *pgxDatabase) History(ctx context.Context, tx database.Tx) (database.Cha
 		change = database.MaybeCopy
 	case here.Timeline != adopted.Timeline:
 		change = database.Changed
-	case here.Position < adopted.Position || last.behind(here):
+	case here.Position < adopted.Position || last.continues(here) && here.Position < last.Position:
 		change = database.Changed
 	case here.Started == adopted.Started:
 	case !slices.Contains(adopted.Places, here.Places[0]):
 		change = database.MaybeCopy
-	case last.isOf(here):
+	case last.continues(here):
 		change = database.Restarted
 	default:
 		change = database.Changed
 	}
 	if change == database.Same || change == database.Restarted {
-		d.seen.saw(here)
+		d.saw(here)
 	}
 	return change, nil
 }
 
 // Adopt implements [database.Database].
 func (d *pgxDatabase) Adopt(ctx context.Context, tx database.Tx) error {
-	here, adopted, err := d.identify(ctx, tx.(*transaction).tx) //nolint:forcetypeassert // there is no other
+	here, adopted, err := d.identify(ctx, d.Leave(tx))
 	if err != nil {
 		return err
 	}
@@ -137,12 +110,12 @@ func (d *pgxDatabase) Adopt(ctx context.Context, tx database.Tx) error {
 	if err != nil {
 		return err
 	}
-	d.seen.forget()
+	d.seen.Store(&identity{}) // what was seen may be of a lost history
 	_, err = tx.Exec(ctx, database.PutMeta, "history", string(text))
 	return err
 }
 
-// Claim implements [database.Database].
+// Claim implements [database.Database]: the commit shows whether it is safe, and nothing follows it.
 func (d *pgxDatabase) Claim(_ context.Context, tx database.Tx) (func() error, error) {
 	tx.(*transaction).claims = true //nolint:forcetypeassert // there is no other
 	return func() error { return nil }, nil

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -37,12 +38,13 @@ func Pooled() Option { return func(d *pgxDatabase) { d.pooled = true } }
 //
 // The engine uses connections of the pool: one or two for each worker, which are twice Options.Workers,
 // up to eight for moments of its regular work, and at most three for the queue, which are all that an
-// idle engine holds. New warns of a pool of fewer than four, and a migration takes two. What is committed has to be
+// idle engine holds. Allow four at least: with fewer a hook that takes a second one may wait for ever. What is committed has to be
 // on disk: if synchronous_commit or fsync is off the engine does not start.
 func Pgx(pool *pgxpool.Pool, opts ...Option) durable.Database[pgx.Tx] { return newDatabase(pool, opts) }
 
 func newDatabase(pool *pgxpool.Pool, opts []Option) *pgxDatabase {
 	d := &pgxDatabase{pool: pool, schema: "quickstream"}
+	d.seen.Store(&identity{})
 	for _, opt := range opts {
 		opt(d)
 	}
@@ -56,7 +58,7 @@ type pgxDatabase struct {
 	pool   *pgxpool.Pool
 	schema string
 	pooled bool
-	seen   witness
+	seen   atomic.Pointer[identity] // the latest
 }
 
 //go:embed schema/0001.sql
@@ -65,16 +67,11 @@ var schema string
 func (*pgxDatabase) Schema() []string { return []string{schema} }
 
 func (d *pgxDatabase) Begin(ctx context.Context) (database.Tx, error) {
-	own, err := d.pool.Acquire(ctx)
+	tx, err := d.pool.Begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	tx, err := own.Begin(ctx)
-	if err != nil {
-		own.Release()
-		return nil, err
-	}
-	return &transaction{tx: tx, d: d, own: own}, nil
+	return d.Join(tx), nil
 }
 
 func (d *pgxDatabase) Join(tx pgx.Tx) database.Tx { return &transaction{tx: tx, d: d} }
@@ -93,19 +90,14 @@ func (d *pgxDatabase) Check(ctx context.Context, joined database.Tx) error {
 	if !validSchema(d.schema) {
 		return errInvalidSchema
 	}
-	tx := joined.(*transaction).tx //nolint:forcetypeassert // there is no other
-	given, err := processGiven(ctx, tx)
-	if err != nil {
+	tx := d.Leave(joined)
+	if err := d.checkPooler(ctx, tx); err != nil {
 		return err
 	}
 	var commit, fsync, shown string
 	var standbys bool
-	var here int64
-	if err := tx.QueryRow(ctx, `SELECT pg_backend_pid(), current_setting('synchronous_commit'), current_setting('fsync'), current_setting('client_min_messages'),
-		current_setting('synchronous_standby_names') <> ''`).Scan(&here, &commit, &fsync, &shown, &standbys); err != nil {
-		return err
-	}
-	if err := d.checkPooler(given, here); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT current_setting('synchronous_commit'), current_setting('fsync'), current_setting('client_min_messages'),
+		current_setting('synchronous_standby_names') <> ''`).Scan(&commit, &fsync, &shown, &standbys); err != nil {
 		return err
 	}
 	switch {
@@ -125,7 +117,6 @@ func (d *pgxDatabase) Check(ctx context.Context, joined database.Tx) error {
 }
 
 func (d *pgxDatabase) Queue(config *river.Config) (database.Queue, error) {
-	d.checkConnections(config.Logger)
 	config.Schema, config.PollOnly = d.schema, d.pooled
 	// Without the two that the schema drops.
 	config.ReindexerIndexNames = slices.DeleteFunc(river.ReindexerIndexNamesDefault(), func(name string) bool {
@@ -160,14 +151,9 @@ func (d *pgxDatabase) Migrate(ctx context.Context, f func(tx database.Tx) error)
 			return fmt.Errorf("the lock of migrations: %w", err)
 		}
 		// A role that owns the schema need not be allowed to make one.
-		var missing bool
-		if err := lock.QueryRow(ctx, "SELECT to_regnamespace($1) IS NULL", d.schema).Scan(&missing); err != nil {
+		create := fmt.Sprintf("DO $$ BEGIN IF to_regnamespace('%[1]s') IS NULL THEN CREATE SCHEMA %[1]s; END IF; END $$", d.schema)
+		if _, err := d.pool.Exec(ctx, create); err != nil {
 			return fmt.Errorf("the schema: %w", err)
-		}
-		if missing {
-			if _, err := d.pool.Exec(ctx, "CREATE SCHEMA "+d.schema); err != nil {
-				return fmt.Errorf("the schema: %w", err)
-			}
 		}
 		if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 			return fmt.Errorf("river's tables: %w", err)
@@ -188,11 +174,7 @@ func (d *pgxDatabase) lockMigration(ctx context.Context, tx pgx.Tx) error {
 			return err
 		}
 	}
-	var here int64
-	if err := tx.QueryRow(ctx, "SELECT pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&here); err != nil {
-		return err
-	}
-	return d.checkPooler(tx.Conn().PgConn().PID(), here)
+	return d.checkPooler(ctx, tx)
 }
 
 var errInvalidSchema = errors.New("the name of the schema has other characters than lower-case letters, digits and underscores, or begins with a digit")

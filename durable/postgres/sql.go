@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -60,60 +59,43 @@ func (t sqlTx) Config() *pgxpool.Config { return t.pool.Config() }
 
 // Exec implements [pgx.Tx].
 func (t sqlTx) Exec(ctx context.Context, query string, args ...any) (tag pgconn.CommandTag, err error) {
-	err = t.raw(ctx, func(connection *pgx.Conn) error {
+	err = raw(ctx, t, func(connection *pgx.Conn) error {
 		tag, err = connection.Exec(ctx, query, args...)
 		return err
 	})
 	return tag, err
 }
 
-// Query implements [pgx.Tx]. All rows are read, because database/sql gives the connection for a moment only.
+// Query implements [pgx.Tx].
 func (t sqlTx) Query(ctx context.Context, query string, args ...any) (pgx.Rows, error) {
-	read := &readRows{at: -1}
-	err := t.raw(ctx, func(connection *pgx.Conn) error {
-		found, err := connection.Query(ctx, query, args...)
-		if err != nil {
-			return err
-		}
-		defer found.Close()
-		read.types, read.fields = connection.TypeMap(), found.FieldDescriptions()
-		for found.Next() {
-			var row [][]byte
-			for _, value := range found.RawValues() {
-				row = append(row, bytes.Clone(value))
-			}
-			read.rows = append(read.rows, row)
-		}
-		read.fields = found.FieldDescriptions()
-		return found.Err()
-	})
-	if err != nil {
-		return nil, err
-	}
-	return read, nil
+	read := t.read(ctx, query, args)
+	return read, read.err
 }
 
 // QueryRow implements [pgx.Tx].
 func (t sqlTx) QueryRow(ctx context.Context, query string, args ...any) pgx.Row {
-	found, err := t.Query(ctx, query, args...)
-	return readRow{found, err}
+	read := t.read(ctx, query, args)
+	read.Next()
+	return read
 }
 
-type readRow struct {
-	found pgx.Rows
-	err   error
-}
-
-// Scan implements [pgx.Row].
-func (r readRow) Scan(into ...any) error {
-	switch {
-	case r.err != nil:
-		return r.err
-	case !r.found.Next():
-		return pgx.ErrNoRows
-	default:
-		return r.found.Scan(into...)
-	}
+// read reads all rows, because database/sql gives the connection for a moment only.
+func (t sqlTx) read(ctx context.Context, query string, args []any) *readRows {
+	read := &readRows{at: -1}
+	read.err = raw(ctx, t, func(connection *pgx.Conn) (err error) {
+		found, _ := connection.Query(ctx, query, args...) // CollectRows returns its error
+		read.rows, err = pgx.CollectRows(found, func(row pgx.CollectableRow) (values [][]byte, _ error) {
+			for _, value := range row.RawValues() {
+				values = append(values, bytes.Clone(value))
+			}
+			return values, nil
+		})
+		if err == nil {
+			read.types, read.fields = connection.TypeMap(), found.FieldDescriptions()
+		}
+		return err
+	})
+	return read
 }
 
 // Commit implements [pgx.Tx].
@@ -122,22 +104,17 @@ func (t sqlTx) Commit(context.Context) error { return t.tx.Commit() }
 // Rollback implements [pgx.Tx].
 func (t sqlTx) Rollback(context.Context) error { return t.tx.Rollback() }
 
-// commitClaim commits by commitClaim, and gives the connection back: database/sql wants a transaction that it can end.
-func (t sqlTx) commitClaim(ctx context.Context) error {
-	err := t.raw(ctx, func(connection *pgx.Conn) error { return commitClaim(ctx, connection.PgConn(), "commit; begin") })
-	if failed := t.tx.Rollback(); err == nil && failed != nil {
-		return fmt.Errorf("the end of a claim: %w", failed)
+// raw calls f with the connection of a transaction, while database/sql keeps everybody else from using it.
+func raw(ctx context.Context, tx pgx.Tx, f func(connection *pgx.Conn) error) error {
+	inner, inSQL := tx.(sqlTx)
+	if !inSQL {
+		return f(tx.Conn())
 	}
-	return err
-}
-
-// raw calls f with the connection, while database/sql keeps everybody else from using it.
-func (t sqlTx) raw(ctx context.Context, f func(connection *pgx.Conn) error) error {
-	use := &use{f: f}
-	_, err := t.tx.ExecContext(ctx, "SELECT 1", use)
+	used, failed := false, error(nil)
+	_, err := inner.tx.ExecContext(ctx, "SELECT 1", use(func(connection *pgx.Conn) { used, failed = true, f(connection) }))
 	switch {
-	case use.done:
-		return use.err
+	case used:
+		return failed
 	case err == nil:
 		return errors.New("the transaction is not one of pgx's stdlib")
 	default:
@@ -147,35 +124,39 @@ func (t sqlTx) raw(ctx context.Context, f func(connection *pgx.Conn) error) erro
 
 // use is an argument that pgx gives its connection to, and the only way to the connection of a
 // [sql.Tx]. No statement follows it.
-type use struct {
-	f    func(connection *pgx.Conn) error
-	done bool
-	err  error
-}
+type use func(connection *pgx.Conn)
 
 var errUsed = errors.New("the connection was used")
 
 // RewriteQuery implements [pgx.QueryRewriter].
-func (u *use) RewriteQuery(_ context.Context, connection *pgx.Conn, _ string, _ []any) (string, []any, error) {
-	u.done, u.err = true, u.f(connection)
+func (u use) RewriteQuery(_ context.Context, connection *pgx.Conn, _ string, _ []any) (string, []any, error) {
+	u(connection)
 	return "", nil, errUsed
 }
 
-// readRows are rows that were read.
+// readRows are rows that were read, or one of them.
 type readRows struct {
 	pgx.Rows // nil
 	types    *pgtype.Map
 	fields   []pgconn.FieldDescription
 	rows     [][][]byte
 	at       int
+	err      error
 }
 
 // Next implements [pgx.Rows].
 func (r *readRows) Next() bool { r.at++; return r.at < len(r.rows) }
 
-// Scan implements [pgx.Rows].
+// Scan implements [pgx.Rows] and [pgx.Row].
 func (r *readRows) Scan(into ...any) error {
-	return pgx.ScanRow(r.types, r.fields, r.rows[r.at], into...)
+	switch {
+	case r.err != nil:
+		return r.err
+	case r.at >= len(r.rows):
+		return pgx.ErrNoRows
+	default:
+		return pgx.ScanRow(r.types, r.fields, r.rows[r.at], into...)
+	}
 }
 
 // FieldDescriptions implements [pgx.Rows].
@@ -185,7 +166,7 @@ func (r *readRows) FieldDescriptions() []pgconn.FieldDescription { return r.fiel
 func (*readRows) CommandTag() pgconn.CommandTag { return pgconn.CommandTag{} }
 
 // Err implements [pgx.Rows].
-func (*readRows) Err() error { return nil }
+func (r *readRows) Err() error { return r.err }
 
 // Close implements [pgx.Rows].
 func (*readRows) Close() {}

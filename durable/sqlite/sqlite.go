@@ -49,7 +49,7 @@ func Open(file string) (*sql.DB, error) {
 // when you restore.
 func DB(db *sql.DB) durable.Database[*sql.Tx] {
 	return &sqliteDatabase{db: db, Statements: database.Statements{
-		Replacer: strings.NewReplacer("$", "?", "quickstream.", "quickstream_"), Time: "CAST(unixepoch('subsec') * 1000000 AS INTEGER)",
+		Replacer: strings.NewReplacer("$", "?", "quickstream.", "quickstream_"), Time: "CAST(unixepoch('subsec') * 1000000 AS INTEGER)", Stored: storedAs,
 	}}
 }
 
@@ -79,21 +79,15 @@ func (*sqliteDatabase) Dialect() database.Dialect {
 	return database.Dialect{Jobs: "river_job", Alone: true, JobTime: "datetime('now', 'subsec')", WriteLock: "UPDATE quickstream.meta SET value = value WHERE name = ''"}
 }
 
-func (*sqliteDatabase) Check(ctx context.Context, joined database.Tx) error {
-	tx := joined.(transaction).tx //nolint:forcetypeassert // there is no other
+func (d *sqliteDatabase) Check(ctx context.Context, joined database.Tx) error {
+	var file, journal string
 	var synchronous int
-	var journal string
-	if err := tx.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&synchronous); err != nil {
-		return err
-	}
-	if err := tx.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&journal); err != nil {
-		return err
-	}
-	mark, err := markPath(ctx, tx)
+	err := d.Leave(joined).QueryRowContext(ctx, `SELECT file, synchronous, journal_mode FROM pragma_database_list, pragma_synchronous, pragma_journal_mode
+		WHERE name = 'main'`).Scan(&file, &synchronous, &journal)
 	switch {
 	case err != nil:
 		return err
-	case mark == "":
+	case file == "":
 		return errors.New("the database is in memory: a crash loses claims, and a lost claim is a second charge")
 	case synchronous < 2:
 		return errors.New("synchronous is not FULL: a crash of the machine loses claims, and a lost claim is a second charge")
@@ -104,79 +98,54 @@ func (*sqliteDatabase) Check(ctx context.Context, joined database.Tx) error {
 }
 
 func (d *sqliteDatabase) Queue(config *river.Config) (database.Queue, error) {
-	driver := riverDriver{riversqlite.New(d.db), make(chan struct{}, 1)}
+	driver := riverDriver{riversqlite.New(d.db), make(chan string, 100)}
 	client, err := river.NewClient(driver, config)
 	if err != nil {
 		return nil, err
 	}
-	return queue{database.River[*sql.Tx]{Client: client, Leave: d.Leave}, driver.inserted}, nil
+	return database.River[*sql.Tx]{Client: client, Leave: d.Leave, Inserted: driver.signal}, nil
 }
 
-type queue struct {
-	database.River[*sql.Tx]
-	inserted chan<- struct{}
-}
-
-// Insert adds jobs in a transaction, and has the listener look for them.
-func (q queue) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
-	err := q.River.Insert(ctx, tx, jobs)
-	select {
-	case q.inserted <- struct{}{}:
-	default: // it is known
-	}
-	return err
-}
-
-// Migrate runs in one transaction that holds the file's write lock from its beginning. River
-// deprecates that for PostgreSQL, whose types change by a commit; SQLite has none such.
+// Migrate implements [database.Database]. It tries until ctx ends: SQLite does not wait while another process makes the
+// write-ahead log of a new file.
 func (d *sqliteDatabase) Migrate(ctx context.Context, f func(tx database.Tx) error) error {
-	migrator, err := rivermigrate.New(riversqlite.New(d.db), nil)
-	if err != nil {
-		return err
-	}
-	tx, err := d.beginImmediate(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }()                                                  // after Commit it does nothing
-	if _, err := migrator.MigrateTx(ctx, tx, rivermigrate.DirectionUp, nil); err != nil { //nolint:staticcheck // see above
-		return fmt.Errorf("river's tables: %w", err)
-	}
-	if err := f(transaction{tx, d}); err != nil {
-		return err
-	}
-	return tx.Commit()
-}
-
-// beginImmediate begins a transaction that holds the file's write lock, and waits for it
-// until ctx ends: SQLite does not wait at all while another process makes the write-ahead
-// log of a new file.
-func (d *sqliteDatabase) beginImmediate(ctx context.Context) (*sql.Tx, error) {
 	for {
-		tx, err := d.tryImmediate(ctx)
+		err := d.tryMigrate(ctx, f)
 		if busy := (*modernc.Error)(nil); !errors.As(err, &busy) || busy.Code()&0xff != sqlite3.SQLITE_BUSY {
-			return tx, err
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return nil, errors.Join(ctx.Err(), err)
+			return errors.Join(ctx.Err(), err)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
-func (d *sqliteDatabase) tryImmediate(ctx context.Context) (*sql.Tx, error) {
+// tryMigrate runs in one transaction that holds the file's write lock from its beginning. River
+// deprecates that for PostgreSQL, whose types change by a commit; SQLite has none such.
+func (d *sqliteDatabase) tryMigrate(ctx context.Context, f func(tx database.Tx) error) error {
+	migrator, err := rivermigrate.New(riversqlite.New(d.db), nil)
+	if err != nil {
+		return err
+	}
 	tx, err := d.db.BeginTx(ctx, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
 	// If the merchant opened the file, a transaction may begin by reading: SQLite then refuses
 	// to let it write beside another writer, instead of waiting.
 	for _, statement := range []string{"ROLLBACK", "BEGIN IMMEDIATE"} {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
-			_ = tx.Rollback()
-			return nil, err
+			return err
 		}
 	}
-	return tx, nil
+	if _, err := migrator.MigrateTx(ctx, tx, rivermigrate.DirectionUp, nil); err != nil { //nolint:staticcheck // see above
+		return fmt.Errorf("river's tables: %w", err)
+	}
+	if err := f(d.Join(tx)); err != nil {
+		return err
+	}
+	return tx.Commit()
 }

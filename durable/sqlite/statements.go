@@ -21,12 +21,9 @@ type keeping struct{ driver.Connector }
 // Connect opens a connection.
 func (k keeping) Connect(ctx context.Context) (driver.Conn, error) {
 	opened, err := k.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
 	inner, ok := opened.(connection)
-	if !ok { // of another version of the driver
-		return opened, nil
+	if err != nil || !ok { // it is of another version of the driver
+		return opened, err
 	}
 	return &keeper{connection: inner, kept: map[string]statement{}}, nil
 }
@@ -79,10 +76,10 @@ func (k *keeper) take(ctx context.Context, query string) (statement, error) {
 	return s, nil
 }
 
-// putBack keeps a statement, in the place of any other when there are too many. What it
+// putBack keeps a statement that has not failed, in the place of any other when there are too many. What it
 // did is done, however a statement closes.
-func (k *keeper) putBack(query string, s statement) {
-	if _, twice := k.kept[query]; twice || len(query) > longestKept {
+func (k *keeper) putBack(query string, s statement, failed error) {
+	if _, twice := k.kept[query]; failed != nil || twice || len(query) > longestKept {
 		_ = s.Close()
 		return
 	}
@@ -103,12 +100,8 @@ func (k *keeper) ExecContext(ctx context.Context, query string, args []driver.Na
 		return nil, err
 	}
 	result, err := s.ExecContext(ctx, args)
-	if err != nil {
-		_ = s.Close()
-		return nil, err
-	}
-	k.putBack(query, s)
-	return result, nil
+	k.putBack(query, s, err)
+	return result, err
 }
 
 // QueryContext runs a statement that returns rows.
@@ -118,16 +111,15 @@ func (k *keeper) QueryContext(ctx context.Context, query string, args []driver.N
 		return nil, err
 	}
 	opened, err := s.QueryContext(ctx, args)
+	found, ok := opened.(rowsOf)
+	if err == nil && !ok { // not ErrSkip, after which database/sql would run it a second time
+		_, err = opened.Close(), errors.New("sqlite: rows of this version of the driver are not known")
+	}
 	if err != nil {
-		_ = s.Close()
+		k.putBack(query, s, err)
 		return nil, err
 	}
-	found, ok := opened.(rowsOf)
-	if !ok { // not ErrSkip, after which database/sql would run it a second time
-		_, _ = opened.Close(), s.Close()
-		return nil, errors.New("sqlite: rows of this version of the driver are not known")
-	}
-	return &keptRows{rowsOf: found, done: func() { k.putBack(query, s) }}, nil
+	return &keptRows{rowsOf: found, done: func() { k.putBack(query, s, nil) }}, nil
 }
 
 // Close closes the connection and its statements.

@@ -3,7 +3,8 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"fmt"
+	"database/sql/driver"
+	"errors"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -23,11 +24,7 @@ func (t transaction) Rollback(context.Context) error { return t.tx.Rollback() }
 
 // Exec runs a statement.
 func (t transaction) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	values, err := database.Stored(args, storedTime, storedAmount)
-	if err != nil {
-		return 0, err
-	}
-	result, err := t.tx.ExecContext(ctx, t.d.Text(query), values...)
+	result, err := t.tx.ExecContext(ctx, t.d.Text(query), t.d.Arguments(args)...)
 	if err != nil {
 		return 0, err
 	}
@@ -36,42 +33,38 @@ func (t transaction) Exec(ctx context.Context, query string, args ...any) (int64
 
 // Query runs a statement that returns rows.
 func (t transaction) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
-	values, err := database.Stored(args, storedTime, storedAmount)
+	found, err := t.tx.QueryContext(ctx, t.d.Text(query), t.d.Arguments(args)...)
 	if err != nil {
 		return nil, err
 	}
-	found, err := t.tx.QueryContext(ctx, t.d.Text(query), values...)
-	if err != nil {
-		return nil, err
-	}
-	return rows{found}, nil
+	return database.Converted{Rows: rows{found}}, nil
 }
 
-const centPlaces = 2
-
-func storedTime(t time.Time) any { return t.UnixMicro() }
-
-func storedAmount(amount decimal.Decimal) (any, error) {
-	cents := amount.Shift(centPlaces)
-	if !cents.IsInteger() || !cents.BigInt().IsInt64() {
-		return nil, fmt.Errorf("an amount has more than two decimal places, or is too large")
+// storedAs is an argument as it is stored.
+func storedAs(arg any) any {
+	switch value := arg.(type) {
+	case time.Time:
+		return value.UnixMicro()
+	case decimal.Decimal:
+		return cents(value)
+	default:
+		return arg
 	}
-	return cents.IntPart(), nil
+}
+
+// cents is an amount that is stored.
+type cents decimal.Decimal
+
+// Value implements [driver.Valuer].
+func (c cents) Value() (driver.Value, error) {
+	whole := decimal.Decimal(c).Shift(database.CentPlaces)
+	if !whole.IsInteger() || !whole.BigInt().IsInt64() {
+		return nil, errors.New("an amount has more than two decimal places, or is too large")
+	}
+	return whole.IntPart(), nil
 }
 
 type rows struct{ *sql.Rows }
 
 // Close ends the reading.
 func (r rows) Close() { _ = r.Rows.Close() }
-
-// Scan reads a row.
-func (r rows) Scan(into ...any) error { return database.Scan(r.Rows.Scan, into, timeOf, amountOf) }
-
-func timeOf(micros sql.NullInt64) time.Time {
-	if !micros.Valid {
-		return time.Time{}
-	}
-	return time.UnixMicro(micros.Int64).UTC()
-}
-
-func amountOf(cents sql.NullInt64) decimal.Decimal { return decimal.New(cents.Int64, -centPlaces) }

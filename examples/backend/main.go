@@ -20,43 +20,34 @@ import (
 )
 
 func main() {
-	ctx, clock := context.Background(), sandbox.NewClock(time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC)) // 10:00 in Sydney
-	box := sandbox.New(sandbox.WithClock(clock))
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), // in production EnvironmentFromEnv, KeysFromEnv
-		append(facility(), quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithClock(clock.Now))...)
-	if err == nil {
-		err = client.Check(ctx) // address, network and key: before the first customer
-	}
+	ctx := context.Background()
+	shop, box, err := open(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
-	shop, err := NewShop(ctx, client, ":memory:", clock.Now)
-	if err != nil {
-		log.Fatal(err)
+	for _, card := range []string{"4111111111444496", "4242424242424242", "4242424242424242"} { // the first has no funds
+		fmt.Println(press(ctx, shop, "ORDER-1", card))
 	}
-
-	if _, err := shop.DB.ExecContext(ctx, `INSERT INTO orders VALUES ('ORDER-1042', '49.95')`); err != nil {
-		log.Fatal(err)
-	}
-	fault := sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 3} // no answer arrives
-	if err := box.Inject(fault); err != nil {
-		log.Fatal(err)
-	}
-	for range 2 { // the customer presses twice
-		token, err := sandboxtest.CardToken(ctx, client, "4242424242424242") // in the browser
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(press(ctx, shop, "ORDER-1042", token))
-	}
-	clock.Advance(time.Hour)
-	if err := shop.Resolve(ctx); err != nil { // the job
-		log.Fatal(err)
-	}
-	fmt.Println(shop.State(ctx, "ORDER-1042"), "and charged", len(box.Ledger().Charged("ORDER-1042")), "time(s)")
+	fmt.Println("charged:", len(box.Ledger().Charged("ORDER-1")))
 }
 
-// facility is what your bank says of yours: the business, the currency, and that it retries no declines.
+// open returns a shop with one order, and the simulated service.
+func open(ctx context.Context) (*Shop, *sandbox.Sandbox, error) {
+	box := sandbox.New()
+	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box),
+		append(facility(), quickstream.WithHTTPClient(box.HTTPClient()))...)
+	if err != nil {
+		return nil, nil, err
+	}
+	shop, err := NewShop(ctx, client, ":memory:")
+	if err != nil {
+		return nil, nil, err
+	}
+	_, err = shop.DB.ExecContext(ctx, `INSERT INTO orders VALUES ('ORDER-1', '49.95')`)
+	return shop, box, err
+}
+
+// facility holds what your bank says: your business, your currency, and that it retries no declines.
 func facility() []quickstream.ClientOption {
 	return []quickstream.ClientOption{
 		quickstream.WithSupplierBusinessCode(sandbox.DefaultBusiness), quickstream.WithCurrency(quickstream.CurrencyAUD),
@@ -65,18 +56,26 @@ func facility() []quickstream.ClientOption {
 }
 
 // NewShop opens the database.
-func NewShop(ctx context.Context, client *quickstream.Client, file string, now func() time.Time) (*Shop, error) {
+func NewShop(ctx context.Context, client *quickstream.Client, file string) (*Shop, error) {
 	db, err := sql.Open("sqlite", file)
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1) // SQLite has one writer
 	_, err = db.ExecContext(ctx, schema)
-	return &Shop{Client: client, DB: db, Policy: resolve.DefaultPolicy(resolve.ServiceRetriesOff()), Now: now}, err
+	return &Shop{Client: client, DB: db, Policy: resolve.DefaultPolicy(resolve.ServiceRetriesOff()), Now: time.Now}, err
 }
 
-// press stands for the customer's browser.
-func press(ctx context.Context, shop *Shop, order, token string) string {
+// press pays as the customer's browser does: it makes a token, and sends the form.
+func press(ctx context.Context, shop *Shop, order, card string) string {
+	token, err := sandboxtest.CardToken(ctx, shop.Client, card)
+	if err != nil {
+		return err.Error()
+	}
+	return submit(ctx, shop, order, token)
+}
+
+func submit(ctx context.Context, shop *Shop, order, token string) string {
 	form := url.Values{"singleUseTokenId": {token}}
 	request := httptest.NewRequestWithContext(ctx, http.MethodPost, "/orders/"+order+"/payment", strings.NewReader(form.Encode()))
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")

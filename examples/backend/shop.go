@@ -1,4 +1,4 @@
-// Command backend is the program of the tutorial: it pays, holds, resolves and frees orders.
+// Command backend is the shop of the quick start: it takes card payments, and looks up what is unknown.
 package main
 
 import (
@@ -25,28 +25,22 @@ type Shop struct {
 	Now    func() time.Time
 }
 
-// An order has any number of attempts that took nothing, and one that is held or paid.
+// An order has at most one attempt that is held or paid, and any number that took nothing.
 const schema = `
 CREATE TABLE IF NOT EXISTS orders (number TEXT PRIMARY KEY, amount TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS attempts (
-	key          TEXT PRIMARY KEY,                   -- the idempotency key
+	key          TEXT PRIMARY KEY,
 	order_number TEXT NOT NULL REFERENCES orders,
-	state        TEXT NOT NULL,                      -- held, paid or free
-	look_at      INTEGER,                            -- when to look it up; NULL is never
-	resolve_case TEXT NOT NULL                       -- of package resolve, as JSON
+	state        TEXT NOT NULL, -- held, paid or free
+	look_at      INTEGER,       -- when to look it up
+	resolve_case TEXT NOT NULL
 );
 CREATE UNIQUE INDEX IF NOT EXISTS one_attempt ON attempts (order_number) WHERE state <> 'free';`
 
-// The customer waits for an answer so long, and the job looks for it a little later.
-const (
-	longest = 40 * time.Second
-	later   = time.Minute
-)
-
-// Pay takes one payment with the token that the customer's browser made, and returns the order's state.
+// Pay takes one payment with a token from the customer's browser. It returns the order's state.
 func (s *Shop) Pay(ctx context.Context, order, token string, ip netip.Addr) (state string, err error) {
-	ctx = context.WithoutCancel(ctx) // a closed browser ends nothing
-	limited, cancel := context.WithTimeout(ctx, longest)
+	ctx = context.WithoutCancel(ctx) // a closed browser must not cut off a payment
+	limited, cancel := context.WithTimeout(ctx, 40*time.Second)
 	defer cancel()
 	var amount decimal.Decimal
 	if err := s.DB.QueryRowContext(ctx, `SELECT amount FROM orders WHERE number = ?`, order).Scan(&amount); err != nil {
@@ -58,8 +52,8 @@ func (s *Shop) Pay(ctx context.Context, order, token string, ip netip.Addr) (sta
 		ECI: quickstream.ECIInternet, IPAddress: ip, CustomerReferenceNumber: order,
 	}, quickstream.WithBeforeSend(func(ctx context.Context, intent quickstream.Intent) error {
 		key, begun = intent.IdempotencyKey, encode(resolve.Begin(intent, s.Now()))
-		_, err := s.DB.ExecContext(ctx, `INSERT INTO attempts VALUES (?, ?, 'held', ?, ?)`, key, order, s.Now().Add(later).Unix(), begun)
-		return err // the unique index: the order is held or paid, and nothing is sent
+		_, err := s.DB.ExecContext(ctx, `INSERT INTO attempts VALUES (?, ?, 'held', ?, ?)`, key, order, s.Now().Add(time.Minute).Unix(), begun)
+		return err // the order is held or paid already: nothing is sent
 	}))
 	result := resolve.After(payment, err, s.Now())
 	switch {
@@ -67,7 +61,7 @@ func (s *Shop) Pay(ctx context.Context, order, token string, ip netip.Addr) (sta
 		err = s.save(ctx, key, begun, "free", nil) // this call took nothing
 	case result.Status == resolve.ResultEnded:
 		err = s.save(ctx, key, begun, "paid", result.Case)
-	case result.Case != nil:
+	case result.Case != nil: // pending or unknown
 		err = s.save(ctx, key, begun, "held", result.Case)
 	}
 	return s.State(ctx, order), err
@@ -80,49 +74,49 @@ func (s *Shop) State(ctx context.Context, order string) (state string) {
 	case errors.Is(err, sql.ErrNoRows):
 		return "free"
 	case err != nil:
-		return "held" // as long as nobody knows
+		return "held" // the database does not answer
 	}
 	return state
 }
 
-// Resolve looks up what is due. It is a job of every few seconds, also for what a crash left.
+// Resolve looks up what is due, and what a crash left. Call it every few seconds.
 func (s *Shop) Resolve(ctx context.Context) error {
-	rows, err := s.DB.QueryContext(ctx, `SELECT key, order_number, resolve_case FROM attempts WHERE look_at <= ?`, s.Now().Unix())
+	rows, err := s.DB.QueryContext(ctx, `SELECT resolve_case FROM attempts WHERE look_at <= ?`, s.Now().Unix())
 	if err != nil {
 		return err
 	}
-	due := [][3]string{}
+	var due []string
 	for rows.Next() {
-		var row [3]string
-		if err = rows.Scan(&row[0], &row[1], &row[2]); err != nil {
-			break
-		}
-		due = append(due, row)
+		var stored string
+		err = errors.Join(err, rows.Scan(&stored))
+		due = append(due, stored)
 	}
 	err = errors.Join(err, rows.Close(), rows.Err())
-	for _, row := range due {
-		key, order, stored := row[0], row[1], row[2]
-		var c resolve.Case
-		if decoded := json.Unmarshal([]byte(stored), &c); decoded != nil {
-			err = errors.Join(err, decoded)
-			continue
-		}
-		c = s.Policy.Next(c, s.Policy.LookUp(ctx, s.Client.Transactions, c), s.Now())
-		state := "held"
-		switch {
-		case c.Status == resolve.StatusSettled && c.Outcome == quickstream.OutcomeApproved:
-			state = "paid"
-		case c.Status == resolve.StatusSettled:
-			state = "free"
-		case c.Status.Final():
-			log.Printf("%s: a person decides, it is %s: %v", order, c.Status, c.Receipts())
-		}
-		err = errors.Join(err, s.save(ctx, key, stored, state, &c))
+	for _, stored := range due {
+		err = errors.Join(err, s.look(ctx, stored))
 	}
 	return err
 }
 
-// save stores what an attempt has come to, unless its row has changed meanwhile.
+func (s *Shop) look(ctx context.Context, stored string) error {
+	var c resolve.Case
+	if err := json.Unmarshal([]byte(stored), &c); err != nil {
+		return err
+	}
+	c = s.Policy.Next(c, s.Policy.LookUp(ctx, s.Client.Transactions, c), s.Now())
+	state := "held"
+	switch {
+	case c.Status == resolve.StatusSettled && c.Outcome == quickstream.OutcomeApproved:
+		state = "paid"
+	case c.Status == resolve.StatusSettled:
+		state = "free"
+	case c.Status.Final():
+		log.Printf("attempt %s is %s, a person decides: %v", c.Intent.IdempotencyKey, c.Status, c.Receipts())
+	}
+	return s.save(ctx, c.Intent.IdempotencyKey, stored, state, &c)
+}
+
+// save stores the state of an attempt, unless its row has changed since it was read.
 func (s *Shop) save(ctx context.Context, key, old, state string, c *resolve.Case) error {
 	next, lookAt := old, sql.NullInt64{}
 	if c != nil {
@@ -134,18 +128,18 @@ func (s *Shop) save(ctx context.Context, key, old, state string, c *resolve.Case
 }
 
 func encode(c resolve.Case) string {
-	text, _ := json.Marshal(c) // cannot fail: it has no channels and no functions
+	text, _ := json.Marshal(c) // a Case can always be encoded
 	return string(text)
 }
 
-// Handler serves POST /orders/{number}/payment, with the form that the browser's token is in.
+// Handler serves POST /orders/{number}/payment, whose form has the token.
 func (s *Shop) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /orders/{number}/payment", func(w http.ResponseWriter, r *http.Request) {
 		from, _ := netip.ParseAddrPort(r.RemoteAddr) // behind a proxy the address is in a header
 		state, err := s.Pay(r.Context(), r.PathValue("number"), r.PostFormValue("singleUseTokenId"), from.Addr())
 		if err != nil {
-			log.Print(err) // the row says what follows
+			log.Print(err)
 		}
 		switch state {
 		case "":

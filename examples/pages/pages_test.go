@@ -5,22 +5,22 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// block is a fenced block of a page, in a language.
-type block struct{ language, text string }
+// block is a fenced block of a page, in a language, and what stands before it.
+type block struct{ before, language, text string }
 
 func blocks(t *testing.T, page string) []block {
 	t.Helper()
 	var found []block
-	for i, part := range strings.Split("\n"+read(t, page), "\n```") {
-		if i%2 == 1 {
-			language, text, _ := strings.Cut(part, "\n")
-			found = append(found, block{language, text + "\n"})
-		}
+	parts := strings.Split("\n"+read(t, page), "\n```")
+	for i := 1; i < len(parts); i += 2 {
+		language, text, _ := strings.Cut(parts[i], "\n")
+		found = append(found, block{parts[i-1], language, text + "\n"})
 	}
 	return found
 }
@@ -40,55 +40,77 @@ func program(text string) string {
 	return text[max(i, 0):]
 }
 
-// TestPrograms holds every Go block of the pages to a file that is compiled and run: the file of a
-// program, or of a test. What a program prints is the page's next block of text.
+// TestPrograms holds every Go block of the pages to lines of a file that is compiled and run: a
+// program, or a test. A block of text after "go run" in a sentence, or after a whole program, is what
+// that program prints.
 func TestPrograms(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(pages) < 10 {
 		t.Fatal("pages were found:", pages, err)
 	}
-	files := map[string]string{} // program to path
-	for _, pattern := range []string{"*/*.go", "../firstpayment/*.go", "../backend/[^c]*.go"} {
+	files := map[string]string{} // path to program
+	for _, pattern := range []string{"*/*.go", "../firstpayment/*.go", "../backend/*.go"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, path := range paths {
-			files[program(read(t, path))] = path
+			files[path] = program(read(t, path))
 		}
 	}
 	programs := t.TempDir()
 	run(t, "go", "build", "-o", programs+string(filepath.Separator), "./...", "../firstpayment", "../backend")
-	shown := map[string]bool{}
+	shown := map[string]bool{} // names of programs whose output is shown
 	for _, page := range append(pages, "../../README.md") {
-		all := blocks(t, page)
-		for i, b := range all {
-			if b.language == "html" && !slices.Contains(documents(t), b.text) {
-				t.Errorf("%s: this is no document of examples/pages:\n%s", page, b.text)
+		printing := "" // the program whose output comes next
+		for _, b := range blocks(t, page) {
+			if found := command.FindStringSubmatch(b.before); found != nil {
+				printing = found[1]
 			}
-			if b.language != "go" {
+			switch b.language {
+			case "html":
+				if !slices.Contains(documents(t), b.text) {
+					t.Errorf("%s: this is no document of examples/pages:\n%s", page, b.text)
+				}
+			case "go":
+				path := fileWith(files, b.text)
+				if path == "" {
+					t.Errorf("%s: these are no lines of a file of examples/pages:\n%s", page, b.text)
+				}
+				if b.text == files[path] && filepath.Base(path) == "main.go" {
+					printing = filepath.Base(filepath.Dir(path))
+				}
 				continue
+			case "text":
+				if printing == "" {
+					break
+				}
+				shown[printing] = true
+				if printed := run(t, filepath.Join(programs, printing)); b.text != printed {
+					t.Errorf("%s: this has to be what %s prints:\n%s", page, printing, printed)
+				}
 			}
-			path := files[b.text]
-			if path == "" {
-				t.Errorf("%s: this is no file of examples/pages:\n%s", page, b.text)
-				continue
-			}
-			shown[path] = true
-			if filepath.Base(path) != "main.go" {
-				continue // go test runs it
-			}
-			printed := run(t, filepath.Join(programs, filepath.Base(filepath.Dir(path))))
-			if i+1 == len(all) || all[i+1].language != "text" || all[i+1].text != printed {
-				t.Errorf("%s: the next block of text has to be what %s prints:\n%s", page, path, printed)
-			}
+			printing = ""
 		}
 	}
-	for _, path := range files {
-		if !shown[path] {
-			t.Errorf("no page shows %s", path)
+	for path := range files {
+		if name := filepath.Base(filepath.Dir(path)); filepath.Base(path) == "main.go" && !shown[name] {
+			t.Errorf("no page shows what %s prints", path)
 		}
 	}
+}
+
+// command is how a sentence names a program of the examples.
+var command = regexp.MustCompile("`go run \\./examples/(?:pages/)?(\\w+)`[^`]*$")
+
+// fileWith returns the path of the file with the lines.
+func fileWith(files map[string]string, lines string) string {
+	for path, text := range files {
+		if strings.Contains("\n"+text, "\n"+lines) {
+			return path
+		}
+	}
+	return ""
 }
 
 // documents are those that a browser gets.

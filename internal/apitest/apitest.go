@@ -29,27 +29,27 @@ func Compare(t *testing.T) {
 	}
 	files, err := filepath.Glob("api/*")
 	must(t, err)
+	var before, now []string
 	for _, file := range files {
-		if lists[filepath.ToSlash(file)] == nil {
-			t.Errorf("%s: there is no such public package", file)
+		text, err := os.ReadFile(file) //nolint:gosec // a list of this folder
+		must(t, err)
+		for line := range strings.Lines(string(text)) {
+			before = append(before, filepath.ToSlash(file)+": "+strings.TrimSpace(line))
 		}
 	}
-	for file, now := range lists {
-		text, err := os.ReadFile(file) //nolint:gosec // it is made of the name of a package
-		if err != nil {
-			t.Error(err)
-			continue
+	for file, lines := range lists {
+		for _, line := range lines {
+			now = append(now, file+": "+line)
 		}
-		before := strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' || r == '\r' })
-		for _, line := range without(before, now) {
-			t.Errorf("%s: gone: %s", file, line)
-		}
-		for _, line := range without(now, before) {
-			t.Errorf("%s: new: %s", file, line)
-		}
+	}
+	for _, line := range without(before, now) {
+		t.Error("gone: " + line)
+	}
+	for _, line := range without(now, before) {
+		t.Error("new: " + line)
 	}
 	if t.Failed() {
-		t.Logf("What may change and when is in docs/compatibility.md. If this is meant, run %s with UPDATE_API=1 in the environment.", t.Name())
+		t.Logf("What may change and when is in README.md and CONTRIBUTING.md. If this is meant, run %s with UPDATE_API=1 in the environment.", t.Name())
 	}
 }
 

@@ -297,10 +297,9 @@ func FuzzTimestamp(f *testing.F) {
 	})
 }
 
-// FuzzDate: a date or a month that can be read is in the calendar, and is written and
-// read as the same.
+// FuzzDate: a date that can be read is in the calendar, and is written and read as the same.
 func FuzzDate(f *testing.F) {
-	for _, seed := range []string{"2026-11-20", "20 Nov 2026", "2026-02-29", "2024-02-29T23:59:59Z", "0000-01-01", "0001-01-01", "2026-11", "0000-01", "9999-12", "1 jan 0000", " "} {
+	for _, seed := range []string{"2026-11-20", "20 Nov 2026", "2026-02-29", "2024-02-29T23:59:59Z", "0000-01-01", "0001-01-01", "2026-11", "1 jan 0000", " "} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -308,12 +307,6 @@ func FuzzDate(f *testing.F) {
 		if err := date.UnmarshalText([]byte(text)); err == nil && text != "" {
 			if err := sameDate.UnmarshalText([]byte(date.String())); err != nil || sameDate != date || !date.IsValid() {
 				t.Errorf("%q was read as the date %s, and that as %s: %v", text, date, sameDate, err)
-			}
-		}
-		var month, sameMonth quickstream.YearMonth
-		if err := month.UnmarshalText([]byte(text)); err == nil && text != "" {
-			if err := sameMonth.UnmarshalText([]byte(month.String())); err != nil || sameMonth != month || month.Month < 1 || month.Month > 12 {
-				t.Errorf("%q was read as the month %s, and that as %s: %v", text, month, sameMonth, err)
 			}
 		}
 	})

@@ -189,6 +189,7 @@ func validArguments(id string) map[reflect.Type]any {
 
 		quickstream.CreateCustomerParams{CustomerNumber: "C-1", CustomerName: "Ann"},
 		quickstream.ListCustomersParams{},
+		quickstream.RegisterPayIDParams{SupplierBusinessCode: "SHOP", PayID: quickstream.NewSecret("pay@example.com"), Use: quickstream.PayIDUseStatic},
 		quickstream.UpdateCustomerParams{CustomerName: new("Bob")},
 		quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: "SHOP", Account: approvedCard()},
 		quickstream.RefundParams{OriginalReceiptNumber: "R-1", PrincipalAmount: ten, Currency: "AUD"},

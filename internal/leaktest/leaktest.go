@@ -1,4 +1,4 @@
-// Package leaktest finds goroutines and descriptors that tests leave behind.
+// Package leaktest finds goroutines that tests leave behind, such as those of a connection.
 package leaktest
 
 import (
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -30,22 +29,18 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// Snapshot lists the goroutines and open descriptors at some time.
-type Snapshot struct{ held map[string]string }
+// Snapshot lists the goroutines at some time.
+type Snapshot struct{ goroutines map[string]string }
 
-// Take returns the present goroutines and open descriptors.
-func Take() Snapshot {
-	held := descriptors()
-	maps.Copy(held, goroutines())
-	return Snapshot{held}
-}
+// Take returns the present goroutines.
+func Take() Snapshot { return Snapshot{goroutines()} }
 
 // Left describes what was added since and does not go away. It returns "" as soon as nothing is
 // left.
 func (s Snapshot) Left(wait time.Duration) string {
 	for deadline := time.Now().Add(wait); ; <-time.After(5 * time.Millisecond) {
-		now := Take().held
-		maps.DeleteFunc(now, func(name, _ string) bool { return s.held[name] != "" })
+		now := goroutines()
+		maps.DeleteFunc(now, func(name, _ string) bool { return s.goroutines[name] != "" })
 		if len(now) == 0 {
 			return ""
 		}
@@ -70,24 +65,6 @@ func goroutines() map[string]string {
 	for i, stack := range bytes.Split(stacks, []byte("\n\n")) {
 		if name, _, ok := strings.Cut(string(stack), " ["); ok && i > 0 && !bytes.Contains(stack, []byte("os/signal.loop")) {
 			found[name] = string(stack)
-		}
-	}
-	return found
-}
-
-// descriptors returns the open files, pipes and sockets if the system lists them, as Linux does,
-// without those of the runtime's poller.
-func descriptors() map[string]string {
-	const directory = "/proc/self/fd"
-	found := map[string]string{}
-	entries, err := os.ReadDir(directory)
-	if err != nil {
-		return found
-	}
-	for _, entry := range entries {
-		target, err := os.Readlink(filepath.Join(directory, entry.Name()))
-		if err == nil && !strings.HasPrefix(target, "anon_inode:") && !strings.HasPrefix(target, "/proc/") {
-			found[entry.Name()+" "+target] = "descriptor " + entry.Name() + ": " + target
 		}
 	}
 	return found

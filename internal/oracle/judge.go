@@ -169,6 +169,17 @@ func (j *judge) mayBeHeld(w Write, ended string) bool {
 	return w.Kind != Void && j.world.String() != (worlds.World{}).String() // a void is a state of its payment
 }
 
+// provesAnswer reports whether the answer to a write shows its id or, where no ids are shown, its reference.
+func provesAnswer(world worlds.World, kind string) bool {
+	switch is := world.Value; is("Metadata") {
+	case "echoed":
+		return true
+	case "dropped":
+		return !slices.Contains([]string{Refund, TopUp, Capture, Cancellation}, kind) || is("FollowUpReferences") == "own"
+	}
+	return false
+}
+
 // complaint says what is wrong with the merchant's word, and in which class of what must never
 // happen; "" when nothing is.
 func (t truth) complaint(w Write) (class, text string) {

@@ -29,7 +29,7 @@ type Report struct {
 // Complain adds something that must never happen.
 func (r *Report) Complain(class string, texts ...string) {
 	if r.Complaints == nil {
-		r.Complaints = make(map[string][]string)
+		r.Complaints = map[string][]string{}
 	}
 	r.Complaints[class] = append(r.Complaints[class], texts...)
 }

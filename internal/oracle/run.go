@@ -8,18 +8,14 @@ package oracle
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox"
@@ -118,38 +114,20 @@ func (r *Run) waits() (waits []time.Duration) {
 }
 
 // Transport carries a client's requests, each on a connection of its own: net/http repeats some
-// requests by itself, but none on a new connection. What hangs ends immediately, as a timeout, because
-// a wait for a real one would depend on how busy the machine is.
-func (r *Run) Transport() http.RoundTripper { return transport{r} }
+// requests by itself, but none on a new connection.
+func (r *Run) Transport() http.RoundTripper { return transport{r.Box.HTTPClient().Transport} }
 
-type transport struct{ r *Run }
+type transport struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
 func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	alone := request.WithContext(request.Context())
 	alone.Close = true
-	answer, err := t.r.Box.HTTPClient().Transport.RoundTrip(alone)
-	// An answer that breaks off is late.
-	switch late := slices.Contains([]string{"hangAfterCommit", "slowBody"}, t.r.opts.World.Value(worlds.Fault)); {
-	case err != nil && late && !errors.Is(err, syscall.ECONNREFUSED):
-		return nil, fmt.Errorf("no answer: %w", os.ErrDeadlineExceeded)
-	case err == nil && late:
-		answer.Body = lateBody{answer.Body}
-	}
-	return answer, err
+	return t.next.RoundTrip(alone)
 }
 
-type lateBody struct{ io.ReadCloser }
-
-func (b lateBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = fmt.Errorf("the body breaks off: %w", os.ErrDeadlineExceeded)
-	}
-	return n, err
-}
-
-// immediate returns the fault that ends immediately and does what a fault does to a client that gives up.
+// immediate returns the fault that ends immediately and does what a fault does to a client that gives up: a
+// wait for a real one would depend on how busy the machine is.
 func immediate(kind sandbox.FaultKind) sandbox.FaultKind {
 	switch kind.String() {
 	case sandbox.HangBeforeCommit().String():
@@ -223,9 +201,11 @@ func (r *Run) Crashes(order, key, where string, again bool) bool {
 	return !before
 }
 
-// Formless reports whether error bodies are not in the service's words. A gateway could have
-// said the same, and a write that is refused so is looked up.
-func (r *Run) Formless() bool { return formless(r.opts.World) }
+// Formless reports whether error bodies are not the service's. A gateway could have said the same, and a write
+// that is refused so is looked up.
+func (r *Run) Formless() bool {
+	return slices.Contains([]string{"list", "html", "empty"}, r.opts.World.Value("ErrorForm"))
+}
 
 // ProvesAnswers reports whether every answer shows what proves that it is the request's: its id as it was
 // sent or, without one, its own reference.

@@ -3,6 +3,8 @@ package transport
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -64,6 +66,15 @@ type Call struct {
 	Decode func(status int, body []byte) error
 }
 
+// NewKey returns a random idempotency key. It is a UUID (version 4), because a service may take no
+// other form.
+func NewKey() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
 // documents reports whether a 2xx status is a success of the operation.
 func (c *Call) documents(status int) bool {
 	return status == http.StatusOK || status == http.StatusCreated || status == http.StatusNoContent || status == c.Also
@@ -81,59 +92,32 @@ type Unsettled struct{ Why error }
 
 func (u Unsettled) Error() string { return u.Why.Error() }
 
-// repeats reports whether a trace code repeats what the call sends. Errors, logs and spans show
-// trace codes, and their form is not published.
-func (c *Call) repeats(code string) bool {
-	if c.holds(code, 4) || strings.Contains(c.URL.Path+"?"+c.URL.RawQuery, code) || bytes.Contains(c.Body, []byte(code)) {
-		return true
-	}
-	for _, values := range c.Header {
-		if slices.ContainsFunc(values, func(value string) bool { return strings.Contains(value, code) }) {
-			return true
-		}
-	}
-	return false
-}
-
-// echoes reports whether the name of a field repeats a value that the call sends, whose body holds
-// names as well. Errors show the names of fields.
-func (c *Call) echoes(name string) bool {
-	if c.holds(name, shortestEcho) {
-		return true
-	}
-	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".[]/ ", r) }) {
-		_, after, found := bytes.Cut(c.Body, []byte(`"`+part+`"`))
-		if found && len(part) >= shortestEcho && !bytes.HasPrefix(after, []byte(":")) {
-			return true
-		}
-	}
-	return false
-}
-
-// shortestEcho is the shortest value that makes the name of a field suspect: a shorter one may be
-// part of a name of the service.
-const shortestEcho = 8
-
-// holds reports whether a text contains the call's key, reference, an identifier of its path or the
-// value of a header, of at least the given length: a shorter one may be chance.
-func (c *Call) holds(text string, shortest int) bool {
+// repeats reports whether a text of an error body repeats a value that the call sends. Errors, logs and spans
+// show trace codes and the names of fields, whose form is not published. Shorter values may be chance.
+func (c *Call) repeats(text string) bool {
+	const shortest = 4
 	within := func(value string) bool { return len(value) >= shortest && strings.Contains(text, value) }
-	if within(c.Key) || within(c.Reference) {
-		return true
-	}
+	sent := []string{c.Key, c.Reference}
 	path, route := strings.Split(c.URL.Path, "/"), strings.Split(c.Route, "/")
 	path = path[max(len(path)-len(route), 0):] // without the environment's path
 	for i, value := range path {
-		if strings.HasPrefix(route[i], "{") && within(value) {
-			return true
+		if strings.HasPrefix(route[i], "{") {
+			sent = append(sent, value)
 		}
 	}
 	for _, values := range c.Header {
-		if slices.ContainsFunc(values, within) {
+		sent = append(sent, values...)
+	}
+	for _, values := range c.URL.Query() {
+		sent = append(sent, values...)
+	}
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(".[]/ ", r) }) {
+		_, after, found := bytes.Cut(c.Body, []byte(`"`+part+`"`))
+		if found && len(part) >= shortest && !bytes.HasPrefix(after, []byte(":")) { // a value and no name
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(sent, within)
 }
 
 // Result says how a call ended.

@@ -3,15 +3,12 @@ package transport
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"io"
 	"net"
 	"net/url"
 	"strings"
 	"syscall"
-
-	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // Kind names a network condition.
@@ -48,19 +45,16 @@ const (
 // condition classifies err and says whether it is temporary.
 func condition(err error) (kind Kind, temporary bool) {
 	var (
-		dns       *net.DNSError
-		authority x509.UnknownAuthorityError
-		hostname  x509.HostnameError
-		invalid   x509.CertificateInvalidError
-		verify    *tls.CertificateVerificationError
-		record    tls.RecordHeaderError
-		alert     tls.AlertError
-		timeout   net.Error
+		dns         *net.DNSError
+		certificate *tls.CertificateVerificationError
+		record      tls.RecordHeaderError
+		alert       tls.AlertError
+		timeout     net.Error
 	)
 	switch {
 	case errors.As(err, &dns):
 		return KindDNS, dns.IsTemporary || dns.IsTimeout
-	case errors.As(err, &verify), errors.As(err, &authority), errors.As(err, &hostname), errors.As(err, &invalid):
+	case errors.As(err, &certificate):
 		return KindCertificate, false
 	case errors.Is(err, ErrProxyAuth), err != nil && err.Error() == proxyAuthText:
 		return KindProxy, false
@@ -79,20 +73,21 @@ func condition(err error) (kind Kind, temporary bool) {
 	return KindOther, true
 }
 
-// unquoted hides what net/http quotes of an answer that is no HTTP, which may repeat what was sent.
+// unquoted hides the text of an error of net/http that quotes an answer which is no HTTP: it may repeat what
+// was sent.
 func unquoted(err error) error {
 	if strings.Contains(err.Error(), "transport connection broken: ") {
-		return hidden{func() error { return err }}
+		return broken{func() error { return err }}
 	}
 	return err
 }
 
-// hidden is an error that errors.Is and errors.As find, and whose text is not shown as it is.
-type hidden struct{ cause func() error }
+// broken is an error that errors.Is and errors.As find, without its text.
+type broken struct{ cause func() error }
 
-func (h hidden) Error() string        { return wire.PlainWords(h.cause().Error()) }
-func (h hidden) Is(target error) bool { return errors.Is(h.cause(), target) }
-func (h hidden) As(target any) bool   { return errors.As(h.cause(), target) }
+func (broken) Error() string          { return "the HTTP connection broke" }
+func (b broken) Is(target error) bool { return errors.Is(b.cause(), target) }
+func (b broken) As(target any) bool   { return errors.As(b.cause(), target) }
 
 // ended says how a context ended.
 func ended(err error) Kind {

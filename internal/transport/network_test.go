@@ -30,9 +30,6 @@ func TestCondition(t *testing.T) {
 		{op("dial", &net.DNSError{Err: "server misbehaving", IsTemporary: true}), KindDNS, true},
 		{&net.DNSError{Err: "i/o timeout", IsTimeout: true}, KindDNS, true},
 
-		{x509.UnknownAuthorityError{}, KindCertificate, false},
-		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}, KindCertificate, false},
-		{x509.CertificateInvalidError{Reason: x509.Expired}, KindCertificate, false},
 		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, KindCertificate, false},
 		{&tls.CertificateVerificationError{Err: errors.New("no certificates of the system")}, KindCertificate, false},
 		{tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, KindTLS, false},

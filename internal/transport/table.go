@@ -11,15 +11,10 @@ type Class uint8
 
 // The four classes.
 const (
-	// Read changes nothing and may be repeated: a GET, or a POST that only asks.
-	Read Class = iota
-	// Keyed is a POST that is not executed twice under one Idempotency-Key, as the service
-	// documents, or harmless twice: /transactions, 3D Secure authentication and /single-use-tokens.
-	Keyed
-	// Post is every other POST. It carries a key too, but the service documents no effect.
-	Post
-	// Change is a PATCH or PUT, which carries no key.
-	Change
+	Read   Class = iota // changes nothing and may be repeated: a GET, or a POST that only asks
+	Keyed               // a POST that is documented under one Idempotency-Key, or harmless twice: /transactions, 3D Secure, /single-use-tokens
+	Post                // every other POST: it carries a key too, but the service documents no effect
+	Change              // a PATCH or PUT, which carries no key
 	classes
 )
 
@@ -51,16 +46,11 @@ type CallResult uint8
 
 // The results.
 const (
-	// Success: the answer was decoded.
-	Success CallResult = iota
-	// NetworkFailed: nothing was sent, or a read failed on the way.
-	NetworkFailed
-	// Unknown: a write may have been executed.
-	Unknown
-	// Answered: the service's answer is the result, as an error.
-	Answered
-	// NotSent: the call ended before its first attempt.
-	NotSent
+	Success       CallResult = iota // the answer was decoded
+	NetworkFailed                   // nothing was sent, or a read failed on the way
+	Unknown                         // a write may have been executed
+	Answered                        // the service's answer is the result, as an error
+	NotSent                         // the call ended before its first attempt
 )
 
 // Again says whether another attempt may be made, within the limit of attempts, the context and the
@@ -69,15 +59,10 @@ type Again uint8
 
 // The conditions for a further attempt.
 const (
-	// Never ends the call.
-	Never Again = iota
-	// Temporary allows one if the cause is temporary.
-	Temporary
-	// Always allows one.
+	Never     Again = iota // the call ends
+	Temporary              // if the cause is temporary
 	Always
-	// SameKey allows one with the same idempotency key, within the resend window and without
-	// NoResend.
-	SameKey
+	SameKey // with the same idempotency key, within the resend window and without NoResend
 )
 
 // Step is a cell of the retry table.
@@ -121,13 +106,13 @@ func step(r Reason, c Class) Step {
 	return Step{Never, Unknown} // an answer without a reason is not trusted
 }
 
-// judge says what a status other than a success means; no other code decides by status. own means
+// judge says what a status other than a success means; no other code decides by status. fromService means
 // that the body is the service's, about this call: a gateway's answer proves nothing about a
 // payment.
-func (x *exchange) judge(status int, own bool) Reason {
+func (x *exchange) judge(status int, fromService bool) Reason {
 	call := &x.call
 	threeDS503 := call.ThreeDS && status == http.StatusServiceUnavailable
-	if call.Class != Read && !own && status >= 400 && !threeDS503 {
+	if call.Class != Read && !fromService && status >= 400 && !threeDS503 {
 		return Inconclusive
 	}
 	switch status {
@@ -151,11 +136,11 @@ func (x *exchange) judge(status int, own bool) Reason {
 		return RateLimited
 	case http.StatusServiceUnavailable:
 		switch {
-		case call.ThreeDS && own:
+		case call.ThreeDS && fromService:
 			return ThreeDSNotEnabled
 		case call.ThreeDS:
 			return ThreeDSUnavailable
-		case own:
+		case fromService:
 			return Unavailable
 		}
 		return Inconclusive

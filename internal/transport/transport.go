@@ -180,7 +180,8 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	default:
 	}
 	if err := t.observer.attempt(x, begun); err != nil {
-		x.lose(err)
+		x.result.lose(err)
+		x.over = true
 	}
 	// go-retryablehttp and net/http's client act on the answer and the error that they get: the
 	// client follows redirects, and the loop drains bodies, wraps errors and closes idle
@@ -240,13 +241,13 @@ func (x *exchange) answered(ctx context.Context, resp *http.Response, a *attempt
 			r.Problem.TraceCode = ""
 		}
 		for i, field := range r.Problem.Fields {
-			if shows(field.FieldName) || x.call.echoes(field.FieldName) {
+			if shows(field.FieldName) || x.call.repeats(field.FieldName) {
 				r.Problem.Fields[i].FieldName = ""
 			}
 		}
 		lists := resp.StatusCode == http.StatusUnprocessableEntity && r.Problem.Lists(x.call.Body)
-		r.Problem.Own = (r.Problem.Own || lists) && err == nil && wire.IsAbout(body, resp.StatusCode, x.call.Method, x.call.place())
-		r.Reason = x.judge(resp.StatusCode, r.Problem.Own)
+		r.Problem.FromService = (r.Problem.FromService || lists) && err == nil && wire.IsAbout(body, resp.StatusCode, x.call.Method, x.call.place())
+		r.Reason = x.judge(resp.StatusCode, r.Problem.FromService)
 		if r.Reason == Inconclusive && err == nil && a.wrote.Load() <= 1 && x.refused(resp, body) {
 			if r.Reason = x.judge(resp.StatusCode, true); r.Reason == Inconclusive {
 				r.Reason = Refused
@@ -353,11 +354,6 @@ func (x *exchange) wait() time.Duration {
 }
 
 // lose makes the latest answer a lost one, because an observer panicked.
-func (x *exchange) lose(err error) {
-	x.result.lose(err)
-	x.over = true
-}
-
 func (r *Result) lose(err error) {
 	if r.Reason != NeverSent {
 		r.Reason = Lost

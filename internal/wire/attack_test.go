@@ -33,10 +33,10 @@ func TestAttack41ManyValues(t *testing.T) {
 	}
 	for n, ok := range map[int]bool{maxErrorValues - 3: true, maxErrorValues: false} {
 		body := fmt.Sprintf(`{"customerMessage":"c","new":%s}`, list(n, `0`))
-		assert.Equal(t, ok, ParseErrorBody([]byte(body)).Own, n)
+		assert.Equal(t, ok, ParseErrorBody([]byte(body)).FromService, n)
 	}
 	long := strings.Repeat("x", maxErrorJSON)
-	assert.False(t, ParseErrorBody([]byte(`{"customerMessage":"`+long+`"}`)).Own)
+	assert.False(t, ParseErrorBody([]byte(`{"customerMessage":"`+long+`"}`)).FromService)
 	assert.Len(t, Scrub([]byte(`{"customerMessage":"`+long+`"}`)), longestText)
 }
 

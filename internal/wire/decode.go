@@ -31,22 +31,17 @@ type decisive struct{ error }
 
 func (e decisive) Unwrap() error { return e.error }
 
-// Decode reads JSON into a zero value: strictly what decides, leniently what informs.
+// Decode reads JSON into a zero value: strictly what decides, leniently what informs. The members of a
+// struct are its fields with a json tag, by their exact names; one without a field is ignored.
 //
-// The members of a struct are its fields with a json tag, by their exact names. Members with the
-// tag `wire:"decides"` say what happened to whose money. Such a member occurs once, under no name
-// that differs only in case, and has the expected type. Its text is valid UTF-8, or an unsigned
-// integer, which is read as its digits. A text with the tag `wire:"identifies"` decides too, and is
-// empty or an identifier as [IsIdentifier] defines it. So does an amount with the tag
-// `wire:"amount"`: its struct may be the amount alone, and is zero without one.
+// A member with the tag `wire:"decides"` occurs once, under no name that differs only in case, and has
+// the expected type. Its text is valid UTF-8, or an unsigned integer, which is read as its digits. So does
+// a text with the tag `wire:"identifies"`, which is empty or an identifier by [IsIdentifier], and an
+// amount with the tag `wire:"amount"`, whose struct may be the amount alone and is zero without one.
 //
-// All other members inform. What cannot be read becomes the zero value and fails nothing; the last
-// of two counts; a text may be any number, and ends where it is no UTF-8. For both kinds, null is
-// absent, and so is an empty value where a list or an object is expected. Unknown members are
-// ignored, but not names that are no UTF-8.
-//
-// A struct is read by its fields even if it decodes itself, because it does so with Decode. Types
-// that Decode does not know are left to encoding/json.
+// All other members inform. What cannot be read becomes the zero value, the last of two counts, and a text
+// may be a number and ends where it is no UTF-8. Null is absent, and so is an empty value where a list or
+// an object is expected. A struct is read by its fields even if it has UnmarshalJSON, which calls Decode.
 func Decode[T any](data []byte, into *T) error {
 	return decode(&scanner{data: data}, reflect.ValueOf(into).Elem())
 }
@@ -87,6 +82,7 @@ type decoders struct {
 //nolint:gochecknoglobals // a memo: nothing but the time it takes depends on it
 var readers sync.Map // of decoders, by reflect.Type
 
+// decodersOf makes the decoders of a type once. No model contains itself.
 func decodersOf(t reflect.Type) decoders {
 	if known, ok := readers.Load(t); ok {
 		return known.(decoders)
@@ -103,8 +99,6 @@ func decodersOf(t reflect.Type) decoders {
 	readers.Store(t, made)
 	return made
 }
-
-func readerOf(t reflect.Type) reader { return decodersOf(t).within }
 
 // newReader returns nil for a struct without methods that decode it.
 func newReader(t reflect.Type) reader {
@@ -329,17 +323,15 @@ func readInt(s *scanner, v reflect.Value) error {
 	return nil
 }
 
-// pointerReader and sliceReader look up the reader of their elements on first use, because a type
-// may contain itself. A pointer to a type that decodes itself is nil if the value is zero, such as
-// an amount without a number.
+// pointerReader reads nil for a value that decodes itself as zero, such as an amount without a number.
 func pointerReader(elem reflect.Type) reader {
-	readerOf, zeroIsNil := sync.OnceValue(func() reader { return readerOf(elem) }), decodesItself(elem)
+	read, zeroIsNil := decodersOf(elem).within, decodesItself(elem)
 	return func(s *scanner, v reflect.Value) error {
 		if s.peek() == 'n' {
 			return s.literal("null")
 		}
 		target := reflect.New(elem)
-		if err := readerOf()(s, target.Elem()); err != nil {
+		if err := read(s, target.Elem()); err != nil {
 			return err
 		}
 		if !zeroIsNil || !target.Elem().IsZero() {
@@ -350,7 +342,7 @@ func pointerReader(elem reflect.Type) reader {
 }
 
 func sliceReader(elem reflect.Type) reader {
-	readerOf := sync.OnceValue(func() reader { return readerOf(elem) })
+	read := decodersOf(elem).within
 	return func(s *scanner, v reflect.Value) error {
 		if s.peek() == 'n' {
 			return s.literal("null")
@@ -360,7 +352,7 @@ func sliceReader(elem reflect.Type) reader {
 				v.Grow(4)
 			}
 			v.SetLen(n + 1)
-			return readerOf()(s, v.Index(n))
+			return read(s, v.Index(n))
 		})
 		if v.IsNil() {
 			v.Set(reflect.MakeSlice(v.Type(), 0, 0))

@@ -54,7 +54,7 @@ func newStructReader(t reflect.Type) *structReader {
 		if name == "" || name == "-" {
 			continue
 		}
-		read, tag := readerOf(field.Type), field.Tag.Get("wire")
+		read, tag := decodersOf(field.Type).within, field.Tag.Get("wire")
 		if t := field.Type; tag == "identifies" {
 			read = readIdentifier
 		} else if tag == "amount" {

@@ -2,12 +2,13 @@ package wire
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
+	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -28,17 +29,17 @@ type ErrorBody struct {
 	DeveloperMessage string
 	TraceCode        string
 	Fields           []FieldError // the first maxFieldErrors
-	// Own means that the body is the service's: an object that decodes strictly, and has a message
+	// FromService means that the body is the service's: an object that decodes strictly, and has a message
 	// or a list with an error that names a field. Gateways answer in other shapes, and their
 	// answers prove nothing about a payment. Nor does one that has a transaction of its own.
-	Own bool
+	FromService bool
 	// errors is the member of that name, if the object decodes strictly and has no transaction.
 	errors Span
 }
 
-// ErrOwn is what the error of an answer matches whose body is Own, for the packages of this
+// ErrFromService is what the error of an answer matches whose body is FromService, for the packages of this
 // repository.
-var ErrOwn = errors.New("in the service's error body")
+var ErrFromService = errors.New("in the service's error body")
 
 // FieldError is the error of one field, whose name may be missing. The rejected value is never
 // kept: it may be a card number.
@@ -52,7 +53,7 @@ func isErrorJSON(data []byte) bool {
 	return len(data) <= maxErrorJSON && HasAtMost(data, maxErrorValues)
 }
 
-// ParseErrorBody reads an error body: leniently, except for Own.
+// ParseErrorBody reads an error body: leniently, except for FromService.
 func ParseErrorBody(data []byte) ErrorBody {
 	if !isErrorJSON(data) {
 		return ErrorBody{}
@@ -76,18 +77,14 @@ func ParseErrorBody(data []byte) ErrorBody {
 	body := ErrorBody{
 		CustomerMessage:  text(members["customerMessage"], maxMessage),
 		DeveloperMessage: text(members["developerMessage"], maxMessage),
-		TraceCode:        cmp.Or(text(members["traceCode"], maxName), number(members["errorNumber"])),
+		TraceCode:        text(members["traceCode"], maxName),
 		Fields:           fieldErrors(members["errors"]),
-	}
-	var items []json.RawMessage
-	if body.Fields == nil && json.Unmarshal(members["data"], &items) == nil { // a sister product's form, for people only
-		body.Fields = fieldErrors(members["data"])
 	}
 	if Decode(data, &strict) != nil || strict.ReceiptNumber+strict.SummaryCode != "" {
 		return body
 	}
 	body.errors = strict.Errors
-	body.Own = strings.TrimSpace(body.CustomerMessage+body.DeveloperMessage) != "" || namesField(strict.Errors)
+	body.FromService = strings.TrimSpace(body.CustomerMessage+body.DeveloperMessage) != "" || namesField(strict.Errors)
 	return body
 }
 
@@ -189,15 +186,6 @@ func texts(data json.RawMessage) (found []string) {
 	return found
 }
 
-// number reads a number, or a text.
-func number(data json.RawMessage) string {
-	var n json.Number
-	if json.Unmarshal(data, &n) == nil {
-		return Shown(n.String(), maxName)
-	}
-	return text(data, maxName)
-}
-
 func text(data json.RawMessage, longest int) string {
 	var s string
 	if json.Unmarshal(data, &s) != nil {
@@ -275,16 +263,39 @@ func scrubText(text string) string {
 	return Shown(userPart.ReplaceAllString(queryPart.ReplaceAllString(text, ""), "//"), longestText)
 }
 
-// plainWord is what a message may show: words of letters, which no secret is, and punctuation.
-var plainWord = regexp.MustCompile(`^["'(]*[A-Za-z'/-]{1,24}["')]*[.,:;!?]*$`)
+var (
+	statusCode = regexp.MustCompile(`\b[1-5]\d\d\b`)
+	verb       = regexp.MustCompile(`^(?i:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$`)
+)
 
-// PlainWords returns a message with "?" in place of every word with other characters than letters.
-func PlainWords(message string) string {
-	words := strings.Fields(message)
-	for i, word := range words {
-		if !plainWord.MatchString(word) {
-			words[i] = "?"
-		}
+// IsAbout reports whether an error body is about a request and its status: it names no other
+// status, requestMethod or requestUrl. A text that is none of these names nothing. Of the address
+// only the end of its path counts, because host and prefix may be a proxy's.
+func IsAbout(data []byte, status int, method, path string) bool {
+	var said struct {
+		Status string `json:"status" wire:"decides"`
+		Method string `json:"requestMethod" wire:"decides"`
+		URL    string `json:"requestUrl" wire:"decides"`
 	}
-	return strings.Join(words, " ")
+	if Decode(data, &said) != nil {
+		return false
+	}
+	if code := statusCode.FindString(said.Status); code != "" && code != strconv.Itoa(status) {
+		return false
+	}
+	if named := strings.TrimSpace(said.Method); verb.MatchString(named) && !strings.EqualFold(named, method) {
+		return false
+	}
+	address := said.URL
+	if end := strings.IndexAny(address, "?#"); end >= 0 {
+		address = address[:end]
+	}
+	if plain, err := url.PathUnescape(address); err == nil {
+		address = plain
+	}
+	if !strings.Contains(address, "/") {
+		return true
+	}
+	address = strings.TrimRight(address, "/ ")
+	return len(address) >= len(path) && strings.EqualFold(address[len(address)-len(path):], path)
 }

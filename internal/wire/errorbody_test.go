@@ -13,29 +13,25 @@ import (
 func TestParseErrorBody(t *testing.T) {
 	for body, want := range map[string]ErrorBody{
 		`{"customerMessage":"c","developerMessage":"d","traceCode":"t","errors":[{"fieldName":"f","fieldValue":"4111111111111111","messages":["m","n"]}]}`: {
-			CustomerMessage: "c", DeveloperMessage: "d", TraceCode: "t", Fields: []FieldError{{"f", []string{"m", "n"}}}, Own: true,
+			CustomerMessage: "c", DeveloperMessage: "d", TraceCode: "t", Fields: []FieldError{{"f", []string{"m", "n"}}}, FromService: true,
 		},
-		`{"customerMessage":"c","errors":null}`:                                 {CustomerMessage: "c", Own: true},
-		`{"developerMessage":"d","errors":{"fieldName":"f"}}`:                   {DeveloperMessage: "d", Own: true, Fields: []FieldError{{"f", nil}}},
-		`{"customerMessage":"c","errors":["f",{"fieldName":"g"}]}`:              {CustomerMessage: "c", Own: true, Fields: []FieldError{{"", []string{"f"}}, {"g", nil}}},
+		`{"customerMessage":"c","errors":null}`:                                 {CustomerMessage: "c", FromService: true},
+		`{"developerMessage":"d","errors":{"fieldName":"f"}}`:                   {DeveloperMessage: "d", FromService: true, Fields: []FieldError{{"f", nil}}},
+		`{"customerMessage":"c","errors":["f",{"fieldName":"g"}]}`:              {CustomerMessage: "c", FromService: true, Fields: []FieldError{{"", []string{"f"}}, {"g", nil}}},
 		`{"errors":{"b":["m","n",7],"a":"o","c":{"value":"4111111111111111"}}}`: {Fields: []FieldError{{"a", []string{"o"}}, {"b", []string{"m", "n"}}, {"c", nil}}},
 		`{"errors":"m"}`: {Fields: []FieldError{{"", []string{"m"}}}},
 		`{"errors":[]}`:  {}, `{"errors":{}}`: {}, `{"errors":7}`: {}, `{"errors":[null,7,[],["m"]]}`: {Fields: []FieldError{{"", []string{"m"}}}},
 		`[{"fieldName":"f","fieldValue":"4111111111111111","messages":["m"]},{"fieldName":"g","messages":"n"}]`: {Fields: []FieldError{{"f", []string{"m"}}, {"g", []string{"n"}}}},
 		`["f is missing","g is too long"]`:       {Fields: []FieldError{{"", []string{"f is missing"}}, {"", []string{"g is too long"}}}},
-		`{"status":"422","customerMessage":"c"}`: {CustomerMessage: "c", Own: true}, `{"status":422,"customerMessage":"c"}`: {CustomerMessage: "c", Own: true},
-		`{"customerMessage":"c","new":{"a":1,"A":2}}`: {CustomerMessage: "c", Own: true}, `{"customerMessage":"c","CustomerMessage":"d"}`: {CustomerMessage: "c"},
+		`{"status":"422","customerMessage":"c"}`: {CustomerMessage: "c", FromService: true}, `{"status":422,"customerMessage":"c"}`: {CustomerMessage: "c", FromService: true},
+		`{"customerMessage":"c","new":{"a":1,"A":2}}`: {CustomerMessage: "c", FromService: true}, `{"customerMessage":"c","CustomerMessage":"d"}`: {CustomerMessage: "c"},
 		`{"customerMessage":["c"],"developerMessage":7,"traceCode":"t"}`:        {TraceCode: "t"},
 		`{"traceCode":"t","errors":[{"fieldName":7,"messages":"m"},{}]}`:        {TraceCode: "t", Fields: []FieldError{{"", []string{"m"}}}},
-		`{"traceCode":"t","errors":[{"fieldName":"f","messages":{"a":["b"]}}]}`: {TraceCode: "t", Own: true, Fields: []FieldError{{"f", nil}}},
+		`{"traceCode":"t","errors":[{"fieldName":"f","messages":{"a":["b"]}}]}`: {TraceCode: "t", FromService: true, Fields: []FieldError{{"f", nil}}},
 		`{"status":503,"requestUrl":"https://h.invalid/x"}`:                     {},
 		`{"customerMessage":"c","customerMessage":"c"}`:                         {CustomerMessage: "c"},
 
-		`{"data":[{"fieldName":"f","message":"m","fieldValue":"4111111111111111"},{"fieldName":"g"}]}`: {Fields: []FieldError{{"f", []string{"m"}}, {"g", nil}}},
-		`{"errorNumber":"N","traceCode":"t"}`: {TraceCode: "t"}, `{"errorNumber":"N"}`: {TraceCode: "N"}, `{"errorNumber":7}`: {TraceCode: "7"},
-		`{"errors":[],"data":[{"fieldName":"f","message":"m"}]}`:                   {Fields: []FieldError{{"f", []string{"m"}}}},
-		`{"errors":[{"fieldName":"f","messages":"m"}],"data":[{"fieldName":"g"}]}`: {Own: true, Fields: []FieldError{{"f", []string{"m"}}}},
-		`{"data":{"cardNumber":"m"}}`:                                              {}, `{"data":"m"}`: {}, `{"data":7}`: {},
+		`{"traceCode":"t"}`: {TraceCode: "t"},
 	} {
 		read := ParseErrorBody([]byte(body))
 		read.errors = nil
@@ -76,7 +72,7 @@ func TestOwnWords(t *testing.T) {
 		`{"customerMessage":"c","errors":[],"errors":[]}`: false, `{"customerMessage":"c","customerMessage":"c","errors":[{"fieldName":"f"}]}`: false, `{"customerMessage":["c"],"errors":[{"fieldName":"f"}]}`: false,
 		"{\"errors\":[{\"fieldName\":\"\xff\"}]}": false, `{"errors":[{"fieldName":"\ud800"}]}`: false, `{"errors":[{"fieldName":"f"}`: false,
 	} {
-		assert.Equal(t, own, ParseErrorBody([]byte(body)).Own, body)
+		assert.Equal(t, own, ParseErrorBody([]byte(body)).FromService, body)
 	}
 }
 

@@ -56,23 +56,21 @@ func AddUnknown(known, raw json.RawMessage, model reflect.Type) (json.RawMessage
 	switch model.Kind() {
 	case reflect.Struct:
 		var have, had map[string]json.RawMessage
-		if fields := decodersOf(model).members; len(fields.fields) > 0 && bothDecode(known, raw, &have, &had) && have != nil {
-			return graftMembers(have, had, fields)
+		fields := decodersOf(model).members
+		if len(fields.fields) > 0 && json.Unmarshal(known, &have) == nil && json.Unmarshal(raw, &had) == nil && have != nil {
+			return addMembers(have, had, fields)
 		}
 	case reflect.Slice:
 		var have, had []json.RawMessage
-		if bothDecode(known, raw, &have, &had) && len(have) == len(had) {
-			return graftItems(have, had, model.Elem())
+		if json.Unmarshal(known, &have) == nil && json.Unmarshal(raw, &had) == nil && len(have) == len(had) {
+			return addItems(have, had, model.Elem())
 		}
 	}
 	return known, nil
 }
 
-func bothDecode(known, raw json.RawMessage, have, had any) bool {
-	return json.Unmarshal(known, have) == nil && json.Unmarshal(raw, had) == nil
-}
-
-func graftMembers(have, had map[string]json.RawMessage, known *structReader) (json.RawMessage, error) {
+// addMembers adds the unknown members of an object at any depth.
+func addMembers(have, had map[string]json.RawMessage, known *structReader) (json.RawMessage, error) {
 	for name, value := range had {
 		current, given := have[name]
 		i, ok := known.byName[name]
@@ -80,12 +78,23 @@ func graftMembers(have, had map[string]json.RawMessage, known *structReader) (js
 		case !ok, name != links && known.fields[i].unreadable(value) && (!given || isZero(current, known.fields[i].model)):
 			have[name] = value
 		case given:
-			grafted, err := AddUnknown(current, value, known.fields[i].model)
+			with, err := AddUnknown(current, value, known.fields[i].model)
 			if err != nil {
 				return nil, err
 			}
-			have[name] = grafted
+			have[name] = with
 		}
+	}
+	return Marshal(have)
+}
+
+func addItems(have, had []json.RawMessage, item reflect.Type) (json.RawMessage, error) {
+	for i := range have {
+		with, err := AddUnknown(have[i], had[i], item)
+		if err != nil {
+			return nil, err
+		}
+		have[i] = with
 	}
 	return Marshal(have)
 }
@@ -94,17 +103,6 @@ func graftMembers(have, had map[string]json.RawMessage, known *structReader) (js
 func isZero(data []byte, model reflect.Type) bool {
 	zero, err := Marshal(reflect.Zero(model).Interface())
 	return err == nil && bytes.Equal(data, zero)
-}
-
-func graftItems(have, had []json.RawMessage, item reflect.Type) (json.RawMessage, error) {
-	for i := range have {
-		grafted, err := AddUnknown(have[i], had[i], item)
-		if err != nil {
-			return nil, err
-		}
-		have[i] = grafted
-	}
-	return Marshal(have)
 }
 
 // modelled returns the types of a struct's members by name.

@@ -331,18 +331,12 @@ func (s *scanner) digits() int {
 // case, and all texts are UTF-8: encoding/json would take the last of them, and replace texts. It also
 // refuses a name with a letter that folds to an ASCII one. Names in metadata are the merchant's, and
 // their case counts.
-func Unambiguous(data []byte) error { return unambiguous(data, false) }
-
-// NoDuplicates refuses data that is not one JSON value in UTF-8, or that has two members of exactly
-// one name in an object.
-func NoDuplicates(data []byte) error { return unambiguous(data, true) }
-
-func unambiguous(data []byte, exact bool) error {
+func Unambiguous(data []byte) error {
 	if !utf8.Valid(data) {
 		return errEncoding
 	}
 	s := scanner{data: data}
-	return cmp.Or(s.unambiguous(exact), s.end())
+	return cmp.Or(s.unambiguous(false), s.end())
 }
 
 func (s *scanner) unambiguous(exact bool) error {

@@ -72,20 +72,3 @@ func IsIdentifier(text string) bool {
 	}
 	return strings.Trim(text, " ") != "" && text != "." && text != ".." && len(text) <= 255 && !strings.ContainsAny(text, `/\?#%;`)
 }
-
-// SameFold reports whether two texts are equal except for the case of ASCII letters. Other letters
-// are not folded: the long s folds to an ASCII one.
-func SameFold(a, b string) bool {
-	lower := func(c byte) byte {
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		return c
-	}
-	for i := range min(len(a), len(b)) {
-		if lower(a[i]) != lower(b[i]) {
-			return false
-		}
-	}
-	return len(a) == len(b)
-}

@@ -62,9 +62,6 @@ func (n Number) MarshalJSON() ([]byte, error) {
 // Text is an amount in PayTo and 3D Secure: a JSON string with exactly two decimals.
 type Text struct{ Number }
 
-// NewText returns d as a JSON string.
-func NewText(d decimal.Decimal) Text { return Text{Number{d}} }
-
 // OptionalText returns nil for nil, so that omitempty omits the member.
 func OptionalText(d *decimal.Decimal) *Text {
 	if d == nil {
@@ -140,39 +137,11 @@ func IsObject(data []byte) bool {
 	return len(data) > 0 && data[0] == '{'
 }
 
-// Same reports whether two texts are the same JSON: in any order of members, with any spacing and
-// escapes, and with equal numbers.
+// Same reports whether two texts are the same JSON, in any order of members and with any spacing, escapes
+// and form of numbers.
 func Same(a, b []byte) bool {
-	x, errA := anyOf(a)
-	y, errB := anyOf(b)
-	return errA == nil && errB == nil && same(x, y)
-}
-
-func anyOf(data []byte) (v any, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	return v, decoder.Decode(&v)
-}
-
-func same(a, b any) bool {
-	switch a := a.(type) {
-	case map[string]any:
-		b, is := b.(map[string]any)
-		return is && maps.EqualFunc(a, b, same)
-	case []any:
-		b, is := b.([]any)
-		return is && slices.EqualFunc(a, b, same)
-	case json.Number:
-		b, is := b.(json.Number)
-		return is && (a == b || sameNumber(a, b))
-	}
-	return a == b
-}
-
-func sameNumber(a, b json.Number) bool {
-	x, errA := ParseDecimal([]byte(a))
-	y, errB := ParseDecimal([]byte(b))
-	return errA == nil && errB == nil && x.Equal(y)
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // SetMember returns the object with value added at path, and creates missing objects. A member that is
@@ -185,19 +154,15 @@ func SetMember(object json.RawMessage, path []string, value json.RawMessage, mod
 		}
 	}
 	name, known := path[0], modelled(model)
-	for other := range members {
-		if _, is := known[other]; !is {
-			known[other] = nil
-		}
-	}
-	for other := range known {
+	current, taken := members[name]
+	for _, other := range slices.Concat(slices.Collect(maps.Keys(members)), slices.Collect(maps.Keys(known))) {
+		taken = taken || other == name
 		if other != name && strings.EqualFold(other, name) {
 			return nil, fmt.Errorf("%q has the name of another member, in another case", name)
 		}
 	}
-	current, taken := members[name]
 	if len(path) == 1 {
-		if _, modelled := known[name]; taken || modelled {
+		if taken {
 			return nil, fmt.Errorf("%q is already part of the request or of the parameters", name)
 		}
 		members[name] = value

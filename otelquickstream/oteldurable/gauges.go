@@ -49,7 +49,7 @@ func gauges() []gauge {
 		{"quickstream.durable.comparison.failing.age", seconds, "Since when each comparison has failed.", since(func(h durable.Health) time.Time { return h.Comparison.FailingSince })},
 		{"quickstream.durable.other_facility", "", "1 if the database belongs to another facility.", one(func(h durable.Health) float64 { return flag(h.Facility != nil) })},
 		{"quickstream.durable.clock.database.ahead", seconds, "How far the database's clock is ahead of this machine's.", one(func(h durable.Health) float64 { return h.DatabaseAhead.Seconds() })},
-		{"quickstream.durable.clock.service.ahead", seconds, "How far the service's clock is ahead of the database's; missing before its first answer.", serviceAhead},
+		{"quickstream.durable.clock.service.ahead", seconds, "How far the service's clock is ahead of the database's; missing before its first answer.", known(func(h durable.Health) bool { return !h.ServiceAt.IsZero() }, func(h durable.Health) float64 { return h.ServiceAhead.Seconds() })},
 	}
 }
 
@@ -76,14 +76,19 @@ func flag(set bool) float64 {
 	return 0
 }
 
-// compared reads what the last comparison has found, if there was one.
-func compared(read func(durable.Health) float64) func(durable.Health) []point {
+// known reads what is missing until it is known.
+func known(is func(durable.Health) bool, read func(durable.Health) float64) func(durable.Health) []point {
 	return func(h durable.Health) []point {
-		if h.Comparison.Day.IsZero() {
+		if !is(h) {
 			return nil
 		}
 		return []point{{value: read(h)}}
 	}
+}
+
+// compared reads what the last comparison has found, if there was one.
+func compared(read func(durable.Health) float64) func(durable.Health) []point {
+	return known(func(h durable.Health) bool { return !h.Comparison.Day.IsZero() }, read)
 }
 
 func states(h durable.Health) (points []point) {
@@ -108,11 +113,4 @@ func paused(h durable.Health) []point {
 		{person, []attribute.KeyValue{pausedByKey.String("person")}},
 		{service, []attribute.KeyValue{pausedByKey.String("service")}},
 	}
-}
-
-func serviceAhead(h durable.Health) []point {
-	if h.ServiceAt.IsZero() {
-		return nil
-	}
-	return []point{{value: h.ServiceAhead.Seconds()}}
 }

@@ -49,21 +49,13 @@ func collector(t *testing.T) (*sdkmetric.MeterProvider, func() []string) {
 		t.Helper()
 		var all metricdata.ResourceMetrics
 		require.NoError(t, reader.Collect(t.Context(), &all))
-		add := func(m metricdata.Metrics, value any, attributes attribute.Set) {
-			line := fmt.Sprintf("%s %s %v %s", m.Name, m.Unit, value, attributes.Encoded(attribute.DefaultEncoder()))
-			lines = append(lines, strings.TrimSpace(line))
-		}
 		for _, scope := range all.ScopeMetrics {
 			for _, m := range scope.Metrics {
 				switch data := m.Data.(type) {
 				case metricdata.Gauge[float64]:
-					for _, p := range data.DataPoints {
-						add(m, p.Value, p.Attributes)
-					}
+					lines = append(lines, series(m, data.DataPoints)...)
 				case metricdata.Sum[int64]:
-					for _, p := range data.DataPoints {
-						add(m, p.Value, p.Attributes)
-					}
+					lines = append(lines, series(m, data.DataPoints)...)
 				default:
 					t.Fatalf("%s is a %T", m.Name, data)
 				}
@@ -72,6 +64,13 @@ func collector(t *testing.T) (*sdkmetric.MeterProvider, func() []string) {
 		slices.Sort(lines)
 		return lines
 	}
+}
+
+func series[N int64 | float64](m metricdata.Metrics, points []metricdata.DataPoint[N]) (lines []string) {
+	for _, p := range points {
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %v %s", m.Name, m.Unit, p.Value, p.Attributes.Encoded(attribute.DefaultEncoder()))))
+	}
+	return lines
 }
 
 // watched are the series of a health.
@@ -190,18 +189,18 @@ func TestAlertsAreOfMetrics(t *testing.T) {
 	meters, read := collector(t)
 	_, err := Count(meters, durable.Options[*sql.Tx]{})
 	require.NoError(t, err)
-	for _, line := range append(watched(t, full()), read()...) {
-		name, rest, _ := strings.Cut(line, " ")
-		unit, rest, _ := strings.Cut(rest, " ")
-		name = strings.ReplaceAll(name, ".", "_")
+	all := append(watched(t, full()), read()...)
+	for _, line := range all {
+		fields := strings.Split(line+" ", " ") // name, unit, value, labels
+		name := strings.ReplaceAll(fields[0], ".", "_")
 		switch {
-		case unit == "s":
+		case fields[1] == "s":
 			name += "_seconds"
 		case strings.HasSuffix(name, "_failures") || strings.HasSuffix(name, "_differences"):
 			name += "_total"
 		}
 		names[name] = true
-		for _, label := range regexp.MustCompile(`quickstream[a-z.]+`).FindAllString(rest, -1) {
+		for _, label := range regexp.MustCompile(`quickstream[a-z.]+`).FindAllString(fields[3], -1) {
 			names[strings.ReplaceAll(label, ".", "_")] = true
 		}
 	}
@@ -214,7 +213,7 @@ func TestAlertsAreOfMetrics(t *testing.T) {
 	}
 	for _, reasons := range regexp.MustCompile(`_reason=~?"([a-z_|]+)"`).FindAllStringSubmatch(string(alerts), -1) {
 		for _, reason := range strings.Split(reasons[1], "|") {
-			assert.Contains(t, strings.Join(watched(t, full()), "\n"), "reason="+reason)
+			assert.Contains(t, strings.Join(all, "\n"), "reason="+reason)
 		}
 	}
 }

@@ -1,10 +1,10 @@
 package sandboxtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -27,22 +27,15 @@ type ChaosOptions struct {
 	// Workers is the number of orders that are worked on at the same time; 0 is 8.
 	Workers int
 	// Faults is the share of requests that meet one of the faults of [worlds.RandomFaults]; 0 is
-	// 0.3, and a negative share is no faults.
+	// 0.3. One in ten orders is declined, and one in ten gets summary code 2 and is approved or
+	// declined within a day. With a negative share nothing of all this happens.
 	Faults float64
-	// Declined is the share of orders whose first payment is declined. Erred is the share of
-	// orders whose first payment gets summary code 2, and is approved or declined within a
-	// day. 0 is 0.1, and a negative share is no such orders. The test numbers decide all
-	// other outcomes.
-	Declined, Erred float64
-	// Settle is called for each order whose outcome is unknown, repeatedly and without
-	// faults, until it returns how the order ended. It returns what the merchant's function
-	// returns. A week passes meanwhile: now is the sandbox's time, which is ahead of package
-	// time. Optional.
+	// Settle is called for each order whose outcome is unknown, repeatedly and without faults, until it
+	// returns how the order ended, as the merchant's function does. A week passes meanwhile: now is the
+	// sandbox's time, which is ahead of package time. Optional.
 	Settle func(ctx context.Context, client *quickstream.Client, order string, now time.Time) error
-	// Sandbox and Client are added to the options of Chaos. The sandbox has no TokenQuota,
-	// because most orders of a merchant that creates a token for each would otherwise end
-	// before their payment. The client has short waits and time limits, for tests outside
-	// synctest.
+	// Sandbox and Client are added to the options of Chaos. The sandbox has no TokenQuota: most orders
+	// with a token of their own would end before their payment. The client has short waits and limits.
 	Sandbox []sandbox.Option
 	Client  []quickstream.ClientOption
 }
@@ -52,11 +45,10 @@ type ChaosOptions struct {
 // matches [quickstream.ErrOutcomeUnknown] or [quickstream.ErrPending] if the outcome is unknown,
 // and any other error if the order is not paid. Every payment must have the order as its CustomerReferenceNumber.
 //
-// t fails if an order was charged more than once, if it was charged and pay or Settle
-// returned that it is not paid, or if it was not charged and they returned that it is.
-// Without Settle an order may stay unknown. With it, an order that stays unknown must not be
-// charged. t fails too if fewer than half of the orders have a payment in the ledger, because
-// such a run shows little.
+// t fails if an order was charged more than once, if it was charged and pay or Settle returned that it
+// is not paid, or if it was not charged and they returned that it is. Without Settle an order may stay
+// unknown. With it, an order that stays unknown must not be charged. t fails too if fewer than half of
+// the orders have a payment in the ledger, because such a run shows little.
 func Chaos(t testing.TB, opts ChaosOptions, pay func(ctx context.Context, client *quickstream.Client, order string) error) {
 	t.Helper()
 	opts = opts.orDefaults()
@@ -83,24 +75,10 @@ func Chaos(t testing.TB, opts ChaosOptions, pay func(ctx context.Context, client
 }
 
 func (o ChaosOptions) orDefaults() ChaosOptions {
-	share := func(given, usual float64) float64 {
-		if given == 0 {
-			return usual
-		}
-		return max(given, 0)
-	}
-	if o.Orders <= 0 {
-		o.Orders = 200
-	}
-	if o.Workers <= 0 {
-		o.Workers = 8
-	}
-	o.Faults = share(o.Faults, 0.3)
-	o.Declined, o.Erred = share(o.Declined, 0.1), share(o.Erred, 0.1)
+	o.Orders, o.Workers, o.Faults = cmp.Or(o.Orders, 200), cmp.Or(o.Workers, 8), cmp.Or(o.Faults, 0.3)
 	return o
 }
 
-// chaos is one run.
 type chaos struct {
 	ctx    context.Context // of the test
 	opts   ChaosOptions
@@ -121,9 +99,10 @@ func (c *chaos) drawOutcomes() {
 			end = sandbox.Declined("05")
 		}
 		switch {
-		case lot < c.opts.Declined:
+		case c.opts.Faults < 0:
+		case lot < 0.1:
 			c.box.NextTransactionFor(order(i), sandbox.Declined("51"))
-		case lot < c.opts.Declined+c.opts.Erred:
+		case lot < 0.2:
 			c.box.NextTransactionFor(order(i), sandbox.Erred().ThenAfter(after, end))
 		}
 	}
@@ -131,20 +110,16 @@ func (c *chaos) drawOutcomes() {
 
 // each calls do for all orders, some at the same time.
 func (c *chaos) each(do func(i int)) {
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range min(c.opts.Workers, c.opts.Orders) {
-		workers.Go(func() {
-			for i := range next {
-				do(i)
-			}
+	slots := make(chan struct{}, c.opts.Workers)
+	var working sync.WaitGroup
+	for i := range c.opts.Orders {
+		slots <- struct{}{}
+		working.Go(func() {
+			defer func() { <-slots }()
+			do(i)
 		})
 	}
-	for i := range c.opts.Orders {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
+	working.Wait()
 }
 
 // settle lets a week pass, in growing steps, and calls Settle at each of them for the orders
@@ -168,58 +143,40 @@ func (c *chaos) settle() {
 	}
 }
 
-// mostFailures is the largest number of orders that are reported one by one.
-const mostFailures = 10
-
-// judge compares the merchant's results with the ledger.
 func (c *chaos) judge(t testing.TB) {
 	t.Helper()
+	const shown = 10 // failures, one by one
 	ledger := c.box.Ledger()
-	missing := c.withoutPayment(ledger)
-	if len(missing) == c.opts.Orders {
-		t.Errorf("chaos (seed %d): nothing was paid for any order; is the order the CustomerReferenceNumber? The merchant's last word on %s: %s",
-			c.opts.Seed, order(missing[0]), wording(c.words[missing[0]]))
+	reached, missing, said, failures := 0, 0, map[string]int{}, 0
+	for i := range c.words {
+		if len(ledger.Order(order(i))) > 0 {
+			reached++
+		} else {
+			missing = i
+		}
+	}
+	if 2*reached < c.opts.Orders {
+		t.Errorf("chaos (seed %d): only %d of %d orders reached the service as a payment, charged or not; is the order the CustomerReferenceNumber? "+
+			"The merchant's last word on %s: %s", c.opts.Seed, reached, c.opts.Orders, order(missing), wording(c.words[missing]))
 		return
 	}
-	if reached := c.opts.Orders - len(missing); 2*reached < c.opts.Orders {
-		t.Errorf("chaos (seed %d): only %d of %d orders reached the service as a payment, charged or not; the others show nothing. "+
-			"The merchant's last word on %s: %s", c.opts.Seed, reached, c.opts.Orders, order(missing[0]), wording(c.words[missing[0]]))
-	}
-	var failures, paid, unpaid, unknown int
 	for i, word := range c.words {
 		entries := ledger.Order(order(i))
-		charged := entries.Charged(order(i))
-		switch {
-		case word == nil:
-			paid++
-		case isUnknown(word):
-			unknown++
-		default:
-			unpaid++
-		}
-		wrong := c.fault(word, len(charged))
+		kind, _, _ := strings.Cut(wording(word), ":")
+		said[kind]++
+		wrong := c.fault(word, len(entries.Charged(order(i))))
 		if wrong == "" {
 			continue
 		}
-		if failures++; failures <= mostFailures {
-			t.Errorf("chaos (seed %d): %s", c.opts.Seed, report(order(i), wrong, word, entries, c.requests(order(i), entries)))
+		if failures++; failures <= shown {
+			t.Errorf("chaos (seed %d): %s", c.opts.Seed, c.report(i, wrong, entries))
 		}
 	}
-	if failures > mostFailures {
+	if failures > shown {
 		t.Errorf("chaos (seed %d): %d orders failed altogether", c.opts.Seed, failures)
 	}
-	t.Logf("chaos: seed %d, %d orders: %d paid, %d not paid, %d unknown; faults: %s",
-		c.opts.Seed, c.opts.Orders, paid, unpaid, unknown, counts(c.box.FaultCounts()))
-}
-
-// withoutPayment returns the orders that are not in the ledger.
-func (c *chaos) withoutPayment(ledger sandbox.Ledger) (missing []int) {
-	for i := range c.words {
-		if len(ledger.Order(order(i))) == 0 {
-			missing = append(missing, i)
-		}
-	}
-	return missing
+	t.Logf("chaos: seed %d, %d orders: %d paid, %d not paid, %d unknown; faults: %v",
+		c.opts.Seed, c.opts.Orders, said["paid"], said["not paid"], said["unknown"], c.box.FaultCounts())
 }
 
 // fault returns what is wrong with an order, or "".
@@ -239,51 +196,26 @@ func (c *chaos) fault(word error, charged int) string {
 	}
 }
 
-// requests returns the requests that name an order, one of its references or of its receipts.
-func (c *chaos) requests(order string, entries sandbox.Ledger) []sandbox.Request {
-	names := []string{order}
+// report describes an order with the requests that name it, one of its references or of its receipts.
+func (c *chaos) report(i int, wrong string, entries sandbox.Ledger) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "order %s %s\n  the merchant's last word: %s", order(i), wrong, wording(c.words[i]))
+	names := []string{order(i)}
 	for _, e := range entries {
 		names = append(names, e.Receipt, e.PaymentReferenceNumber)
-	}
-	return slices.DeleteFunc(c.box.Requests(), func(r sandbox.Request) bool {
-		text := r.Path + " " + r.Query.Encode() + " " + string(r.Body)
-		return !slices.ContainsFunc(names, func(name string) bool { return name != "" && strings.Contains(text, name) })
-	})
-}
-
-// report describes an order and its requests.
-func report(order, wrong string, word error, entries sandbox.Ledger, requests []sandbox.Request) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "order %s %s\n", order, wrong)
-	fmt.Fprintf(&b, "  the merchant's last word: %s\n", wording(word))
-	for _, e := range entries {
-		fmt.Fprintf(&b, "  ledger: %s %s, %d.%02d %s, receipt %s, reference %s, key %s\n",
+		fmt.Fprintf(&b, "\n  ledger: %s %s, %d.%02d %s, receipt %s, reference %s, key %s",
 			e.Type, e.Outcome, e.Amount/100, e.Amount%100, e.Currency, e.Receipt, e.PaymentReferenceNumber, e.IdempotencyKey)
 	}
-	for i, r := range requests {
-		fmt.Fprintf(&b, "  request %d: %s", i+1, r.Operation)
-		if r.IdempotencyKey != "" {
-			fmt.Fprintf(&b, ", key %s", r.IdempotencyKey)
-		}
-		if r.Fault != "" {
-			fmt.Fprintf(&b, ", fault %s", r.Fault)
-		}
-		switch {
-		case r.Replayed:
-			b.WriteString(", replayed")
-		case r.Committed && r.Method != "GET":
-			b.WriteString(", carried out")
-		}
-		if r.Status == 0 {
-			b.WriteString(", not answered\n")
-		} else {
-			fmt.Fprintf(&b, ", answered %d\n", r.Status)
+	for _, r := range c.box.Requests() {
+		text := r.Path + " " + r.Query.Encode() + " " + string(r.Body)
+		if slices.ContainsFunc(names, func(name string) bool { return name != "" && strings.Contains(text, name) }) {
+			fmt.Fprintf(&b, "\n  request %d: %s, key %q, fault %q, replayed %t, succeeded %t, answered %d",
+				r.Number, r.Operation, r.IdempotencyKey, r.Fault, r.Replayed, r.Committed, r.Status)
 		}
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return b.String()
 }
 
-// isUnknown reports whether a word holds the order.
 func isUnknown(word error) bool {
 	return errors.Is(word, quickstream.ErrOutcomeUnknown) || errors.Is(word, quickstream.ErrPending)
 }
@@ -297,12 +229,4 @@ func wording(word error) string {
 	default:
 		return "not paid: " + word.Error()
 	}
-}
-
-func counts(faults map[string]int) string {
-	fired := make([]string, 0, len(faults))
-	for _, kind := range slices.Sorted(maps.Keys(faults)) {
-		fired = append(fired, fmt.Sprintf("%s %d", kind, faults[kind]))
-	}
-	return strings.Join(fired, ", ")
 }

@@ -24,7 +24,6 @@ package sandboxtest
 import (
 	"context"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -52,7 +51,7 @@ func New(t testing.TB, opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.C
 
 // Client returns a client of the sandbox with both keys and the options, which goes by the sandbox's
 // clock. That is not moved past the client's writes, by [sandbox.Sandbox.Hold], unless you give it an
-// HTTP client or an observer of your own.
+// observer of your own.
 func Client(t testing.TB, box *sandbox.Sandbox, opts ...quickstream.ClientOption) *quickstream.Client {
 	t.Helper()
 	client, err := newClient(box, opts...)
@@ -63,7 +62,9 @@ func Client(t testing.TB, box *sandbox.Sandbox, opts ...quickstream.ClientOption
 }
 
 func newClient(box *sandbox.Sandbox, opts ...quickstream.ClientOption) (*quickstream.Client, error) {
-	opts = append(append(holding(box), quickstream.WithClock(box.Now)), opts...)
+	opts = append([]quickstream.ClientOption{
+		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithClock(box.Now), quickstream.WithObserver(holding(box)),
+	}, opts...)
 	return quickstream.NewClient(quickstream.CustomURL(box.URL()), Keys(box), opts...)
 }
 
@@ -107,68 +108,23 @@ func ThreeDS(params *quickstream.CreateSingleUseTokenParams) {
 	params.ThreeDS = &quickstream.BrowserProfile{Language: "en-AU", ScreenHeight: 1080, ScreenWidth: 1920, ColorDepth: 24, TZ: -600}
 }
 
-// holding are the options of a client past whose writes the clock is not moved: from the first byte on,
-// because a hook before it may take as long as it likes.
-func holding(box *sandbox.Sandbox) []quickstream.ClientOption {
-	return []quickstream.ClientOption{
-		quickstream.WithHTTPClient(&http.Client{Transport: holdingTransport{box.HTTPClient().Transport}}),
-		quickstream.WithObserver(quickstream.Observer{
-			Start: func(ctx context.Context, call quickstream.CallInfo) context.Context {
-				if call.Method == http.MethodGet {
-					return ctx
-				}
-				return context.WithValue(ctx, callKey{}, &heldCall{hold: box.Hold})
-			},
-			End: func(ctx context.Context, _ quickstream.CallInfo, _ quickstream.EndInfo) {
-				if c, ok := ctx.Value(callKey{}).(*heldCall); ok {
-					c.end()
-				}
-			},
-		}),
-	}
-}
+type releaseKey struct{}
 
-type callKey struct{}
-
-// heldCall is a write of a client.
-type heldCall struct {
-	hold func() (release func())
-
-	mu      sync.Mutex
-	release func()
-	ended   bool
-}
-
-func (c *heldCall) begin() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.release == nil && !c.ended {
-		c.release = c.hold()
-	}
-}
-
-func (c *heldCall) end() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ended = true
-	if c.release != nil {
-		c.release()
-	}
-}
-
-type holdingTransport struct{ http.RoundTripper }
-
-// RoundTrip implements http.RoundTripper.
-func (t holdingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if c, ok := r.Context().Value(callKey{}).(*heldCall); ok {
-		c.begin()
-	}
-	return t.RoundTripper.RoundTrip(r)
-}
-
-// CloseIdleConnections is called by http.Client.CloseIdleConnections.
-func (t holdingTransport) CloseIdleConnections() {
-	if inner, ok := t.RoundTripper.(interface{ CloseIdleConnections() }); ok {
-		inner.CloseIdleConnections()
+// holding keeps the clock from being moved past a client's write, of which no request is under way
+// between two attempts.
+func holding(box *sandbox.Sandbox) quickstream.Observer {
+	return quickstream.Observer{
+		Start: func(ctx context.Context, call quickstream.CallInfo) context.Context {
+			release := func() {}
+			if call.Method != http.MethodGet {
+				release = box.Hold()
+			}
+			return context.WithValue(ctx, releaseKey{}, release)
+		},
+		End: func(ctx context.Context, _ quickstream.CallInfo, _ quickstream.EndInfo) {
+			if release, ok := ctx.Value(releaseKey{}).(func()); ok {
+				release()
+			}
+		},
 	}
 }

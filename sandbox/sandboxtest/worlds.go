@@ -1,7 +1,6 @@
 package sandboxtest
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"testing"
@@ -20,9 +19,6 @@ type WorldsOptions struct {
 	Seed uint64
 	// Only is the one world to run, as a failed subtest has printed it. Empty runs N worlds.
 	Only string
-	// Operation is the operation whose first call meets the world's fault; empty is "POST
-	// /transactions".
-	Operation string
 	// Sandbox and Client are added to the options of Worlds.
 	Sandbox []sandbox.Option
 	Client  []quickstream.ClientOption
@@ -75,12 +71,11 @@ func (o WorldsOptions) worlds() (iter.Seq[worlds.World], error) {
 	return worlds.Generate(o.Seed, n), nil
 }
 
-// run starts the sandbox of a world.
 func (o WorldsOptions) run(t *testing.T, world worlds.World) Run {
 	t.Helper()
 	box := sandbox.New(append([]sandbox.Option{sandbox.WithSeed(o.Seed), world.Option()}, o.Sandbox...)...)
 	t.Cleanup(box.Close)
-	if err := box.Inject(world.Faults(cmp.Or(o.Operation, "POST /transactions"))...); err != nil {
+	if err := box.Inject(world.Faults("POST /transactions")...); err != nil {
 		t.Fatal(err)
 	}
 	return Run{World: world, Box: box, Client: Client(t, box, o.Client...)}

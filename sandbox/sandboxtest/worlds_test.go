@@ -31,9 +31,9 @@ func TestWorldsRunsEachInABubble(t *testing.T) {
 }
 
 func TestWorldsPlaysTheFaultOfTheWorld(t *testing.T) {
-	opts := sandboxtest.WorldsOptions{Only: "Fault=460after LookupLag=0s", Operation: "POST /customers"}
+	opts := sandboxtest.WorldsOptions{Only: "Fault=460after LookupLag=0s"}
 	sandboxtest.Worlds(t, opts, func(t *testing.T, run sandboxtest.Run) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, run.Box.URL()+"/customers", nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, run.Box.URL()+"/transactions", nil)
 		require.NoError(t, err)
 		resp, err := run.Box.HTTPClient().Do(r)
 		require.NoError(t, err)

@@ -8,17 +8,13 @@ if (clock) {
     if (document.hidden) return;
     try {
       const page = await load(location.href);
-      clock.dataset.ahead = page.getElementById('clock').dataset.ahead;
+      clock.textContent = page.getElementById('clock').textContent;
       for (const list of ['rows', 'ledger']) update(document.getElementById(list), page.getElementById(list));
-      if (['', lost].includes(state.textContent)) state.textContent = 'This page is live.';
+      if (['', lost].includes(state.textContent)) state.textContent = 'Live';
     } catch {
       state.textContent = lost;
     }
   }, 1000);
-  setInterval(() => {
-    const now = new Date(Date.now() + Number(clock.dataset.ahead));
-    clock.textContent = now.toISOString().slice(0, 19).replace('T', ' ') + ' UTC';
-  }, 250);
 }
 
 // load is a page as it is now.
@@ -40,7 +36,8 @@ function update(list, now) {
     }
     const old = next;
     next = next.nextElementSibling;
-    if (old.dataset.version === row.dataset.version) continue;
+    const shown = (item) => (item.querySelector('summary') ?? item).innerHTML;
+    if (shown(old) === shown(row)) continue;
     const open = old.querySelector('details')?.open;
     const focused = old.contains(document.activeElement);
     old.replaceWith(row);

@@ -12,11 +12,18 @@ import (
 type River[TTx any] struct {
 	*river.Client[TTx]
 	Leave func(tx Tx) TTx
+	// Inserted is called with the queue of each job, if it is not nil. The transaction has not committed then.
+	Inserted func(queue string)
 }
 
 // Insert implements [Queue].
 func (q River[TTx]) Insert(ctx context.Context, tx Tx, jobs []river.InsertManyParams) error {
 	_, err := q.InsertManyTx(ctx, q.Leave(tx), jobs)
+	for _, job := range jobs {
+		if q.Inserted != nil {
+			q.Inserted(job.InsertOpts.Queue)
+		}
+	}
 	return err
 }
 

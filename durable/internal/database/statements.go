@@ -1,6 +1,7 @@
 package database
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -12,6 +13,8 @@ type Statements struct {
 	// Replacer replaces what stands in them, and Time is the expression of [Now].
 	Replacer *strings.Replacer
 	Time     string
+	// Stored is an argument as it is stored, if it is not stored as it is.
+	Stored func(arg any) any
 
 	test func(now string) string
 }
@@ -32,53 +35,72 @@ func (s *Statements) Text(query string) string {
 	return strings.ReplaceAll(text, Now, expression)
 }
 
-// Stored are arguments as they are stored. A zero time and a zero amount are null.
-func Stored(args []any, timeOf func(time.Time) any, amountOf func(decimal.Decimal) (any, error)) ([]any, error) {
+// Arguments are those of a statement as they are stored: a zero time and a zero amount are null.
+func (s *Statements) Arguments(args []any) []any {
 	values := make([]any, len(args))
 	for i, arg := range args {
-		switch value := arg.(type) {
-		case time.Time:
-			if !value.IsZero() {
-				values[i] = timeOf(value)
-			}
-		case decimal.Decimal:
-			amount, err := amountOf(value)
-			if err != nil {
-				return nil, err
-			}
-			if !value.IsZero() {
-				values[i] = amount
-			}
+		zero, can := arg.(interface{ IsZero() bool })
+		switch {
+		case can && zero.IsZero():
+		case s.Stored != nil:
+			values[i] = s.Stored(arg)
 		default:
 			values[i] = arg
 		}
 	}
-	return values, nil
+	return values
 }
 
-// Scan reads a row in which a time is stored as a T, and an amount as an A.
-func Scan[T, A any](scan func(into ...any) error, into []any, timeOf func(T) time.Time, amountOf func(A) decimal.Decimal) error {
-	targets, times, amounts := make([]any, len(into)), make([]T, len(into)), make([]A, len(into))
+// Converted are rows in which times and amounts may be null, times are of any zone, and numbers may stand for both.
+type Converted struct{ Rows }
+
+// Scan reads a row: times are in UTC, and null is the zero time and the zero amount.
+func (r Converted) Scan(into ...any) error {
+	targets := make([]any, len(into))
 	for i, target := range into {
-		switch target.(type) {
+		switch target := target.(type) {
 		case *time.Time:
-			targets[i] = &times[i]
+			targets[i] = timeTarget{target}
 		case *decimal.Decimal:
-			targets[i] = &amounts[i]
+			targets[i] = amountTarget{target}
 		default:
 			targets[i] = target
 		}
 	}
-	if err := scan(targets...); err != nil {
-		return err
-	}
-	for i, target := range into {
-		switch value := target.(type) {
-		case *time.Time:
-			*value = timeOf(times[i])
-		case *decimal.Decimal:
-			*value = amountOf(amounts[i])
-		}
+	return r.Rows.Scan(targets...)
+}
+
+type timeTarget struct{ into *time.Time }
+
+// Scan implements [sql.Scanner]. A number counts microseconds since 1970.
+func (t timeTarget) Scan(stored any) error {
+	switch stored := stored.(type) {
+	case nil:
+		*t.into = time.Time{}
+	case int64:
+		*t.into = time.UnixMicro(stored).UTC()
+	case time.Time:
+		*t.into = stored.UTC()
+	default:
+		return fmt.Errorf("a time is stored as %T", stored)
 	}
 	return nil
 }
+
+type amountTarget struct{ into *decimal.Decimal }
+
+// Scan implements [sql.Scanner]. A whole number counts cents.
+func (t amountTarget) Scan(stored any) error {
+	switch stored := stored.(type) {
+	case nil:
+		*t.into = decimal.Zero
+	case int64:
+		*t.into = decimal.New(stored, -CentPlaces)
+	default:
+		return t.into.Scan(stored)
+	}
+	return nil
+}
+
+// CentPlaces are the decimal places of a cent.
+const CentPlaces = 2

@@ -26,6 +26,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable/durabletest"
 	"github.com/quickstream-go/quickstream/durable/postgres"
 	"github.com/quickstream-go/quickstream/durable/sqlite"
+	"github.com/quickstream-go/quickstream/internal/needs"
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
@@ -72,20 +73,12 @@ func onFile(t testing.TB, file string) store[*sql.Tx] {
 	return s
 }
 
-// needs skips a test, and says what it needs. Where QUICKSTREAM_SKIP is "never", as in
-// .ci/run, which installs everything, it fails.
-func needs(t testing.TB, what string) {
-	t.Helper()
-	require.NotEqual(t, "never", os.Getenv("QUICKSTREAM_SKIP"), "needs "+what)
-	t.Skip("needs " + what)
-}
-
 // postgresServer is the address of a server. Without one the tests run on SQLite alone.
 func postgresServer(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv(postgresVariable)
 	if server == "" {
-		needs(t, "PostgreSQL: "+postgresVariable+" is not set")
+		needs.Skip(t, "PostgreSQL: "+postgresVariable+" is not set")
 	}
 	return server
 }

@@ -1,8 +1,10 @@
 package enginetest
 
 import (
+	"context"
 	"database/sql"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,6 +47,31 @@ func testPay[TTx any](t *testing.T, db store[TTx]) {
 		kinds = append(kinds, e.Kind)
 	}
 	assert.Equal(t, []durable.EventKind{durable.EventQueued, durable.EventClaimed, durable.EventAnswered}, kinds)
+	s.Judge("A")
+}
+
+// TestSlowHook: an answer does not wait for long for OnOutcome, which is then called again.
+func TestSlowHook(t *testing.T) { everywhere(t, testSlowHook[*sql.Tx], testSlowHook[pgx.Tx]) }
+
+func testSlowHook[TTx any](t *testing.T, db store[TTx]) {
+	var calls atomic.Int32
+	s := open(t, db, func(o *durable.Options[TTx]) {
+		reported := o.OnOutcome
+		o.OnOutcome = func(ctx context.Context, tx TTx, change durable.OutcomeChange) error {
+			if calls.Add(1) == 1 {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return reported(ctx, tx, change)
+		}
+	})
+	begun := time.Now()
+	s.pay("A", s.card(sandbox.CardAttempted))
+	s.Settled("A")
+	assert.Less(t, time.Since(begun), 20*time.Second)
+	assert.Equal(t, []string{"approved"}, s.names("A"))
+	assert.EqualValues(t, 2, calls.Load())
+	assert.Equal(t, 1, s.charged("A"))
 	s.Judge("A")
 }
 

@@ -54,7 +54,8 @@ func TestNoScans(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
 		testNoScans(t, onFile(t, filepath.Join(t.TempDir(), "shop.db")), "EXPLAIN QUERY PLAN ", "1000 * i", func(detail string) bool {
-			return strings.Contains(detail, "SCAN quickstream_write") && !strings.Contains(detail, "USING") // an index of a few writes
+			all := strings.Contains(detail, "SCAN quickstream_write") && !strings.Contains(detail, "USING") // an index of a few writes
+			return all || strings.HasPrefix(detail, "SEARCH f ") && !strings.Contains(detail, "quickstream_write_follows")
 		})
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
@@ -81,7 +82,9 @@ func testNoScans[TTx any](t *testing.T, db store[TTx], prefix, apart string, sca
 	require.NoError(t, db.exec(ctx, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 		INSERT INTO quickstream.write (id, order_id, token, receipt, reference, written_at, `+all+`)
 		SELECT 'copy ' || i, 'order ' || i, 'token ' || i, 'R' || i, 'reference ' || i, written_at - `+apart+`, `+all+` FROM quickstream.write, n`))
-	require.NoError(t, db.exec(ctx, "ANALYZE")) //nolint:misspell // as SQL spells it
+	if db.file == "" { // nobody does so with a file
+		require.NoError(t, db.exec(ctx, "ANALYZE")) //nolint:misspell // as SQL spells it
+	}
 
 	found := &plans{prefix: prefix, scan: scan, found: map[string]bool{}}
 	db.Database = &hooked[TTx]{Database: db.Database, before: found.explain}

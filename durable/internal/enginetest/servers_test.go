@@ -25,6 +25,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 	"github.com/quickstream-go/quickstream/durable/postgres"
+	"github.com/quickstream-go/quickstream/internal/needs"
 )
 
 // server is a PostgreSQL server of a test's own, which it may stop and put back.
@@ -43,7 +44,7 @@ func newServer(t *testing.T) *server {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin")
 	require.NoError(t, err)
 	if len(found) == 0 {
-		needs(t, "the server of PostgreSQL")
+		needs.Skip(t, "PostgreSQL: its server")
 	}
 	sv := &server{T: t, programs: found[len(found)-1], data: sharedDir(t), port: freePort(t)}
 	sv.run("initdb", "-D", sv.data, "-A", "trust", "-U", "quickstream")

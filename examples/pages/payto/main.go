@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"time"
@@ -27,12 +28,39 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer box.Close()
-	customer, err := client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: "C-1001", CustomerName: "Ann Example"})
+	agreement, err := agree(ctx, client, "C-1001", "BROADBAND-1001")
 	if err != nil {
 		return err
 	}
-	agreement, err := client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
-		PayeeReference: "BROADBAND-1001", // unique: a lost agreement is found by it
+	fmt.Println("the agreement is", agreement.Status)
+	if err := box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement); err != nil { // in the payer's banking app
+		return err
+	}
+	payment, err := collect(ctx, client, agreement.AgreementToken, "INVOICE-4711")
+	if err != nil {
+		return err
+	}
+	fmt.Println("the payment is", payment.Status, "- next:", payment.NextStep())
+	clock.Advance(5 * time.Minute) // the payer's bank pays
+	payment, err = client.Transactions.Get(ctx, payment.ReceiptNumber)
+	if err != nil {
+		return err
+	}
+	fmt.Println("the payment is", payment.Outcome())
+	return nil
+}
+
+// agree asks a payer for an agreement. Store its AgreementToken.
+func agree(ctx context.Context, client *quickstream.Client, number, reference string) (*quickstream.Agreement, error) {
+	customer, err := client.Customers.GetByNumber(ctx, number)
+	if errors.Is(err, quickstream.ErrNotFound) {
+		customer, err = client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: number, CustomerName: "Ann Example"})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
+		PayeeReference: reference, // unique: a lost agreement is found by it
 		Payment: quickstream.AgreementPaymentDetails{
 			Purpose: quickstream.AgreementPurposeUtility, Description: "Broadband, monthly",
 			StartDate: quickstream.NewDate(2026, time.July, 1), AutomaticRenewal: true,
@@ -42,39 +70,23 @@ func run(ctx context.Context) error {
 			MaximumPaymentAmount: new(decimal.RequireFromString("150.00")),
 		},
 		Payer: quickstream.AgreementPayerParams{
-			Type: quickstream.PayerTypePerson, ID: "C-1001", Name: "Ann Example",
+			Type: quickstream.PayerTypePerson, ID: number, Name: "Ann Example",
 			PayIDType: quickstream.PayIDTypeEmail, PayID: quickstream.NewSecret("ann@example.com"),
 		},
 	})
-	if err != nil {
-		return err
-	}
-	fmt.Println("the agreement is", agreement.Status) // store the AgreementToken
+}
 
-	if err := box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement); err != nil { // in the payer's banking app
-		return err
-	}
-	agreement, err = client.PayTo.Get(ctx, agreement.AgreementToken) // when a notification tells you
+// collect takes a payment, after the payer has confirmed. A nil error means accepted: hold the order, store the receipt.
+func collect(ctx context.Context, client *quickstream.Client, token, invoice string) (*quickstream.Transaction, error) {
+	agreement, err := client.PayTo.Get(ctx, token)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	fmt.Println("the agreement is", agreement.Status)
-	payment, err := client.PayTo.Collect(ctx, quickstream.CollectParams{
-		CustomerReferenceNumber: "INVOICE-4711",
-		AgreementToken:          agreement.AgreementToken,
-		RemittanceInformation1:  "Invoice 4711",
-		PrincipalAmount:         decimal.RequireFromString("89.90"),
+	if agreement.Status != quickstream.AgreementStatusActive {
+		return nil, fmt.Errorf("the agreement is %s", agreement.Status)
+	}
+	return client.PayTo.Collect(ctx, quickstream.CollectParams{
+		AgreementToken: token, PrincipalAmount: decimal.RequireFromString("89.90"),
+		CustomerReferenceNumber: invoice, RemittanceInformation1: "Broadband, July",
 	})
-	if err != nil {
-		return err
-	}
-	fmt.Println("the payment is", payment.Status, "- next:", payment.NextStep()) // hold the order, and store the receipt
-
-	clock.Advance(5 * time.Minute) // the payer's bank pays
-	payment, err = client.Transactions.Get(ctx, payment.ReceiptNumber)
-	if err != nil {
-		return err
-	}
-	fmt.Println("the payment is", payment.Outcome())
-	return nil
 }

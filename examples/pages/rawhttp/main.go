@@ -1,4 +1,4 @@
-// Command rawhttp is the program of docs/from-http-or-java.md.
+// Command rawhttp is the program of docs/coming-from.md.
 package main
 
 import (

@@ -44,33 +44,42 @@ func run(ctx context.Context) error {
 		return err
 	}
 	fmt.Println("after it: voidable", payment.Voidable, "refundable", payment.Refundable)
-	keep := func(_ context.Context, intent quickstream.Intent) error {
-		fmt.Println("store", intent.Reference) // INSERT, before the first byte
+	store := func(_ context.Context, intent quickstream.Intent) error {
+		fmt.Println("store", intent.Reference)
 		return nil
 	}
-	refund, err := client.Transactions.Refund(ctx, quickstream.RefundParams{
-		OriginalReceiptNumber: payment.ReceiptNumber,
-		PrincipalAmount:       decimal.RequireFromString("5.00"), Currency: quickstream.CurrencyAUD,
-		FollowUpDetails: quickstream.FollowUpDetails{PaymentReferenceNumber: "RETURN-77"}, // unique for each refund
-	}, quickstream.WithBeforeSend(keep))
-	if err != nil {
+	if _, err := refund(ctx, client, payment.ReceiptNumber, "RETURN-77", decimal.RequireFromString("5.00"), store); err != nil {
 		return err
 	}
-	fmt.Println("refunded", refund.TotalAmount)
+	refunded, err := refunded(ctx, client, payment.ReceiptNumber)
+	fmt.Println("refunded so far", refunded)
+	return err
+}
 
-	left := decimal.RequireFromString("80.00")
-	for refund, err := range client.Transactions.Refunds(payment.ReceiptNumber).All(ctx) {
+// refund gives back an amount of a payment. The reference is unique for each refund. store inserts a row under it:
+// if there is one already, its error ends the call before anything is sent.
+func refund(ctx context.Context, client *quickstream.Client, receipt, reference string, amount decimal.Decimal,
+	store func(context.Context, quickstream.Intent) error,
+) (*quickstream.Transaction, error) {
+	return client.Transactions.Refund(ctx, quickstream.RefundParams{
+		OriginalReceiptNumber: receipt, PrincipalAmount: amount, Currency: quickstream.CurrencyAUD,
+		FollowUpDetails: quickstream.FollowUpDetails{PaymentReferenceNumber: reference},
+	}, quickstream.WithBeforeSend(store))
+}
+
+// refunded adds up what was refunded, in the portal too. A refund that has not ended counts.
+func refunded(ctx context.Context, client *quickstream.Client, receipt string) (sum decimal.Decimal, err error) {
+	for refund, err := range client.Transactions.Refunds(receipt).All(ctx) {
 		if err != nil {
-			return err
+			return sum, err
 		}
 		switch outcome := refund.Outcome(); {
 		case outcome.Final() && outcome != quickstream.OutcomeApproved:
 		case refund.PrincipalAmount == nil:
-			return errors.New("a refund shows no amount")
-		default: // also one that has not ended
-			left = left.Sub(refund.PrincipalAmount.Amount)
+			return sum, errors.New("a refund shows no amount")
+		default:
+			sum = sum.Add(refund.PrincipalAmount.Amount)
 		}
 	}
-	fmt.Println("left to refund", left.StringFixed(2))
-	return nil
+	return sum, nil
 }

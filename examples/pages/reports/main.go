@@ -23,14 +23,6 @@ func main() {
 	}
 }
 
-// line is a record of the report. The names of its columns are the sandbox's: take those of your
-// own reports.
-type line struct {
-	Receipt string                        `csv:"Receipt Number"`
-	Status  quickstream.TransactionStatus `csv:"Status"`
-	Total   decimal.Decimal               `csv:"Total Amount"`
-}
-
 func run(ctx context.Context) error {
 	clock := sandbox.NewClock(time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC)) // 10:00 in Sydney
 	box, client, err := sandboxtest.Open(sandbox.WithClock(clock), sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ReportGeneration, a.LookupLag = 0, 0 }))
@@ -50,6 +42,24 @@ func run(ctx context.Context) error {
 			return err
 		}
 	}
+	records, settled, err := settled(ctx, client, date)
+	if err != nil {
+		return err
+	}
+	fmt.Println(records, "records, settled", settled)
+	return nil
+}
+
+// line is a record of the report. The names of its columns are the sandbox's: take those of your
+// own reports.
+type line struct {
+	Receipt string                        `csv:"Receipt Number"`
+	Status  quickstream.TransactionStatus `csv:"Status"`
+	Total   decimal.Decimal               `csv:"Total Amount"`
+}
+
+// settled adds up the approved payments of a settlement date.
+func settled(ctx context.Context, client *quickstream.Client, date quickstream.Date) (records int64, sum decimal.Decimal, err error) {
 	reader, writer := io.Pipe() // the report is read while it arrives
 	go func() {
 		_, err := client.Transactions.AwaitReport(ctx, writer, quickstream.ReportParams{
@@ -60,17 +70,15 @@ func run(ctx context.Context) error {
 	defer reader.CloseWithError(nil) // an early return ends the download
 	report, err := csvreport.NewReader(reader, csvreport.WithStrictSeparators())
 	if err != nil {
-		return err
+		return 0, sum, err
 	}
-	settled := decimal.Zero
 	for line, err := range csvreport.Decode[line](report) {
 		if err != nil {
-			return err // what was added so far is not the day
+			return 0, sum, err // the sum is not that of the whole day
 		}
 		if line.Status == quickstream.TransactionStatusApproved {
-			settled = settled.Add(line.Total)
+			sum = sum.Add(line.Total)
 		}
 	}
-	fmt.Println(report.Records(), "records, settled", settled)
-	return nil
+	return report.Records(), sum, nil
 }

@@ -17,23 +17,33 @@ func main() {
 	}
 }
 
+// connect makes the client of a program. vault reads the keys from your store of secrets, before each call; cache them.
+// store inserts an intent: it runs before every write of this client.
+func connect(ctx context.Context, environment quickstream.Environment, vault func(context.Context) (quickstream.Keys, error),
+	store func(context.Context, quickstream.Intent) error, opts ...quickstream.ClientOption,
+) (*quickstream.Client, error) {
+	client, err := quickstream.NewClient(environment, quickstream.Keys{}, append(opts,
+		quickstream.WithKeySource(vault), quickstream.WithBeforeSend(store),
+		quickstream.WithSupplierBusinessCode("SANDBOX01"), quickstream.WithCurrency(quickstream.CurrencyAUD), // yours
+		quickstream.WithServiceRetries(false), // only if your bank says so
+	)...)
+	if err != nil {
+		return nil, err
+	}
+	return client, client.Check(ctx) // address, network, key: before the first customer
+}
+
 func run(ctx context.Context) error {
 	box := sandbox.New()
 	defer box.Close()
-	vault := func(context.Context) (quickstream.Keys, error) { return sandboxtest.Keys(box), nil } // read from your store of secrets
-	client, err := quickstream.NewClient(
-		quickstream.CustomURL(box.URL()), // quickstream.EnvironmentFromEnv() in production
-		quickstream.Keys{}, quickstream.WithKeySource(vault), quickstream.WithHTTPClient(box.HTTPClient()),
-		quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) error {
-			fmt.Println("store", intent.Reference) // INSERT; it runs for writes of this client, whoever calls it
-			return nil
-		}),
-	)
+	vault := func(context.Context) (quickstream.Keys, error) { return sandboxtest.Keys(box), nil }
+	store := func(context.Context, quickstream.Intent) error { return nil }
+	client, err := connect(ctx, quickstream.CustomURL(box.URL()), vault, store, quickstream.WithHTTPClient(box.HTTPClient()))
+	fmt.Println("at the start:", err)
 	if err != nil {
 		return err
 	}
-	fmt.Println("at the start:", client.Check(ctx)) // address, network, key: before the first customer
-	box.RenewKey(sandbox.KeySecret, 0)              // the key is rotated; the old one is refused from now on
+	box.RenewKey(sandbox.KeySecret, 0) // the key is rotated; the old one is refused from now on
 	fmt.Println("after the rotation:", client.Check(ctx))
 	return nil
 }

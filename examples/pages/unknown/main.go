@@ -32,36 +32,48 @@ func run(ctx context.Context) error {
 	if err := box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit()}); err != nil {
 		return err
 	}
-
-	var row []byte // a column of your table
-	payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
+	row, err := pay(ctx, client, quickstream.PayParams{
 		CustomerReferenceNumber: "ORDER-1042", ECI: quickstream.ECIPhone,
 		Source:          quickstream.FromCard(sandboxtest.Card("4242424242424242")),
 		PrincipalAmount: decimal.RequireFromString("49.95"),
-	}, quickstream.WithoutResend(), quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) (err error) {
-		row, err = json.Marshal(resolve.Begin(intent, clock.Now())) // INSERT: all that is left after a crash
-		return err
-	}))
-	result := resolve.After(payment, err, clock.Now())
-	fmt.Println("the call:", result.Status)
-	if result.Case != nil {
-		if row, err = json.Marshal(result.Case); err != nil { // UPDATE
+	}, clock.Now)
+	for err == nil && row != nil {
+		var c resolve.Case
+		if err := json.Unmarshal(row, &c); err != nil {
 			return err
 		}
+		clock.Advance(c.NextLook.Sub(clock.Now()))
+		row, err = look(ctx, client, row, clock.Now)
 	}
+	return err
+}
 
-	// A job, in this process or another: only the row is left.
+// pay returns what to store for the job, or nil if there is nothing to look up.
+func pay(ctx context.Context, client *quickstream.Client, params quickstream.PayParams, now func() time.Time) (row []byte, err error) {
+	payment, err := client.Transactions.Pay(ctx, params,
+		quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) (err error) {
+			row, err = json.Marshal(resolve.Begin(intent, now())) // INSERT: all that is left after a crash
+			return err
+		}))
+	result := resolve.After(payment, err, now())
+	fmt.Println("the call:", result.Status)
+	if result.Case == nil {
+		return nil, nil // UPDATE: the order is paid, or this call took nothing
+	}
+	return json.Marshal(result.Case) // UPDATE: it knows more than the row
+}
+
+// look is the job. It is due at the case's NextLook.
+func look(ctx context.Context, client *quickstream.Client, row []byte, now func() time.Time) ([]byte, error) {
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff()) // a setting of your facility: ask your bank
 	var c resolve.Case
 	if err := json.Unmarshal(row, &c); err != nil {
-		return err
+		return nil, err
 	}
-	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff()) // a setting of your facility: ask for it
-	for {
-		clock.Advance(c.NextLook.Sub(clock.Now())) // in your program a queue waits until NextLook
-		c = policy.Next(c, policy.LookUp(ctx, client.Transactions, c), clock.Now())
-		fmt.Println("the case:", c.Status, c.Outcome) // and store c, which is JSON
-		if c.Status.Final() {
-			return nil
-		}
+	c = policy.Next(c, policy.LookUp(ctx, client.Transactions, c), now())
+	fmt.Println("the case:", c.Status, c.Outcome)
+	if c.NextLook.IsZero() {
+		return nil, nil
 	}
+	return json.Marshal(c) // UPDATE
 }

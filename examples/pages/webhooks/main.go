@@ -3,11 +3,15 @@ package main
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"log"
+	"net/http"
 	"time"
 
 	"github.com/shopspring/decimal"
+	_ "modernc.org/sqlite" // the driver
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
@@ -22,31 +26,70 @@ func main() {
 	}
 }
 
-// inbox stands for a table with a unique key of id and digest.
-type inbox map[[2]string][]byte
+// inbox is a table of notifications. A redelivery has the same id and digest.
+type inbox struct{ db *sql.DB }
 
-// keep runs in the request. It stores, and does nothing else.
-func (in inbox) keep(_ context.Context, n *webhooks.Notification) error {
-	conflict := false
-	for known := range in {
-		conflict = conflict || known[0] == n.ID && known[1] != n.Digest()
+const schema = `CREATE TABLE IF NOT EXISTS notifications (
+	id TEXT, digest TEXT, body BLOB, done INTEGER DEFAULT 0, PRIMARY KEY (id, digest))`
+
+// endpoint is what you serve at the address that you enter in the portal.
+func (in inbox) endpoint(secret string) (http.Handler, error) {
+	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{secret})
+	if err != nil {
+		return nil, err
 	}
-	in[[2]string{n.ID, n.Digest()}] = n.Raw()
-	if conflict {
-		return webhooks.ErrConflict // stored, for a person to look at
-	}
-	return nil
+	return webhooks.NewInbox(verifier, in.keep), nil
 }
 
-// act gets what the API says now. It may run again for the same agreement or payment.
+// keep runs in the request. It stores, and does nothing else.
+func (in inbox) keep(ctx context.Context, n *webhooks.Notification) error {
+	_, err := in.db.ExecContext(ctx, `INSERT INTO notifications (id, digest, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, n.ID, n.Digest(), n.Raw())
+	if err != nil {
+		return err
+	}
+	var same int
+	err = in.db.QueryRowContext(ctx, `SELECT COUNT(*) FROM notifications WHERE id = ?`, n.ID).Scan(&same)
+	if err == nil && same > 1 {
+		return webhooks.ErrConflict // one id with two contents: a person looks at it
+	}
+	return err
+}
+
+// work is a job. A notification that fails is tried again at the next run.
+func (in inbox) work(ctx context.Context, client *quickstream.Client) error {
+	rows, err := in.db.QueryContext(ctx, `SELECT body FROM notifications WHERE done = 0`)
+	if err != nil {
+		return err
+	}
+	var bodies [][]byte
+	for rows.Next() {
+		var body []byte
+		err = errors.Join(err, rows.Scan(&body))
+		bodies = append(bodies, body)
+	}
+	err = errors.Join(err, rows.Close(), rows.Err())
+	confirmed := webhooks.ConfirmWith(client, act)
+	for _, body := range bodies {
+		n, failed := webhooks.Parse(body)
+		if failed == nil {
+			failed = confirmed(ctx, n)
+		}
+		if failed == nil {
+			_, failed = in.db.ExecContext(ctx, `UPDATE notifications SET done = 1 WHERE id = ? AND digest = ?`, n.ID, n.Digest())
+		}
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// act gets what the API says now. It may run twice for one notification.
 func act(_ context.Context, n *webhooks.Notification) error {
 	event, err := n.Event()
 	switch event := event.(type) {
 	case *webhooks.AgreementEvent:
 		fmt.Println(n.EventType, "and the API says", event.Agreement().Status)
 	case *webhooks.PaymentEvent:
-		t := event.Transaction()
-		fmt.Println(n.EventType, "and the API says", t.Outcome()) // whose intent has t's PaymentReferenceNumber?
+		fmt.Println(n.EventType, "and the API says", event.Transaction().Outcome())
 	}
 	return err
 }
@@ -57,20 +100,36 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer box.Close()
-	const secret = "the subscription's secret" // from the portal
-	scheme := signature.AssumedHMAC{}          // an assumption: see below
-	verifier, err := signature.NewVerifier(scheme, []string{secret})
+	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return err
 	}
-	table := inbox{}
-	endpoint := webhooks.NewInbox(verifier, table.keep) // an http.Handler: mount it at an address of your server
-
-	if err := box.Subscribe(sandbox.Subscription{Handler: endpoint, Secret: secret, Scheme: scheme}); err != nil { // in the portal
+	defer func() { _ = db.Close() }()
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(ctx, schema); err != nil {
 		return err
 	}
-
+	table := inbox{db}
+	const secret = "the subscription's secret"
+	endpoint, err := table.endpoint(secret)
+	if err != nil {
+		return err
+	}
+	if err := box.Subscribe(sandbox.Subscription{Handler: endpoint, Secret: secret, Scheme: signature.AssumedHMAC{}}); err != nil { // in the portal
+		return err
+	}
 	box.NextDelivery(sandbox.DeliveryFault{Twice: true}) // the service delivers at least once
+	if err := confirmAgreement(ctx, box, client); err != nil {
+		return err
+	}
+	if err := box.Flush(ctx); err != nil { // until the notifications have arrived
+		return err
+	}
+	return table.work(ctx, client)
+}
+
+// confirmAgreement makes the service notify: a payer confirms an agreement.
+func confirmAgreement(ctx context.Context, box *sandbox.Sandbox, client *quickstream.Client) error {
 	customer, err := client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: "C-1001", CustomerName: "Ann Example"})
 	if err != nil {
 		return err
@@ -92,24 +151,5 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement); err != nil { // in the payer's banking app
-		return err
-	}
-	if err := box.Flush(ctx); err != nil { // until the notifications have arrived
-		return err
-	}
-	fmt.Println("stored:", len(table))
-
-	// A job, not the request, reads the table. What fails stays for its next run.
-	handle := webhooks.ConfirmWith(client, act)
-	for _, body := range table {
-		n, err := webhooks.Parse(body)
-		if err != nil {
-			return err
-		}
-		if err := handle(ctx, n); err != nil {
-			return err
-		}
-	}
-	return nil
+	return box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement)
 }

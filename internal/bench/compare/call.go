@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -29,7 +30,7 @@ type peers struct {
 // newPeers returns clients of which stripe-go's says nothing and reports nothing.
 func newPeers(base string, plain, forStripe http.RoundTripper, opts ...quickstream.ClientOption) peers {
 	merchants := &http.Client{Transport: plain}
-	return peers{base, ours(base, opts...), byV1(merchants), plainClient{merchants, readV2}, stripe.NewClient(key, stripe.WithBackends(
+	return peers{base, ours(base, opts...), plainClient{merchants, whole(json.Unmarshal)}, plainClient{merchants, readV2}, stripe.NewClient(key, stripe.WithBackends(
 		stripe.NewBackendsWithConfig(&stripe.BackendConfig{
 			URL: stripe.String(base), HTTPClient: &http.Client{Transport: forStripe}, MaxNetworkRetries: stripe.Int64(0),
 			EnableTelemetry: stripe.Bool(false), LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull},

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/quickstream-go/quickstream/internal/bench/report"
-	"github.com/quickstream-go/quickstream/internal/bench/reporttest"
 )
 
 func typedWays() map[string]report.Read {
@@ -22,22 +21,17 @@ func typedWays() map[string]report.Read {
 
 // reports compares reading a report from memory: P10 cell by cell, P11 typed.
 func reports(ctx context.Context, m plan) []line {
-	generated, records := reporttest.Generate(2 << 20)
+	generated := report.Generate(2 << 20)
 	reading := func(read report.Read) func() error {
-		return func() error {
-			again := *generated
-			return read(&again, new(report.Tally))
-		}
+		return func() error { return read(generated.Reader(), new(report.Tally)) }
 	}
-	var cases []work
-	for _, ways := range []map[string]report.Read{{"fields": report.Fields, "encoding/csv": report.StandardFields}, typedWays()} {
-		for name, read := range ways {
-			cases = append(cases, work{name, reading(read)})
-		}
+	cases := []work{{"fields", reading(report.Fields)}, {"encoding/csv", reading(report.StandardFields)}}
+	for name, read := range typedWays() {
+		cases = append(cases, work{name, reading(read)})
 	}
 	r := m.run(cases...)
 	allocs := testing.AllocsPerRun(3, func() { check(reading(report.Fields)()) })
-	perRecord := math.Floor(allocs / float64(records)) // what is allocated once for a report is less than one for each
+	perRecord := math.Floor(allocs / float64(generated.Records)) // what is allocated once for a report is less than one for each
 	return []line{
 		faster("P10", "fields / encoding/csv ReuseRecord", r, "fields", "encoding/csv").atLeast(2.4),
 		counted("P10", "fields, allocations per record", "allocs", perRecord).atMost(0),
@@ -60,23 +54,16 @@ func peakOf(ctx context.Context, way string) (megabytes float64) {
 
 // downloads compares reading a report while it arrives over TLS.
 func downloads(ctx context.Context, m plan) []line {
-	generated, _ := reporttest.Generate(4 << 20)
+	generated := report.Generate(4 << 20)
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		again := *generated
 		w.Header().Set("Content-Type", "text/csv")
-		_, _ = io.Copy(w, &again) // the reader will notice
+		_, _ = io.Copy(w, generated.Reader()) // the reader will notice
 	}))
 	defer server.Close()
 	var cases []work
 	for name, read := range typedWays() {
-		cases = append(cases, work{name, func() error {
-			resp, err := byV1(server.Client()).do(ctx, server.URL)
-			if err != nil {
-				return err
-			}
-			defer resp.Body.Close()
-			return read(resp.Body, new(report.Tally))
-		}})
+		client := plainClient{server.Client(), func(body io.Reader, _ any) error { return read(body, new(report.Tally)) }}
+		cases = append(cases, work{name, func() error { return client.get(ctx, server.URL, nil) }})
 	}
 	r := m.long().run(cases...)
 	return []line{faster("P12", "typed report from TLS, borrowed / csvutil", r, "borrowed", "csvutil").atLeast(3)}

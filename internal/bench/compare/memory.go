@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,26 +26,32 @@ const (
 )
 
 // memory measures the peaks of the heap over what the caller has, as multiples of what
-// is read of a body at most. The texts of the bodies are UTF-8 first, and then they are not.
-// A report that is downloaded is not bounded: its row has mebibytes.
+// is read of a body at most. No body is made before its turn: what is on the heap makes the collector lazy. A report that is downloaded is not bounded: its row has mebibytes.
 func memory(ctx context.Context, _ plan) []line {
-	var lines []line
-	for _, kind := range worstAnswers(ctx) {
-		for _, text := range []struct {
-			name string
-			is   []string
-		}{{"", []string{"xx"}}, {" that is no UTF-8", []string{"\xff\xff", "\xffa"}}} {
-			var peak int64
-			for _, body := range kind.bodies() {
-				for _, is := range text.is {
-					changed := strings.ReplaceAll(body, "xx", is)
-					peak = max(peak, heaptest.Least(peak, func() { kind.read(changed) })) // a cheaper body than the worst needs no second run
-				}
-			}
-			what := fmt.Sprintf("worst %s%s: peak in MiB, as a multiple of its cap", kind.name, text.name)
-			lines = append(lines, counted("P17", what, "", float64(peak)/float64(kind.limit)).atMost(8))
+	get := func(status int) func(string) {
+		return func(body string) {
+			_, _ = respond(status, body).Transactions.Get(ctx, receipt) // the body may be refused
 		}
 	}
+	look := func(body string) {
+		_ = each(respond(http.StatusOK, body).Transactions.ByReference("REF-1").All(ctx), 0, nil) // may be refused too
+	}
+	items := func(n int, item string) string {
+		return heaptest.Full(successCap, `{"data":[`, padded((successCap-20)/n, item+","), `]}`)
+	}
+	lines := slices.Concat(
+		worst("object", successCap, get(http.StatusOK), padded(successCap, `{"receiptNumber":"R-1","metadata":{`+members(149_000, `""`)+`"m":"~"}}`)),
+		worst(
+			"list", successCap, look,
+			items(4_999, `{"receiptNumber":"1","creditCard":{},"bankAccount":{},"metadata":{"a":""},"principalAmount":1,"responseDescription":"~"}`),
+			items(14, `{"receiptNumber":"1","responseDescription":"~","links":[`+strings.Repeat(`{"rel":"a"},`, 4_999)+`{}]}`),
+		),
+		worst("error", errorCap, get(http.StatusUnprocessableEntity), padded(errorCap, `{"~":"m"}`)),
+		worst("webhook", webhooks.MaxBody, func(body string) { deliver(ctx, body) }, padded(
+			webhooks.MaxBody, `{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1","metadata":{`+members(4_900, `""`)+`"m":"~"}}}`,
+		)),
+		worst("CSV, of its longest record", recordCap, readReport, "a"+strings.Repeat(",a", 14)+strings.Repeat("\r\n"+longest(), 4)),
+	)
 	for _, report := range []endless{0, 0xff} {
 		client := answered(http.StatusOK, "text/plain", func() io.Reader { return io.LimitReader(report, longReport) })
 		peak := heaptest.Least(0, func() {
@@ -52,6 +59,26 @@ func memory(ctx context.Context, _ plan) []line {
 		})
 		what := fmt.Sprintf("report of %d MiB, each byte %#x: peak", longReport/mebibyte, byte(report))
 		lines = append(lines, counted("P17", what, "MiB", float64(peak)/mebibyte).atMost(1))
+	}
+	return lines
+}
+
+// worst measures the bodies of the largest size that is read, of those that were found to cost most. Tests of the
+// packages bound what others cost. Their texts are UTF-8 first, and then they are not.
+func worst(name string, limit int, read func(body string), bodies ...string) (lines []line) {
+	for _, text := range []struct {
+		name string
+		is   []string
+	}{{"", []string{"xx"}}, {" that is no UTF-8", []string{"\xff\xff", "\xffa"}}} {
+		var peak int64
+		for _, body := range bodies {
+			for _, is := range text.is {
+				changed := strings.ReplaceAll(body, "xx", is)
+				peak = max(peak, heaptest.Least(peak, func() { read(changed) })) // a cheaper body than the worst needs no second run
+			}
+		}
+		what := fmt.Sprintf("worst %s%s: peak in MiB, as a multiple of its cap", name, text.name)
+		lines = append(lines, counted("P17", what, "", float64(peak)/float64(limit)).atMost(8))
 	}
 	return lines
 }
@@ -64,51 +91,6 @@ func (e endless) Read(p []byte) (int, error) {
 		p[i] = byte(e)
 	}
 	return len(p), nil
-}
-
-// worst is a kind of answer with the bodies, of the largest size that is read, that were found to
-// cost most. Tests of the packages bound what others cost.
-type worst struct {
-	name   string
-	limit  int
-	read   func(body string)
-	bodies func() []string // made when needed: what is on the heap makes the collector lazy
-}
-
-func worstAnswers(ctx context.Context) []worst {
-	get := func(status int) func(string) {
-		return func(body string) {
-			_, _ = respond(status, body).Transactions.Get(ctx, receipt) // the body may be refused
-		}
-	}
-	look := func(body string) {
-		_ = each(respond(http.StatusOK, body).Transactions.ByReference("REF-1").All(ctx), 0, nil) // may be refused too
-	}
-	deliver := func(body string) { deliver(ctx, body) }
-	return []worst{
-		{"object", successCap, get(http.StatusOK), func() []string {
-			return []string{padded(successCap, `{"receiptNumber":"R-1","metadata":{`+members(149_000, `""`)+`"m":"~"}}`)}
-		}},
-		{"list", successCap, look, func() []string {
-			items := func(n int, item string) string {
-				return heaptest.Full(successCap, `{"data":[`, padded((successCap-20)/n, item+","), `]}`)
-			}
-			return []string{
-				items(4_999, `{"receiptNumber":"1","creditCard":{},"bankAccount":{},"metadata":{"a":""},"principalAmount":1,"responseDescription":"~"}`),
-				items(14, `{"receiptNumber":"1","responseDescription":"~","links":[`+strings.Repeat(`{"rel":"a"},`, 4_999)+`{}]}`),
-			}
-		}},
-		{"error", errorCap, get(http.StatusUnprocessableEntity), func() []string {
-			return []string{padded(errorCap, `{"~":"m"}`)}
-		}},
-		{"webhook", webhooks.MaxBody, deliver, func() []string {
-			return []string{padded(webhooks.MaxBody, `{"id":"1","eventType":"payto.payment.approved","data":{"receiptNumber":"1","metadata":{`+members(4_900, `""`)+`"m":"~"}}}`)}
-		}},
-		{"CSV, of its longest record", recordCap, readReport, func() []string {
-			record := strings.TrimSuffix(strings.Repeat(`"`+strings.Repeat("x", mebibyte-2)+`",`, 15), ",")
-			return []string{"a" + strings.Repeat(",a", 14) + strings.Repeat("\r\n"+record, 4)}
-		}},
-	}
 }
 
 // padded returns a body of a length, which holds a long text where ~ stands.
@@ -147,6 +129,11 @@ func deliver(ctx context.Context, body string) {
 	if w.Code != http.StatusOK && w.Code != http.StatusBadRequest {
 		check(fmt.Errorf("the endpoint answered %d", w.Code))
 	}
+}
+
+// longest is a record of 15 cells.
+func longest() string {
+	return strings.TrimSuffix(strings.Repeat(`"`+strings.Repeat("x", mebibyte-2)+`",`, 15), ",")
 }
 
 // readReport keeps a copy of each row.

@@ -117,9 +117,6 @@ type plainClient struct {
 	decode func(io.Reader, any) error
 }
 
-// byV1 decodes with encoding/json.
-func byV1(client *http.Client) plainClient { return plainClient{client, whole(json.Unmarshal)} }
-
 // whole reads a body to its end before it is decoded.
 func whole(unmarshal func([]byte, any) error) func(io.Reader, any) error {
 	return func(r io.Reader, into any) error {
@@ -131,16 +128,6 @@ func whole(unmarshal func([]byte, any) error) func(io.Reader, any) error {
 	}
 }
 
-func (c plainClient) do(ctx context.Context, url string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, err
-	}
-	req.SetBasicAuth(key, "")
-	req.Header.Set("Accept", "application/json")
-	return c.http.Do(req)
-}
-
 // drain does not look at a body.
 func drain(body io.Reader, _ any) error {
 	_, err := io.Copy(io.Discard, body)
@@ -148,7 +135,13 @@ func drain(body io.Reader, _ any) error {
 }
 
 func (c plainClient) get(ctx context.Context, url string, into any) error {
-	resp, err := c.do(ctx, url)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	req.SetBasicAuth(key, "")
+	req.Header.Set("Accept", "application/json")
+	resp, err := c.http.Do(req)
 	if err != nil {
 		return err
 	}

@@ -75,19 +75,13 @@ func answer(w http.ResponseWriter, status int, body string) {
 }
 
 // serveParent is what the child process does: it prints its address, and ends with its parent.
-func serveParent(ctx context.Context, in io.Reader, out io.Writer) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
+func serveParent(ctx context.Context, in io.Reader, out io.Writer) {
+	listener := must(new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0"))
 	base := "http://" + listener.Addr().String()
 	server := &http.Server{Handler: serve(base), ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(listener) }() // until the process ends
-	if _, err := fmt.Fprintln(out, base); err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, in)
-	return err
+	must(fmt.Fprintln(out, base))
+	must(io.Copy(io.Discard, in))
 }
 
 // startService starts a process that plays the service, so that its processor time and its

@@ -8,16 +8,15 @@ import (
 	"strings"
 
 	"github.com/quickstream-go/quickstream/internal/bench/report"
-	"github.com/quickstream-go/quickstream/internal/bench/reporttest"
 )
 
 func main() {
 	read := map[string]report.Read{"borrowed": report.Borrowed, "owned": report.Owned}[os.Args[1]]
-	generated, records := reporttest.Generate(512_000_000)
+	generated := report.Generate(512_000_000)
 	var t report.Tally
-	check(read(generated, &t))
-	if t.Records != records {
-		check(fmt.Errorf("%d records of %d", t.Records, records))
+	check(read(generated.Reader(), &t))
+	if t.Records != generated.Records {
+		check(fmt.Errorf("%d records of %d", t.Records, generated.Records))
 	}
 	// Linux says it here. What getrusage says goes back to before exec, and so to the parent process.
 	status, err := os.ReadFile("/proc/self/status")

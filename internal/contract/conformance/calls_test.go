@@ -199,9 +199,14 @@ func accountCalls() []clientCall {
 // otherCalls are those of methods with parameters that have to fit something.
 func otherCalls() []clientCall {
 	return []clientCall{
+		{"PayIDs.Register", "POST /customers/{customerId}/payids", "", func(r *run) (any, error) {
+			return nil, r.client.PayIDs.Register(r.ctx, id("customerId"), fill(r.values, func(p *quickstream.RegisterPayIDParams) {
+				p.Use = quickstream.PayIDUseSingle // of which an amount is
+			}))
+		}},
 		{"PaymentFiles.Upload", "POST /payment-files", "", func(r *run) (any, error) {
 			return r.client.PaymentFiles.Upload(r.ctx, fill(r.values, func(p *quickstream.UploadPaymentFileParams) {
-				p.Content, p.Size, p.Progress = strings.NewReader("content"), int64(len("content")), func(int64) {}
+				p.Content, p.Size = strings.NewReader("content"), int64(len("content"))
 			}))
 		}},
 		{"Transactions.DownloadReport", "GET /transactions/csv", "", func(r *run) (any, error) {

@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
-
-	"github.com/quickstream-go/quickstream/internal/openapi"
 )
 
 // schemaURL names the document inside the schema compiler; nothing is fetched from it.
@@ -70,10 +69,15 @@ type variant struct {
 	consts map[string]string // members whose value is fixed, such as transactionType
 }
 
-// Load parses the embedded document and compiles its schemas. It takes long;
-// call it once and share the result.
+// readDocument returns the OpenAPI document; "" if it cannot be read.
+func readDocument() string {
+	text, _ := os.ReadFile("../../openapi/openapi.yaml")
+	return string(text)
+}
+
+// Load parses the document and compiles its schemas. It takes long; call it once and share the result.
 func Load() (*Document, error) {
-	root, err := decodeYAML(string(openapi.Document()))
+	root, err := decodeYAML(readDocument())
 	if err != nil {
 		return nil, err
 	}

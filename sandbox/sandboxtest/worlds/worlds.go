@@ -32,13 +32,10 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// World has one value for each dimension. Most dimensions are the assumptions of the
-// sandbox, which [World.Option] sets. The others are what happens to the merchant: the
-// sandbox does not do it by itself. Use [World.Value], [World.Faults] and
-// [World.MerchantTime].
-//
-// The zero World has the default of each dimension. A world prints as its differences
-// from that.
+// World has one value for each dimension. Most dimensions are the assumptions of the sandbox, which
+// [World.Option] sets. The others are what happens to the merchant: use [World.Value], [World.Faults] and
+// [World.MerchantTime]. The zero World has the default of each dimension, and a world prints as its
+// differences from that.
 type World struct {
 	differs map[string]string // by dimension; no defaults
 }
@@ -50,7 +47,6 @@ type dimension struct {
 	hardest string // empty: the default
 }
 
-// dimensions returns the assumptions, and then the merchant's own dimensions.
 func dimensions() []dimension { return append(assumed(), ofMerchant()...) }
 
 func assumed() (list []dimension) {
@@ -60,10 +56,8 @@ func assumed() (list []dimension) {
 	return list
 }
 
-// Generate returns n worlds. The first is the default world, which is kind, and the second has the
-// hardest value of each assumption, as [Unkind]. The next ones cover every pair of values: this
-// covering set is the same in every run. Further worlds are drawn by the seed. If n is not
-// positive, Generate returns the covering set.
+// Generate returns n worlds: the default world, [Unkind], worlds that cover every pair of values, the same
+// in every run, and then worlds that are drawn by the seed. If n is not positive, none are drawn.
 func Generate(seed uint64, n int) iter.Seq[World] {
 	return func(yield func(World) bool) {
 		all := dimensions()
@@ -136,7 +130,6 @@ func (w World) Value(name string) string {
 	return ""
 }
 
-// defaultWorld is the text of a world without differences.
 const defaultWorld, unkindWorld = "default", "unkind"
 
 // String returns the differences from the default world, such as "LookupLag=5m
@@ -179,9 +172,7 @@ func Parse(text string) (World, error) {
 	return w, nil
 }
 
-// Option makes the world's assumptions those of a sandbox. Of several options the last
-// one that changes an assumption wins; a world does not change the assumptions that have
-// their default in it.
+// Option makes the world's assumptions those of a sandbox, except those that have their default in it.
 func (w World) Option() sandbox.Option {
 	return sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
 		for name, value := range w.differs {

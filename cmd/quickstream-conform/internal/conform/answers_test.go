@@ -28,7 +28,7 @@ func TestPick(t *testing.T) {
 		{-1, 2 * time.Second, open("between 0s and 2s, which is not narrow enough")},
 		{time.Minute, 6 * time.Minute, open("between 1m0s and 6m0s, which is not narrow enough")},
 	} {
-		assert.Equal(t, test.want, pick(test.before, test.after, listed...))
+		assert.Equal(t, test.want, pick(test.before, test.after, listed))
 	}
 }
 
@@ -60,22 +60,23 @@ func TestCutOff(t *testing.T) {
 	at := func(hour, minute int) time.Time {
 		return time.Date(2030, 6, 5, hour, minute, 0, 0, sydney(time.Date(2030, 6, 5, 0, 0, 0, 0, time.UTC)).Location())
 	}
-	samples := func(flip time.Time) (list []sample) {
-		for _, moment := range []time.Time{at(15, 59), at(16, 1), at(17, 59), at(18, 1), at(19, 59), at(20, 1), at(21, 59), at(22, 1), at(23, 59), at(24, 1)} {
+	times := []time.Time{at(15, 59), at(16, 1), at(17, 59), at(18, 1), at(19, 59), at(20, 1), at(21, 59), at(22, 1), at(23, 59), at(24, 1)}
+	dates := func(flip time.Time) (list []string) {
+		for _, moment := range times {
 			date := "2030-06-05"
 			if !moment.Before(flip) {
 				date = "2030-06-06"
 			}
-			list = append(list, sample{at: moment, date: date})
+			list = append(list, date)
 		}
 		return list
 	}
 	for flip, want := range map[time.Time]result{
 		at(16, 0): is("16"), at(20, 0): is("20"), at(24, 0): other("midnight"), at(19, 0): other("between 18:01 and 19:59"),
 	} {
-		assert.Equal(t, want, cutOff(samples(flip)))
+		assert.Equal(t, want, cutOff(times, dates(flip)))
 	}
-	assert.NotEmpty(t, cutOff(nil).Open)
+	assert.NotEmpty(t, cutOff(nil, nil).Open)
 }
 
 // served answers with one document after another.
@@ -104,10 +105,33 @@ func TestSeveralPages(t *testing.T) {
 				Environment: "http://127.0.0.1", SecretKey: "s", HTTPClient: &http.Client{Transport: &test.pages}, Journal: filepath.Join(t.TempDir(), "journal"), Progress: func(int) {},
 			})
 			require.NoError(t, err)
-			found, whole := s.finds("R", "9")
+			found := false
+			whole := s.byReference("R", func(item value) bool {
+				found = item.get("receiptNumber").text() == "9"
+				return found
+			})
 			assert.Equal(t, test.found, found)
 			assert.Equal(t, test.whole, whole)
 			assert.Empty(t, test.pages)
 		})
 	}
+}
+
+// Each scheme is found from one notification, whatever else its header holds. Only those that say so do not sign the time.
+func TestSchemes(t *testing.T) {
+	t.Parallel()
+	const at, later = "1707312770123", "1707312770124"
+	body, names := []byte(`{"id":"8e3c"}`), map[string]bool{}
+	for _, secret := range []string{"whsec-1", "00ff10abcd", "AP8Qq80="} { // a text, in hex, in base64
+		again := signatures(later, body, secret)
+		for name, value := range signatures(at, body, secret) {
+			names[name] = true
+			for _, header := range []string{"t=" + at + ",v1=" + value, "v0=1, t=" + at + ", v1=" + value, "v1=other,t=" + at + ",v1=" + value} {
+				assert.Equal(t, name, findScheme(header, body, secret))
+			}
+			assert.Equal(t, value == again[name], strings.HasSuffix(name, withoutTime), name)
+		}
+	}
+	assert.Len(t, names, 180)
+	assert.Equal(t, "none fits", findScheme("t="+at+",v1=other", body, "whsec-1"))
 }

@@ -30,7 +30,7 @@ func TestFaults(t *testing.T) {
 				t.Cleanup(box.Close)
 				cfg := config(t, box)
 				cfg.Wait, cfg.Business = []time.Duration{20 * time.Minute, 10 * 24 * time.Hour}[i%2], sandbox.DefaultBusiness
-				subscribed(t, box, &cfg)
+				subscribed(t, box, &cfg, webhookSecret)
 				require.NoError(t, box.Inject(worlds.RandomFaults(0.05)...))
 				report, err := conform.Run(t.Context(), cfg)
 				if err != nil {

@@ -13,9 +13,8 @@ import (
 type journal struct {
 	path string
 
-	Format int      `json:"format"`
-	Host   string   `json:"host"`
-	Made   []*thing `json:"made"`
+	Host string   `json:"host"`
+	Made []*thing `json:"made"`
 }
 
 // thing is something that was to be made. It is written before the request is sent.
@@ -53,23 +52,15 @@ func members(kind string) (reference, handle string) {
 	}
 }
 
-const journalFormat = 4
-
 // openJournal reads the journal at a path, or begins one.
 func openJournal(path, host string) (*journal, error) {
 	raw, err := os.ReadFile(path) //nolint:gosec // the merchant names the file
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return &journal{path: path, Format: journalFormat, Host: host}, nil
-	case err != nil:
-		return nil, fmt.Errorf("conform: journal: %w", err)
+	if errors.Is(err, os.ErrNotExist) {
+		return &journal{path: path, Host: host}, nil
 	}
 	old := &journal{path: path}
-	if err := json.Unmarshal(raw, old); err != nil || old.Format != journalFormat {
-		return nil, errors.New("conform: the journal cannot be read; move it away to begin again")
-	}
-	if old.Host != host {
-		return nil, errors.New("conform: the journal is of another host; move it away to begin again")
+	if err = errors.Join(err, json.Unmarshal(raw, old)); err != nil || old.Host != host {
+		return nil, fmt.Errorf("conform: %s cannot be read, or is of another host: move it away to begin again", path)
 	}
 	return old, nil
 }
@@ -80,18 +71,18 @@ func (j *journal) save() error { return writeJSON(j.path, j) }
 func writeJSON(path string, content any) error {
 	raw, err := json.MarshalIndent(content, "", "  ")
 	if err != nil {
-		return fmt.Errorf("conform: %w", err)
+		return err
 	}
 	temporary, err := os.CreateTemp(filepath.Dir(path), ".conform-*") // with mode 0600
 	if err != nil {
-		return fmt.Errorf("conform: %w", err)
+		return err
 	}
 	_, err = temporary.Write(append(raw, '\n'))
 	if err = errors.Join(err, temporary.Close()); err == nil {
 		err = os.Rename(temporary.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("conform: %w", err), os.Remove(temporary.Name()))
+		return errors.Join(err, os.Remove(temporary.Name()))
 	}
 	return nil
 }

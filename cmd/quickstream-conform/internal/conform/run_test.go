@@ -121,7 +121,7 @@ func TestCanaries(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			box := newBox(t, world)
 			cfg := config(t, box)
-			subscribed(t, box, &cfg)
+			subscribed(t, box, &cfg, webhookSecret)
 			dir := t.TempDir()
 			cfg.HTTPClient = &http.Client{Transport: canary{box.HTTPClient().Transport}}
 			report, err := conform.Run(t.Context(), cfg)
@@ -161,8 +161,7 @@ func TestSchemeOfNotifications(t *testing.T) {
 			box := newBox(t, "default")
 			cfg := config(t, box)
 			cfg.Wait = 0
-			subscribed(t, box, &cfg)
-			cfg.WebhookSecret = secret
+			subscribed(t, box, &cfg, secret)
 			report, err := conform.Run(t.Context(), cfg)
 			require.NoError(t, err)
 			assert.Equal(t, want, report.SignatureScheme)

@@ -3,16 +3,17 @@ package conform
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
+	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
-	"github.com/quickstream-go/quickstream/internal/transport"
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/loopback"
 )
 
 // object is a JSON object of a request.
@@ -24,7 +25,7 @@ type session struct {
 	*journal
 	ctx      context.Context
 	cfg      Config
-	client   *http.Client
+	client   http.Client
 	base     *url.URL
 	err      error
 	last     time.Time // of the last request
@@ -33,6 +34,7 @@ type session struct {
 	until    time.Time // the run waits no longer than this
 
 	business string
+	currency string
 	sought   string // a reference in both cases
 	// What later questions are about; nil if it was not accepted.
 	probe, echo, paid, refund *thing
@@ -49,12 +51,13 @@ const (
 	maxBody     = 4 << 20
 	maxPages    = 40
 	maxRequests = 300
+	reserved    = 100 // of the requests, for what undoes
 )
 
 var errUsedUp = errors.New("the requests are used up")
 
 func newSession(ctx context.Context, cfg Config) (*session, error) {
-	base, err := allowed(cfg.Environment)
+	base, err := address(cfg.Environment)
 	if err != nil {
 		return nil, err
 	}
@@ -66,22 +69,19 @@ func newSession(ctx context.Context, cfg Config) (*session, error) {
 		return nil, err
 	}
 	s := &session{
-		journal: j, ctx: ctx, cfg: cfg, base: base, business: cfg.Business,
-		begun: time.Now(), lag: -1,
-		client: &http.Client{
-			Transport:     cfg.transport(base),
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		journal: j, ctx: ctx, cfg: cfg, base: base, business: cfg.Business, currency: "AUD", begun: time.Now(), lag: -1,
+		client: http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
+	switch {
+	case cfg.HTTPClient != nil:
+		s.client.Transport = cfg.HTTPClient.Transport
+	case loopback.IsHost(base.Hostname()): // whatever the name resolves to, and without a proxy
+		s.client.Transport = &http.Transport{DialContext: (&net.Dialer{Control: loopback.Control}).DialContext}
+	}
+	if cfg.Environment == quickstream.TestNZ {
+		s.currency = "NZD"
 	}
 	return s, s.save()
-}
-
-// left is how many requests may still be sent: what undoes has the last hundred for itself.
-func (s *session) left() int {
-	if s.cleaning {
-		return maxRequests - s.asked
-	}
-	return maxRequests - 100 - s.asked
 }
 
 // send sends one request, at most one a second, with an idempotency key if there is one.
@@ -89,7 +89,7 @@ func (s *session) send(method, path string, body object, key string) (a answer) 
 	if s.err != nil {
 		return a
 	}
-	if s.left() <= 0 {
+	if s.asked >= maxRequests || s.asked >= maxRequests-reserved && !s.cleaning {
 		s.err = errUsedUp
 		return a
 	}
@@ -185,42 +185,47 @@ func (s *session) get(path string, query url.Values) (a answer) {
 	return a
 }
 
+// page reads a page of a list. A list of errors under the same name is none.
+func (s *session) page(path string, query url.Values) answer {
+	a := s.get(path, query)
+	data, isList := a.body.get("data").any.([]any)
+	errors := slices.ContainsFunc(data, func(item any) bool { return value{item}.get("fieldName").any != nil })
+	a.broken = a.broken || a.accepted() && (!isList || errors)
+	return a
+}
+
+// readAll reads a list until an item is enough, and reports whether it has seen all of it. The order of
+// several pages may have changed meanwhile, so they are never all of it.
+func (s *session) readAll(path string, query url.Values, enough func(item value) bool) (whole bool) {
+	filled := 0
+	for n := range maxPages {
+		a := s.page(path, query)
+		if n == 0 && a.status == http.StatusNotFound {
+			return true // there is no such list
+		}
+		items := a.body.get("data").items()
+		next, err := a.next()
+		if !a.accepted() || err != nil || slices.ContainsFunc(items, enough) {
+			return false
+		}
+		if len(items) > 0 {
+			filled++
+		}
+		if next == nil {
+			return filled <= 1
+		}
+		query = next
+	}
+	return false
+}
+
+func (s *session) byReference(reference string, enough func(item value) bool) (whole bool) {
+	return s.readAll("/transactions/for-reference-number", url.Values{"referenceNumber": {reference}}, enough)
+}
+
 // transactionOf reads a transaction by its receipt.
 func (s *session) transactionOf(receipt string) answer {
 	return s.get("/transactions/"+url.PathEscape(receipt), nil)
-}
-
-// make makes a thing, and notes it before anything is sent.
-func (s *session) make(kind, path string, body object) (*thing, answer) {
-	amount, _ := body["principalAmount"].(json.Number)
-	t := &thing{Kind: kind, Reference: rand.Text(), Key: transport.NewKey(), Amount: amount.String(), Sent: time.Now()}
-	s.Made = append(s.Made, t)
-	reference, handle := members(kind)
-	body = maps.Clone(body)
-	body[reference] = t.Reference
-	s.keep()
-	a := s.send(http.MethodPost, path, body, t.Key).with(handle)
-	t.Refused = a.refused() // it is looked for all the same
-	if a.accepted() {
-		t.Sent, t.Answered, t.Handle, t.answer = a.sent, a.got, a.member(handle), a.body
-	}
-	s.keep()
-	return t, a
-}
-
-// create makes a thing until it is accepted, or nil if it is not. Each try is a thing of its own.
-func (s *session) create(kind, path string, body object) (t *thing) {
-	if a := judged(func() (a answer) {
-		t, a = s.make(kind, path, body)
-		return a
-	}); !a.accepted() {
-		return nil
-	}
-	return t
-}
-
-func (s *session) transact(kind string, body object) *thing {
-	return s.create(kind, "/transactions", body)
 }
 
 // read is a transaction that was made, as a read shows it.

@@ -3,40 +3,12 @@ package conform
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
-
-// endAgreement recalls or cancels an agreement. Without a usable answer it looks whether that was done.
-func (s *session) endAgreement(token, status string) bool {
-	body := object{"updateType": "RECALL_PAYTO_AGREEMENT", "recallPayToAgreement": object{"statusCode": "CANCELLED"}}
-	if status == "ACTIVE" || status == "SUSPENDED" {
-		body = object{"updateType": "STATUS_AMENDMENT", "statusAmendment": object{"statusCode": "CANCELLED", "reasonCode": "MD17"}}
-	}
-	if a := s.send(http.MethodPatch, "/payto-agreements/"+url.PathEscape(token), body, ""); a.accepted() {
-		return true
-	}
-	again := s.get("/payto-agreements/"+url.PathEscape(token), nil).body.get("status").text()
-	return again == "CANCELLED" || again == "REJECTED"
-}
-
-// latest is how long after it was sent a request without an answer may still be carried out.
-const latest = 15 * time.Minute
-
-// wouldBeFound reports whether look-ups would find by now what was made, with the lag that was seen
-// or, if that is not known, the longest one.
-func (s *session) wouldBeFound(t *thing) bool {
-	until := t.Sent.Add(s.lag + timeout)
-	if s.lag < 0 {
-		until = t.Sent.Add(day + timeout)
-	}
-	if !t.Refused && t.Answered.IsZero() {
-		until = until.Add(latest)
-	}
-	return time.Now().After(until)
-}
 
 // clean undoes what was made, again and again until nothing is left or the run may not wait longer.
 // It returns what is left.
@@ -74,6 +46,22 @@ func (s *session) undo() (left []string) {
 	return nil
 }
 
+// latest is how long after it was sent a request without an answer may still be carried out.
+const latest = 15 * time.Minute
+
+// wouldBeFound reports whether look-ups would find by now what was made, with the lag that was seen
+// or, if that is not known, the longest one.
+func (s *session) wouldBeFound(t *thing) bool {
+	lag := s.lag
+	if lag < 0 {
+		lag = day
+	}
+	if !t.Refused && t.Answered.IsZero() {
+		lag += latest
+	}
+	return time.Since(t.Sent) > lag+timeout
+}
+
 // endAgreements ends every agreement of the customers that this run made: one whose answer was lost is in
 // their lists too. It reports whether none is left.
 func (s *session) endAgreements() bool {
@@ -97,16 +85,44 @@ func (s *session) endAgreements() bool {
 	return len(s.open(kindAgreement)) == 0
 }
 
+// endAgreement recalls or cancels an agreement. Without a usable answer it looks whether that was done.
+func (s *session) endAgreement(token, status string) bool {
+	path := "/payto-agreements/" + url.PathEscape(token)
+	body := object{"updateType": "RECALL_PAYTO_AGREEMENT", "recallPayToAgreement": object{"statusCode": "CANCELLED"}}
+	if status == "ACTIVE" || status == "SUSPENDED" {
+		body = object{"updateType": "STATUS_AMENDMENT", "statusAmendment": object{"statusCode": "CANCELLED", "reasonCode": "MD17"}}
+	}
+	if s.send(http.MethodPatch, path, body, "").accepted() {
+		return true
+	}
+	return slices.Contains([]string{"CANCELLED", "REJECTED"}, s.get(path, nil).member("status"))
+}
+
+// find returns the receipt of a payment: that of its answer or, without one, of a search for its reference, which no
+// other payment has, but perhaps what follows it. It is absent if all was read and nothing is it.
+func (s *session) find(t *thing) (receipt string, absent bool) {
+	if t.Handle == "" {
+		absent = s.byReference(t.Reference, func(item value) bool {
+			if item.get("transactionType").text() == "PAYMENT" && item.get("originalReceiptNumber").text() == "" {
+				t.Handle = item.get("receiptNumber").text()
+			}
+			return t.Handle != ""
+		})
+	}
+	return t.Handle, absent
+}
+
 // reverse voids or refunds a payment. It returns whether nothing is left of it.
 func (s *session) reverse(made *thing, receipt string) bool {
 	switch tx := s.transactionOf(receipt).body; {
 	case tx.get("receiptNumber").text() == "" || tx.get("voidable").text() == "true": // what reads do not show yet can be voided
 		a := s.send(http.MethodPost, "/transactions/"+url.PathEscape(receipt)+"/void", nil, transport.NewKey())
 		// If the answer does not say that it is done, a read does: what can still be voided was not.
-		return a.accepted() && (a.body.get("voidable").text() == "false" || s.transactionOf(receipt).body.get("voidable").text() != "true")
+		return a.accepted() && (a.member("voidable") == "false" || s.transactionOf(receipt).member("voidable") != "true")
 	case tx.get("refundable").text() == "true":
-		return s.transact(kindHarmless, s.followUp(receipt, made.Amount)) != nil
-	default:
-		return !isPending(tx) && !isStrange(tx)
+		return s.transact(kindHarmless, s.refundOf(receipt, made.Amount)) != nil
+	default: // nothing follows from a status that is pending, or a word that is not known
+		final := []string{"", "approved", "approved*", "declined", "voided", "suspended", "settled", "refused", "reversed"}
+		return slices.Contains(final, strings.ToLower(tx.get("status").text()))
 	}
 }

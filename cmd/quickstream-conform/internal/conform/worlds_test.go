@@ -74,10 +74,10 @@ func clean(t *testing.T, cfg conform.Config) (left []string, err error) {
 
 const webhookSecret = "whsec-of-a-test-0123456789"
 
-// subscribed has the box notify a receiver of a run.
-func subscribed(t *testing.T, box *sandbox.Sandbox, cfg *conform.Config) {
+// subscribed has the box notify a receiver of a run, which knows a secret.
+func subscribed(t *testing.T, box *sandbox.Sandbox, cfg *conform.Config, secret string) {
 	t.Helper()
-	cfg.Webhooks, cfg.WebhookSecret = conform.NewReceiver(), webhookSecret
+	cfg.Webhooks = conform.NewReceiver(secret)
 	require.NoError(t, box.Subscribe(sandbox.Subscription{Handler: cfg.Webhooks, Secret: webhookSecret, Scheme: signature.AssumedHMAC{}}))
 }
 
@@ -120,7 +120,7 @@ func TestHiddenWorlds(t *testing.T) {
 				<-time.After(387*24*time.Hour + time.Duration(i%6)*13*time.Hour) // to January 2001, before a national holiday
 				box := newBox(t, world)
 				cfg := config(t, box)
-				subscribed(t, box, &cfg)
+				subscribed(t, box, &cfg, webhookSecret)
 				report, err := conform.Run(t.Context(), cfg)
 				require.NoError(t, err)
 				w, err := worlds.Parse(world)

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -22,6 +21,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream/internal/needs"
 )
 
 // tab is a page of a Chromium of its own.
@@ -35,27 +36,17 @@ type tab struct {
 	problems []string
 }
 
-// needs skips a test, and says what it needs. Where QUICKSTREAM_SKIP is set, as in .ci/run, it fails, unless
-// that is how what it needs begins.
-func needs(t *testing.T, what string) {
-	t.Helper()
-	if skip, set := os.LookupEnv("QUICKSTREAM_SKIP"); set {
-		require.True(t, strings.HasPrefix(what, skip), "needs "+what)
-	}
-	t.Skip("needs " + what)
-}
-
 // open starts Chromium. When the test ends nothing may have gone wrong in the page.
 func open(t *testing.T) *tab {
 	t.Helper()
 	for _, name := range []string{"QUICKSTREAM_AXE", "QUICKSTREAM_HTML"} { // axe's script, and the program html-validate
 		if os.Getenv(name) == "" {
-			needs(t, name)
+			needs.Skip(t, name)
 		}
 	}
 	program, err := exec.LookPath("chromium")
 	if err != nil {
-		needs(t, "Chromium")
+		needs.Skip(t, "Chromium")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("no-proxy-server", true),

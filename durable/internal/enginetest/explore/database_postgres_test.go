@@ -14,6 +14,7 @@ import (
 
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/durable/postgres"
+	"github.com/quickstream-go/quickstream/internal/needs"
 )
 
 const tablesOfPostgres = `CREATE TABLE orders (id text PRIMARY KEY, state text NOT NULL);
@@ -90,8 +91,7 @@ func postgresServer(t *testing.T) string {
 	t.Helper()
 	server := os.Getenv("DURABLE_TEST_POSTGRES")
 	if server == "" {
-		require.NotEqual(t, "never", os.Getenv("QUICKSTREAM_SKIP"), "DURABLE_TEST_POSTGRES is not set")
-		t.Skip("needs PostgreSQL: DURABLE_TEST_POSTGRES is not set")
+		needs.Skip(t, "PostgreSQL: DURABLE_TEST_POSTGRES is not set")
 	}
 	return server
 }
