@@ -112,12 +112,6 @@ func (c *comparison) compare(ctx context.Context) error {
 	return c.here(ctx)
 }
 
-// pair is a transaction and the write that it is.
-type pair struct {
-	transaction *quickstream.Transaction
-	row         *row // nil if there is none
-}
-
 // anys are values as arguments.
 func anys[T any](values []T) []any {
 	args := make([]any, len(values))
@@ -142,9 +136,9 @@ func list(n int) string {
 // page compares a page that was read at a time, or later. It finds the writes by receipt all at once, as almost all are
 // known by theirs.
 func (c *comparison) page(ctx context.Context, page []*quickstream.Transaction, at time.Time) error {
-	pairs, receipts, known := make([]pair, len(page)), make([]any, len(page)), map[string]*row{}
+	rows, receipts, known := make([]*row, len(page)), make([]any, len(page)), map[string]*row{}
 	for i, t := range page {
-		pairs[i].transaction, receipts[i] = t, t.ReceiptNumber
+		receipts[i] = t.ReceiptNumber
 		c.receipts[t.ReceiptNumber] = true
 	}
 	c.transactions += len(page)
@@ -152,41 +146,41 @@ func (c *comparison) page(ctx context.Context, page []*quickstream.Transaction, 
 		err := c.each(ctx, tx, func(r *row) { known[r.ReceiptNumber] = r },
 			"receipt <> '' AND operation <> 'Transactions.Void' AND receipt IN "+list(len(receipts)), receipts...)
 		for i, t := range page {
-			if pairs[i].row = known[t.ReceiptNumber]; pairs[i].row == nil && err == nil {
-				pairs[i].row, err = c.about(ctx, tx, t)
+			if rows[i] = known[t.ReceiptNumber]; rows[i] == nil && err == nil {
+				rows[i], err = c.about(ctx, tx, t)
 			}
 		}
 		return err
 	})
-	for _, p := range pairs {
+	for i, t := range page {
 		if err == nil {
-			err = c.pair(ctx, p, at)
+			err = c.pair(ctx, t, rows[i], at)
 		}
 	}
 	return err
 }
 
 // pair reports what differs, and applies what is new.
-func (c *comparison) pair(ctx context.Context, p pair, at time.Time) error {
-	d := Difference{Date: c.date, Transaction: p.transaction}
+func (c *comparison) pair(ctx context.Context, t *quickstream.Transaction, r *row, at time.Time) error {
+	d := Difference{Date: c.date, Transaction: t}
 	switch {
-	case p.row == nil:
+	case r == nil:
 		return c.without(ctx, d, at)
-	case p.row.unreadable != nil:
-		d.Kind, d.Write, d.Err = Unreadable, p.row.shown(), p.row.unreadable
+	case r.unreadable != nil:
+		d.Kind, d.Write, d.Err = Unreadable, r.shown(), r.unreadable
 		return c.differ(ctx, d)
 	}
-	for _, kind := range p.row.differences(p.transaction) {
-		d.Kind, d.Write = kind, p.row.shown()
+	for _, kind := range r.differences(t) {
+		d.Kind, d.Write = kind, r.shown()
 		if err := c.differ(ctx, d); err != nil {
 			return err
 		}
 	}
-	seen := ofTransaction(p.transaction, at)
-	if p.row.unchangedBy(seen, c.policy) {
+	seen := ofTransaction(t, at)
+	if r.unchangedBy(seen, c.policy) {
 		return nil
 	}
-	return c.observe(ctx, p.row, seen)
+	return c.observe(ctx, r, seen)
 }
 
 // without stores a transaction that is a payment of this installation and no write of the database, and reports it.
@@ -239,7 +233,7 @@ func (c *comparison) missingThere(ctx context.Context, r *row) error {
 	case err != nil && !isNone(err):
 		return err
 	case err == nil && t.SettlementDate == c.date:
-		return c.pair(ctx, pair{t, r}, r.now)
+		return c.pair(ctx, t, r, r.now)
 	}
 	if err := c.differ(ctx, Difference{Kind: MissingThere, Date: c.date, Write: r.shown(), Transaction: t}); err != nil || t == nil {
 		return err
