@@ -60,7 +60,7 @@ type FollowUpDetails struct {
 func (d FollowUpDetails) of(kind TransactionType, originalReceiptNumber string, amount decimal.Decimal, currency Currency) transactionBody {
 	return transactionBody{transactionJSON: transactionJSON{
 		TransactionType: kind, OriginalReceiptNumber: originalReceiptNumber,
-		PrincipalAmount: wire.OptionalNumber(&amount), Currency: currency, SupplierBusinessCode: d.SupplierBusinessCode,
+		PrincipalAmount: wire.NewNumber(amount), Currency: currency, SupplierBusinessCode: d.SupplierBusinessCode,
 		CustomerReferenceNumber: d.CustomerReferenceNumber, PaymentReferenceNumber: d.PaymentReferenceNumber,
 		Comment: d.Comment, Metadata: d.Metadata,
 	}}

@@ -153,7 +153,7 @@ func (t *Transaction) Intent() *Intent {
 		PaymentReferenceNumber: t.PaymentReferenceNumber, CustomerReferenceNumber: t.CustomerReferenceNumber,
 	}
 	if p := t.PrincipalAmount; p != nil {
-		body.PrincipalAmount, body.Currency = wire.OptionalNumber(&p.Amount), p.Currency
+		body.PrincipalAmount, body.Currency = wire.NewNumber(p.Amount), p.Currency
 	}
 	return &Intent{
 		Version: IntentVersion, Environment: t.environment, Operation: operationOf(body), Reference: t.PaymentReferenceNumber, OwnReference: true,

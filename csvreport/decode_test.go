@@ -38,7 +38,6 @@ type record struct {
 	Settled  quickstream.Date              `csv:"Settled"`
 	At       quickstream.Timestamp         `csv:"At"`
 	Voidable bool                          `csv:"Voidable"`
-	Expires  quickstream.YearMonth         `csv:"Expires"`
 	Comment  *string                       `csv:"Comment"`
 	Order    string                        `csv:"metadata_order"`
 	Metadata map[string]string             `csv:"metadata_*"`
@@ -46,10 +45,10 @@ type record struct {
 }
 
 func TestDecode(t *testing.T) {
-	const header = "metadata_order,Comment,Expires,Voidable,At,Settled,Fee,Total Amount,Status,Supplier Business Code,New,metadata_shop\r\n"
+	const header = "metadata_order,Comment,Voidable,At,Settled,Fee,Total Amount,Status,Supplier Business Code,New,metadata_shop\r\n"
 	got, errs := decoded[record](t, header+
-		"A-1,\"two\r\nlines\",2030-01,yes,2024-02-02T23:11:12Z,03 Feb 2024,0.50,12.50,Approved,BUSINESSONE,?,Perth\r\n"+
-		"A-2,,,no,2024-02-02T23:11:13Z,2024-02-04,,-1,Declined,BUSINESSTWO,,")
+		"A-1,\"two\r\nlines\",yes,2024-02-02T23:11:12Z,03 Feb 2024,0.50,12.50,Approved,BUSINESSONE,?,Perth\r\n"+
+		"A-2,,no,2024-02-02T23:11:13Z,2024-02-04,,-1,Declined,BUSINESSTWO,,")
 	fee, comment := decimal.RequireFromString("0.50"), "two\r\nlines"
 	at := time.Date(2024, 2, 2, 23, 11, 12, 0, time.UTC)
 	want := []record{{
@@ -57,7 +56,6 @@ func TestDecode(t *testing.T) {
 		"Approved", decimal.RequireFromString("12.50"), &fee, quickstream.NewDate(2024, 2, 3),
 		quickstream.Timestamp{Time: at},
 		true,
-		quickstream.YearMonth{Year: 2030, Month: 1},
 		&comment, "A-1",
 		map[string]string{"order": "A-1", "shop": "Perth"},
 		0,
@@ -66,7 +64,6 @@ func TestDecode(t *testing.T) {
 		"Declined", decimal.RequireFromString("-1"), nil, quickstream.NewDate(2024, 2, 4),
 		quickstream.Timestamp{Time: at.Add(time.Second)},
 		false,
-		quickstream.YearMonth{},
 		nil, "A-2",
 		map[string]string{"order": "A-2"},
 		0,

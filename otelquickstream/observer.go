@@ -23,9 +23,8 @@ const (
 	traceCodeKey = attribute.Key("quickstream.trace_code")
 )
 
-// observer has what all calls of a client share. Nothing of one call is kept in it: the
-// span of a call is in its context, under a key of the observer's. The context's current
-// span may be another one: of a wrapper, or the caller's where Start has panicked.
+// observer has what all calls of a client share. The span of a call is in its context, under a
+// key of the observer's, because the context's current span may be a wrapper's.
 type observer struct {
 	tracer    trace.Tracer
 	calls     metric.Int64Counter

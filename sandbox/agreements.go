@@ -135,16 +135,15 @@ func (b *Sandbox) Agreements() []AgreementEntry {
 }
 
 const (
-	priorityOfAgreements = "UNAT" // the one value that the contract shows
-	sandboxABN           = "00000000000"
-	sandboxInitiator     = "Sandbox Community"
+	sandboxABN       = "00000000000"
+	sandboxInitiator = "Sandbox Community"
 )
 
 // agreementBody is the PayTo Agreement Model.
 func (b *Sandbox) agreementBody(c *call, a *agreement) object {
 	return object{
 		"links":          c.links(get("self", c.href("payto-agreements", a.token))),
-		"agreementToken": a.token, "status": string(a.status), "priority": priorityOfAgreements,
+		"agreementToken": a.token, "status": string(a.status), "priority": "UNAT", // the one value that the contract shows
 		"respondByTime": b.timestamp(a.respondBy), "payeeReference": optional(a.reference),
 		"hasPendingBilateralAmendment": a.amendment != nil, "rejectionReason": optional(a.rejection),
 		"paymentDetails": object{

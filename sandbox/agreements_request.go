@@ -149,7 +149,10 @@ func (b *Sandbox) readPayer(f *fields) (payer, fate) {
 	if id != "" {
 		p.maskedPayID = maskedNumber(id)
 	}
-	return p, fateOf(bsb, p.payIDType, id)
+	if p.payIDType == "EMAL" && strings.EqualFold(id, ConfirmingPayID) {
+		return p, fate{atOnce: true, silent: true}
+	}
+	return p, fates[bsb]
 }
 
 // pair refuses one of two members without the other.
@@ -287,9 +290,8 @@ func (b *Sandbox) amendUnilaterally(f *fields, a *agreement) func() {
 	}
 }
 
-// amendBilaterally asks the payer. The agreement changes only with the payer's answer.
-// A part that is left out stays as it is. Members that answers have added may be sent back:
-// otherwise the amendment would remove them.
+// amendBilaterally asks the payer, whose answer changes the agreement. A part that is left out stays as it
+// is. Members that answers have added may be sent back.
 func (b *Sandbox) amendBilaterally(f *fields, a *agreement) func() {
 	m := &amendment{respondBy: f.respondBy()}
 	part := func(name string) *fields {

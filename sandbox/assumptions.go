@@ -11,10 +11,9 @@ import (
 	"time"
 )
 
-// Assumptions are the sandbox's answers to the questions that the public contract leaves
-// open. The defaults are kind: they are what the contract and the vendor's public pages
-// describe. [Unkind] has the hardest value of each. [Assumptions.List] returns the values, and says what
-// a merchant's program has to do differently because of each.
+// Assumptions are the sandbox's answers to the questions that the public contract leaves open. The defaults
+// are what the contract and the vendor's public pages describe; [Unkind] has the hardest value of each.
+// [Assumptions.List] says what a merchant's program has to do differently because of each.
 type Assumptions struct {
 	// LookupLag is how long new transactions and agreements are absent from every read.
 	LookupLag time.Duration
@@ -145,9 +144,8 @@ var assumptionTable = []assumptionRow{ //nolint:gochecknoglobals // an immutable
 	{"PayTo and webhooks", "SignatureHeader", func(a *Assumptions) any { return &a.SignatureHeader }, []string{"plain", "swapped", "several"}, "several", "t=<timestamp_ms>,v1=<signature>", "looks for the parts by name"},
 }
 
-// Set changes the assumption with a name, such as LookupLag, to a value in the form that
-// [Assumptions.List] prints. It is an error if there is no such assumption, or it cannot
-// have the value.
+// Set changes the assumption with a name, such as LookupLag, to a value in the form of [Assumptions.List].
+// It is an error if there is no such assumption, or it cannot have the value.
 func (a *Assumptions) Set(name, value string) error {
 	i := slices.IndexFunc(assumptionTable, func(r assumptionRow) bool { return r.name == name })
 	if i < 0 {
@@ -259,11 +257,9 @@ func durationText(d time.Duration) string {
 	return text
 }
 
-// ReadFacility reads a facility.json, which quickstream-conform writes: what was observed of a facility of
-// the real service. It returns the change of [WithAssumptions] for what was found. What stays open, and
-// forms that the sandbox does not have, keep their defaults; another value that it cannot have is an error.
-//
-// A facility sets the world of a sandbox. It is never a reason to change a client: one observation must
+// ReadFacility reads the facility.json of quickstream-conform, what was observed of a facility of the real
+// service, and returns the change of [WithAssumptions] for it. What stays open keeps its default; a value
+// that the sandbox cannot have is an error. It is never a reason to change a client: one observation must
 // not widen a window or drop a check.
 func ReadFacility(r io.Reader) (func(*Assumptions), error) {
 	var f struct {

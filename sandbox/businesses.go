@@ -64,10 +64,6 @@ func (c *call) businessBody(shop *business) object {
 	}
 }
 
-func (b *Sandbox) listBusinesses(c *call) answer {
-	return list(c, b.businesses, (*call).businessBody)
-}
-
 func (b *Sandbox) namedBusiness(c *call) *business {
 	return b.business(c.params["supplierBusinessCode"])
 }

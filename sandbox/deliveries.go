@@ -200,9 +200,10 @@ func headerForm(header, form string) string {
 	}
 }
 
-const webhookTimeout = 10 * time.Second
-
-const maxAnswer = 64 << 10
+const (
+	webhookTimeout = 10 * time.Second // of a receiver
+	maxAnswer      = 64 << 10         // what is read of its answer
+)
 
 var errTimedOut = errors.New("timed out")
 

@@ -53,9 +53,8 @@ type faultList struct {
 	counts map[string]int
 }
 
-// Inject arms faults. If several faults could meet a call, the first one injected does. It is
-// an error, and nothing is armed, if there is no such operation, a kind is missing, or a
-// probability is not between 0 and 1.
+// Inject arms faults. If several could meet a call, the first one injected does. Nothing is armed, which is
+// an error, if there is no such operation, a kind is missing, or a probability is not between 0 and 1.
 func (b *Sandbox) Inject(faults ...Fault) error {
 	for _, f := range faults {
 		if f.Operation != "" && !b.routes.known(f.Operation) {
@@ -238,9 +237,8 @@ func DelayAfterCommit(d time.Duration) FaultKind {
 	}}
 }
 
-// CommitLate resets the connection and carries out the operation after d. Until then
-// look-ups find nothing and the idempotency key is in use. A single-use token is valid for 10
-// minutes: after that the payment is refused and nothing is charged.
+// CommitLate resets the connection and carries out the operation after d. Until then look-ups find nothing
+// and the idempotency key is in use. With a single-use token that has expired by then nothing is charged.
 func CommitLate(d time.Duration) FaultKind {
 	return FaultKind{name: "CommitLate", play: func(x *exchange) {
 		x.commitLater(d)
@@ -327,12 +325,17 @@ func SentTwice(refusal int) FaultKind {
 	}}
 }
 
-// Garbage carries out the operation and answers with its status and another body.
+// Garbage carries out the operation and answers with its status and another body. The name of its
+// kind with [DuplicateMembers] is that of the body.
 func Garbage(body BodyKind) FaultKind {
-	return FaultKind{name: "Garbage", play: func(x *exchange) {
+	kind := FaultKind{name: "Garbage", play: func(x *exchange) {
 		right := x.commit()
 		x.send(x.misreport(right, right.status, body))
 	}}
+	if body == DuplicateMembers {
+		kind.name = string(body)
+	}
+	return kind
 }
 
 // instead returns the answer to a request that was not carried out.

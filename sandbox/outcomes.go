@@ -86,8 +86,7 @@ func (b *Sandbox) NextTransaction(outcomes ...Outcome) {
 }
 
 // NextTransactionFor sets the outcomes of the next transactions of an order, which is a
-// customerReferenceNumber. It takes precedence over [Sandbox.NextTransaction]. Use it in
-// tests with concurrent calls.
+// customerReferenceNumber, before [Sandbox.NextTransaction]. Use it in tests with concurrent calls.
 func (b *Sandbox) NextTransactionFor(customerReferenceNumber string, outcomes ...Outcome) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -158,9 +157,8 @@ func (b *Sandbox) settle(tx *transaction, o Outcome) {
 	}
 }
 
-// bankOutcome returns the outcome of the public test BSBs. The account number does not
-// matter, because the public tables disagree on some. The codes are those of sister products.
-// A payment is declined after it was approved, except for one test BSB.
+// bankOutcome returns the outcome of the public test BSBs, with the codes of sister products. The account
+// number does not matter: the public tables disagree on some.
 func (b *Sandbox) bankOutcome(a *bankAccount) Outcome {
 	last, isTest := strings.CutPrefix(a.bsb, "03205")
 	switch {

@@ -126,10 +126,6 @@ func (b *Sandbox) listFiles(c *call) answer {
 	return list(c, found, (*call).fileBody)
 }
 
-func (b *Sandbox) batchesOfFile(c *call, f *paymentFile) answer {
-	return list(c, f.batches, (*call).batchBody)
-}
-
 // fileReport answers with a report of the payments of a file that is complete; nil is none.
 func (b *Sandbox) fileReport(payments func(*paymentFile) []*transaction) func(*call) answer {
 	return found("payment file", named(&b.files, "id"), func(c *call, f *paymentFile) answer {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
@@ -235,10 +234,9 @@ func (b *Sandbox) addPayTo(tx *transaction, body object) {
 	}
 }
 
-// The PayIDs of payers who act by themselves. With payIdType EMAL, [ConfirmingPayID] confirms
-// an agreement immediately. The contract says that there is such a PayID and does not name it:
-// this one is the sandbox's own. The other is not registered. It is a public test
-// address of the service's PayID resource; whether agreements know it is unconfirmed.
+// The PayIDs of payers who act by themselves. With payIdType EMAL, [ConfirmingPayID] confirms an agreement
+// immediately: the contract does not name its own. The other is a public test address that is not
+// registered; whether agreements know it is unconfirmed.
 const (
 	ConfirmingPayID = "confirms@example.com"
 	invalidPayID    = "invalidpayid@example.com"
@@ -261,13 +259,6 @@ var fates = map[string]fate{ //nolint:gochecknoglobals // an immutable table
 	"032001": {answer: DeclineAgreement}, "032002": {silent: true}, "032003": {created: time.Second, notEligible: true},
 	"032004": {created: time.Minute, answer: ConfirmAgreement}, "032005": {answer: ExpireAgreement},
 	"032006": {created: 30 * time.Minute}, "032007": {answer: ConfirmAgreement, onePayment: true},
-}
-
-func fateOf(bsb, payIDType, payID string) fate {
-	if payIDType == "EMAL" && strings.EqualFold(payID, ConfirmingPayID) {
-		return fate{atOnce: true, silent: true}
-	}
-	return fates[bsb]
 }
 
 // PayerAction is what a payer does to a PayTo agreement in their banking app.

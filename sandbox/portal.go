@@ -9,8 +9,6 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
 )
 
-const portalCancelCode = "17" // customer cancellation
-
 // PortalAction is what the merchant's staff do in the service's portal.
 type PortalAction string
 
@@ -52,7 +50,7 @@ func (b *Sandbox) release(receipt string, complete bool) error {
 		return errors.New("sandbox: no suspended transaction has this receipt number")
 	}
 	if !complete {
-		b.settle(tx, Declined(portalCancelCode))
+		b.settle(tx, Declined("17")) // customer cancellation
 		return nil
 	}
 	now := b.clock.Now()
@@ -102,10 +100,6 @@ type Schedule struct {
 const (
 	scheduleActive = "ACTIVE"
 	scheduleEnded  = "COMPLETED"
-
-	monthly            = "MONTHLY"
-	untilFurtherNotice = "CONTINUE_UNTIL_FURTHER_NOTICE"
-	fixedNumber        = "FIXED_NUMBER_OF_PAYMENTS"
 )
 
 type schedule struct {
@@ -117,9 +111,8 @@ type schedule struct {
 	payments         []*transaction
 }
 
-// CreateSchedule sets up a recurring payment on the sandbox's clock, and returns its
-// paymentScheduleId. The account decides the outcomes. If the customer has no account on a
-// day, there is no payment.
+// CreateSchedule sets up a recurring payment on the sandbox's clock, and returns its paymentScheduleId. The
+// account decides the outcomes. If the customer has no account on a day, there is no payment.
 func (b *Sandbox) CreateSchedule(s Schedule) (paymentScheduleID string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -178,11 +171,11 @@ func (c *call) scheduleBody(sc *schedule) object {
 		"links":             c.links(get("self", c.href("recurring-payments", sc.id))),
 		"paymentScheduleId": sc.id, "paymentScheduleCode": sc.code, "status": sc.status,
 		"customerId": sc.CustomerID, "accountToken": optional(sc.AccountToken), "supplierBusinessCode": sc.shop.code,
-		"frequency": monthly, "scheduleType": untilFurtherNotice,
+		"frequency": "MONTHLY", "scheduleType": "CONTINUE_UNTIL_FURTHER_NOTICE",
 		"regularPaymentAmount": amountOf("AUD", cents(sc.Amount)), "nextPaymentDate": nil,
 	}
 	if sc.Payments > 0 {
-		body["scheduleType"] = fixedNumber
+		body["scheduleType"] = "FIXED_NUMBER_OF_PAYMENTS"
 	}
 	if sc.status == scheduleActive {
 		body["nextPaymentDate"] = calendar.Sydney(sc.due).Format(time.DateOnly)

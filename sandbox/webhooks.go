@@ -15,9 +15,8 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// The event types. The first and the last public one are the contract's, the others are those
-// of the vendor's public pages. Others exist whose names are not public: two made-up names
-// stand for them.
+// The event types. The first and the last public one are the contract's, the others are those of the vendor's
+// public pages. Two made-up names stand for those that are not public.
 const (
 	eventAgreementConfirmed = "payto.agreement.confirmed"
 	eventAgreementDeclined  = "payto.agreement.declined"

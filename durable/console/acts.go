@@ -1,8 +1,8 @@
 package console
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -30,9 +30,8 @@ func (c *console[TTx]) act(do act, name string, show handler) handler {
 
 // ended shows what came of an act.
 func (c *console[TTx]) ended(q request, err error, name string, show handler) {
-	if err == nil { // the address stays relative: the prefix is not known here
-		q.w.Header().Set("Location", name+"?"+url.Values{"id": {q.id()}, "done": {strings.TrimPrefix(q.URL.Path, "/")}}.Encode())
-		q.w.WriteHeader(http.StatusSeeOther)
+	if err == nil {
+		c.redirect(q, name+"?"+url.Values{"id": {q.id()}, "done": {strings.TrimPrefix(q.URL.Path, "/")}}.Encode())
 		return
 	}
 	notice, technical := c.notice(err)
@@ -44,15 +43,10 @@ func (c *console[TTx]) ended(q request, err error, name string, show handler) {
 	show(q, "Not done. "+notice)
 }
 
-// done says what was done.
-func done(name string) string {
-	return map[string]string{
-		"refund": "The refund is stored, and sent by itself. What becomes of it is shown here.", "decide": "Decided.",
-		"look-up": "The service was asked. What is known now is shown here.", "notify": "The shop's program has accepted the outcome.",
-		"cancel": "Cancelled, if it was not sent before.", "look-up-all": "All are looked up, one after the other.", "compare": "It is being compared.",
-		"retry": "It is tried again now. If it stays here it has failed again.", "pause": "Paused.", "unpause": "It goes on.",
-		"confirm-history": "Done.", "end-restoring": "Done.", "confirm-facility": "Done.",
-	}[name]
+// redirect leads to another page. The address stays relative: the prefix is not known here.
+func (c *console[TTx]) redirect(q request, address string) {
+	q.w.Header().Set("Location", address)
+	q.w.WriteHeader(http.StatusSeeOther)
 }
 
 // noReason is said of a form without one.
@@ -132,10 +126,8 @@ func (c *console[TTx]) decide(q request) error {
 		return durable.ErrStale
 	case v.NotDecidable != nil:
 		return v.NotDecidable
-	case len(v.Offer.Decide) == 0:
-		return errForm(v.Offer.Why)
 	case !slices.Contains(v.Offer.Decide, d.Verdict):
-		return errForm("Choose what became of it.")
+		return errForm(cmp.Or(v.Offer.Why, "Choose what became of it."))
 	case d.Verdict == durable.VerdictApproved && d.ReceiptNumber == "" && v.Offer.Receipt:
 		return errForm("What was approved has a receipt number: ask support for it.")
 	case d.ReceiptNumber != "":
@@ -150,19 +142,6 @@ func (c *console[TTx]) decide(q request) error {
 	return c.within(q.Context(), func(tx TTx) error { return c.engine.Decide(q.Context(), tx, q.id(), d) })
 }
 
-func (c *console[TTx]) lookUp(q request) error {
-	return c.lookUpOne(q.Context(), q.person.Name, q.field("note"), q.id())
-}
-
-func (c *console[TTx]) notifyAgain(q request) error {
-	return c.engine.NotifyAgain(q.Context(), q.id(), q.person.Name, q.field("note"))
-}
-
-// cancel ends what is still queued.
-func (c *console[TTx]) cancel(q request) error {
-	return c.engine.Cancel(q.Context(), q.id(), q.person.Name, q.field("note"))
-}
-
 // retry has a notification confirmed now. One that waits no more was confirmed meanwhile.
 func (c *console[TTx]) retry(q request) error {
 	err := c.engine.RetryNotification(q.Context(), q.id(), q.field("digest"), q.person.Name, q.field("note"))
@@ -170,20 +149,4 @@ func (c *console[TTx]) retry(q request) error {
 		return nil
 	}
 	return err
-}
-
-// erase removes the personal data of a customer.
-func (c *console[TTx]) erase(q request, _ string) {
-	reference, note := q.field("find"), q.field("note")
-	if reference == "" || !oneLine(note) || q.field("sure") == "" {
-		c.search(q, "Not done. Say that you are sure. "+noReason)
-		return
-	}
-	erased, err := c.engine.Erase(q.Context(), reference, q.person.Name, note)
-	if err != nil {
-		c.fail(q, err)
-		return
-	}
-	c.message(q, http.StatusOK, "Erased", fmt.Sprintf("The personal data of %d writes was erased, and %d notifications. %d of the customer are not over, and were left: erase again when they are.",
-		erased.Writes, erased.Notifications, erased.Left))
 }

@@ -2,8 +2,11 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/rand"
 	"embed"
+	"encoding/json"
 	"errors"
 	"html/template"
 	"io/fs"
@@ -12,6 +15,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -22,7 +26,7 @@ import (
 type Person struct {
 	// Name stands in the histories of what they have done: one line of up to 200 printable bytes.
 	Name string
-	// Read lets them see all pages, with receipt numbers. Act lets them decide, refund, look up, pause and erase,
+	// Read lets them see all pages, with receipt numbers. Act lets them decide, refund, look up and pause,
 	// and Export download lists. Without Read the others count for nothing.
 	Read, Act, Export bool
 }
@@ -34,6 +38,8 @@ type Options struct {
 	Authorize func(*http.Request) (Person, error)
 	// Login is the address of the merchant's page where people log out; none is linked if it is empty.
 	Login string
+	// Now is this machine's clock; [time.Now] by default. A program on a sandbox's clock gives that one's.
+	Now func() time.Time
 	// Logger gets what went wrong. It gets no handles.
 	Logger *slog.Logger
 }
@@ -64,6 +70,9 @@ func New[TTx any](engine *durable.Engine[TTx], db durable.Database[TTx], opts Op
 	if c.opts.Logger == nil {
 		c.opts.Logger = slog.New(slog.DiscardHandler)
 	}
+	if c.opts.Now == nil {
+		c.opts.Now = time.Now
+	}
 	if err := c.parse(); err != nil {
 		return nil, err
 	}
@@ -80,9 +89,11 @@ type console[TTx any] struct {
 	origins *http.CrossOriginProtection
 	pages   *template.Template
 	routes  map[string]route
-	working works
 	ending  context.Context
 	end     context.CancelFunc
+
+	mu   sync.Mutex
+	work work
 }
 
 // request is a request of a person.
@@ -102,10 +113,11 @@ func (q request) id() string { return q.Form.Get("id") }
 // handler shows a page, or does something. notice is why something was not done.
 type handler func(q request, notice string)
 
-// route is a page or a form, and what a person needs for it beside Read.
+// route is a page or a form, what a person needs for it beside Read, and what is said when it was done.
 type route struct {
 	handle handler
 	may    func(Person) bool
+	done   string
 }
 
 func mayRead(Person) bool     { return true }
@@ -115,30 +127,32 @@ func mayExport(p Person) bool { return p.Export }
 // allRoutes are the pages and the forms. All are in one folder, so that their links need no prefix.
 func (c *console[TTx]) allRoutes() map[string]route {
 	all := map[string]route{
-		"GET /":             {c.first, mayRead},
-		"GET /payments":     {c.payments, mayRead},
-		"GET /payment":      {c.payment, mayRead},
-		"GET /installation": {c.installation, mayRead},
-		"POST /find":        {c.search, mayRead}, // a customer's reference is personal, and stays out of addresses
-		"POST /export":      {c.export, mayExport},
-		"POST /erase":       {c.erase, mayAct},
-		"POST /refund":      {c.refund, mayAct},
+		"GET /":             {c.first, mayRead, ""},
+		"GET /payments":     {c.payments, mayRead, ""},
+		"GET /payment":      {c.payment, mayRead, ""},
+		"GET /installation": {c.installation, mayRead, ""},
+		"POST /find":        {c.payments, mayRead, ""}, // a customer's reference is personal, and stays out of addresses
+		"POST /export":      {c.export, mayExport, ""},
+		"POST /refund":      {c.refund, mayAct, "The refund is stored, and sent by itself. What becomes of it is shown here."},
 	}
-	do := func(name string, do act, to string, show handler) {
-		all["POST /"+name] = route{c.act(do, to, show), mayAct}
+	do := func(name, done string, do act, to string, show handler) {
+		all["POST /"+name] = route{c.act(do, to, show), mayAct, done}
 	}
-	do("retry", c.retry, "./", c.first)
-	do("look-up-all", c.lookUpAll, "./", c.first)
-	do("compare", c.compare, "installation", c.installation)
-	do("decide", c.decide, "payment", c.payment)
-	do("look-up", c.lookUp, "payment", c.payment)
-	do("notify", c.notifyAgain, "payment", c.payment)
-	do("cancel", c.cancel, "payment", c.payment)
+	do("retry", "It is tried again now. If it stays here it has failed again.", c.retry, "./", c.first)
+	do("look-up-all", "All are looked up, one after the other.", c.lookUpAll, "./", c.first)
+	do("compare", "It is being compared.", c.compare, "installation", c.installation)
+	do("decide", "Decided.", c.decide, "payment", c.payment)
+	about := func(name, done string, step func(ctx context.Context, id, by, note string) error) {
+		do(name, done, func(q request) error { return step(q.Context(), q.id(), q.person.Name, q.field("note")) }, "payment", c.payment)
+	}
+	about("look-up", "The service was asked. What is known now is shown here.", c.lookUpOne)
+	about("notify", "The shop's program has accepted the outcome.", c.engine.NotifyAgain)
+	about("cancel", "Cancelled, if it was not sent before.", c.engine.Cancel)
 	for name, step := range map[string]func(ctx context.Context, by, note string) error{
 		"pause": c.engine.Pause, "unpause": c.engine.Unpause, "confirm-history": c.engine.ConfirmHistory,
 		"end-restoring": c.engine.EndRestoring, "confirm-facility": c.engine.ConfirmFacility,
 	} {
-		do(name, func(q request) error { return step(q.Context(), q.person.Name, q.field("note")) }, "installation", c.installation)
+		do(name, "Done.", func(q request) error { return step(q.Context(), q.person.Name, q.field("note")) }, "installation", c.installation)
 	}
 	return all
 }
@@ -212,8 +226,13 @@ var templates embed.FS
 // parse reads the templates, of which each page is one.
 func (c *console[TTx]) parse() (err error) {
 	c.pages, err = template.New("").Funcs(template.FuncMap{
-		"money": money, "stamp": c.stamp, "span": span, "ahead": ahead, "words": words, "label": label, "evidence": evidence, "consequence": consequence,
-		"found": found, "takes": takes, "happened": happened, "what": what, "difference": difference,
+		"money": money, "stamp": c.stamp, "span": span, "long": long, "count": count, "ahead": ahead, "words": words, "label": label, "what": what,
+		"evidence": evidence, "found": found, "takes": takes,
+		"newID": func() string { return formPrefix + rand.Text() }, // a second click makes nothing
+		"json": func(v any) (string, error) {
+			text, err := json.MarshalIndent(v, "", "  ")
+			return string(text), err
+		},
 		"note": func(p page, form string) map[string]string {
 			return map[string]string{"Form": form, "Value": p.Typed(form, "note")}
 		},
@@ -224,6 +243,7 @@ func (c *console[TTx]) parse() (err error) {
 // page is what each template gets.
 type page struct {
 	Name, Title string
+	Status      int // 200 if it is zero
 	Person      Person
 	Login       string
 	Notice      string  // what came of a form
@@ -245,24 +265,14 @@ func (p page) Typed(form, name string) string {
 	return p.typed.Get(name)
 }
 
-// Chosen is what was chosen by a person, or is chosen for them.
-func (p page) Chosen(form, name, value string) bool { return p.Typed(form, name) == value }
-
 // show writes a page: with 422 if it says that something was not done, and with what was done before a redirect.
 func (c *console[TTx]) show(q request, p page) {
-	status := http.StatusOK
-	if p.Notice != "" && !p.Done {
-		status = http.StatusUnprocessableEntity
-		p.form, p.typed, p.Technical = strings.TrimPrefix(q.URL.Path, "/"), q.PostForm, q.technical
-	}
-	if text := done(q.URL.Query().Get("done")); text != "" && p.Notice == "" {
-		p.Notice, p.Done = text, true
-	}
-	c.write(q, status, p)
-}
-
-func (c *console[TTx]) write(q request, status int, p page) {
 	p.Person, p.Login = q.person, c.opts.Login
+	if p.Notice != "" {
+		p.Status, p.form, p.typed, p.Technical = http.StatusUnprocessableEntity, strings.TrimPrefix(q.URL.Path, "/"), q.PostForm, q.technical
+	} else if p.Notice = c.routes["POST /"+q.URL.Query().Get("done")].done; p.Notice != "" {
+		p.Done = true
+	}
 	if q.person.Read && p.Glance == nil {
 		g, err := c.glance(q.Context())
 		if err != nil {
@@ -278,16 +288,13 @@ func (c *console[TTx]) write(q request, status int, p page) {
 		return
 	}
 	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	q.w.WriteHeader(status)
+	q.w.WriteHeader(cmp.Or(p.Status, http.StatusOK))
 	_, _ = q.w.Write(out.Bytes())
 }
 
 // message shows a page that says one thing.
 func (c *console[TTx]) message(q request, status int, title, text string) {
-	if status == http.StatusInternalServerError {
-		q.person = Person{} // what the header would show cannot be read either
-	}
-	c.write(q, status, page{Name: "message", Title: title, Content: text})
+	c.show(q, page{Name: "message", Status: status, Title: title, Content: text})
 }
 
 // fail says that something could not be read or done.
@@ -304,6 +311,7 @@ func (c *console[TTx]) fail(q request, err error) {
 	if q.Method == http.MethodPost {
 		text = "It could not be done, or it is not known whether it was. Look at the payment before you try again: a form that is sent twice does nothing twice."
 	}
+	q.person = Person{} // what the header would show cannot be read either
 	c.message(q, http.StatusInternalServerError, "Something went wrong", text)
 }
 

@@ -9,13 +9,9 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 )
 
-// mayTake is how long a part of an export may take to be written.
-const mayTake = time.Minute
-
 // export writes a list as CSV page by page, the newest first.
 func (c *console[TTx]) export(q request, _ string) {
-	s := searchOf(q)
-	f, err := c.filter(s)
+	f, err := c.filter(searchOf(q))
 	if err != nil {
 		c.message(q, http.StatusUnprocessableEntity, "Not exported", err.Error())
 		return
@@ -25,7 +21,7 @@ func (c *console[TTx]) export(q request, _ string) {
 	q.w.Header().Set("Content-Disposition", `attachment; filename="payments-`+time.Now().In(c.sydney).Format(time.DateOnly)+`.csv"`)
 	control, out := http.NewResponseController(q.w), csv.NewWriter(q.w)
 	_ = out.Write([]string{"written", "changed", "id", "order", "title", "what", "state", "amount", "currency", "receipt", "reference", "follows", "settles on", "business"})
-	for {
+	for more := true; more && out.Error() == nil; more = f.After != "" {
 		page, err := c.engine.List(q.Context(), f)
 		if err != nil {
 			c.opts.Logger.ErrorContext(q.Context(), "console: an export broke off", "error", err)
@@ -35,23 +31,17 @@ func (c *console[TTx]) export(q request, _ string) {
 			_ = out.Write(c.record(w))
 		}
 		out.Flush()
-		_ = control.SetWriteDeadline(time.Now().Add(mayTake)) // not every writer has one
+		_ = control.SetWriteDeadline(time.Now().Add(time.Minute)) // for the next part; not every writer has one
 		_ = control.Flush()
-		if f.After = page.Next; out.Error() != nil || page.Next == "" {
-			return
-		}
+		f.After = page.Next
 	}
 }
 
 // record is a line of the file, of which a spreadsheet computes nothing.
 func (c *console[TTx]) record(w durable.Write) []string {
-	settles := ""
-	if !w.SettlesOn.IsZero() {
-		settles = w.SettlesOn.String()
-	}
 	cells := []string{
 		w.Written.In(c.sydney).Format(time.RFC3339), w.Changed.In(c.sydney).Format(time.RFC3339), w.ID, w.Order, w.Title, what(w), w.Name(),
-		w.Amount.StringFixed(2), string(w.Currency), w.ReceiptNumber, w.Reference, w.Follows, settles, w.Business,
+		w.Amount.StringFixed(2), string(w.Currency), w.ReceiptNumber, w.Reference, w.Follows, w.SettlesOn.String(), w.Business,
 	}
 	for i, cell := range cells {
 		cells[i] = csvreport.Safe(cell)

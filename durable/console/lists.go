@@ -17,22 +17,6 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 )
 
-// row is a line of a list.
-type row struct {
-	durable.Write
-
-	What, Label string
-}
-
-func rowOf(w durable.Write) row { return row{w, what(w), label(w.Standing)} }
-
-func rowsOf(writes []durable.Write) (rows []row) {
-	for _, w := range writes {
-		rows = append(rows, rowOf(w))
-	}
-	return rows
-}
-
 // tab is a list by state. What is for a person stands on the first page.
 type tab struct {
 	Name, Title string
@@ -78,19 +62,19 @@ type errForm string
 func (e errForm) Error() string { return string(e) }
 
 // when reads a day in Sydney, or an hour of it, and returns where it begins and ends.
-func (c *console[TTx]) when(text string) (from, to time.Time, ok bool) {
+func (c *console[TTx]) when(text string) (from, to time.Time, err error) {
 	for _, day := range []string{"2/1/2006", "2 Jan 2006", "2 January 2006", time.DateOnly} {
 		if at, err := time.ParseInLocation(day, text, c.sydney); err == nil {
-			return at, at.AddDate(0, 0, 1), true
+			return at, at.AddDate(0, 0, 1), nil
 		}
 		for _, hour := range []string{" 15", " 15:04", " 3pm"} {
 			if at, err := time.ParseInLocation(day+hour, text, c.sydney); err == nil {
 				at = at.Add(-time.Duration(at.Minute()) * time.Minute)
-				return at, at.Add(time.Hour), true
+				return at, at.Add(time.Hour), nil
 			}
 		}
 	}
-	return from, to, false
+	return from, to, errForm("A day is written as 25/11/2026, with an hour as 25/11/2026 14:00.")
 }
 
 // filter is the tab and the days of a search.
@@ -100,22 +84,16 @@ func (c *console[TTx]) filter(s search) (f durable.Filter, err error) {
 			f.States = t.states
 		}
 	}
-	const form = "A day is written as 25/11/2026, with an hour as 25/11/2026 14:00."
-	var ok bool
 	if s.From != "" {
-		if f.From, _, ok = c.when(s.From); !ok {
-			return f, errForm(form)
-		}
+		f.From, _, err = c.when(s.From)
 	}
-	if s.To != "" {
-		if _, f.To, ok = c.when(s.To); !ok {
-			return f, errForm(form)
-		}
+	if s.To != "" && err == nil {
+		_, f.To, err = c.when(s.To)
 	}
-	if !f.To.IsZero() && !f.From.Before(f.To) {
-		return f, errForm("The first day is after the last one.")
+	if err == nil && !f.To.IsZero() && !f.From.Before(f.To) {
+		err = errForm("The first day is after the last one.")
 	}
-	return f, nil
+	return f, err
 }
 
 // amountIn reads an amount of at most two decimals.
@@ -133,65 +111,49 @@ func amountIn(text string) (decimal.Decimal, error) {
 type list struct {
 	search
 
-	Customer string // whose payments are among them
-	Tabs     []tab
-	Rows     []row
-	Next     string
-	Note     string
+	Tabs []tab
+	Rows []durable.Write
+	Next string
+	Note string
 }
 
+// payments shows a page of the list, or what the one field finds. A customer's reference is personal: it is looked for when a
+// form is sent, and what it finds is shown there. Nothing else leads to an address.
 func (c *console[TTx]) payments(q request, _ string) {
-	s, after := searchOf(q), durable.Cursor(q.field("after"))
-	l := list{search: s}
-	f, err := c.filter(s)
-	f.After = after
-	switch {
-	case err == nil && s.Find == "":
-		err = c.read(q.Context(), &l, f)
-		if l.Next != "" {
-			l.Next = s.address(s.Tab, durable.Cursor(l.Next))
+	l, after := list{search: searchOf(q)}, durable.Cursor(q.field("after"))
+	p := page{Name: "payments", Title: "Payments"}
+	f, err := c.filter(l.search)
+	if q.Method == http.MethodPost && err == nil {
+		customer := f
+		customer.CustomerReferenceNumber, customer.Limit = l.Find, mostFound
+		if l.Find != "" {
+			err = c.read(q.Context(), &l, customer)
 		}
-	case err == nil:
+		if err == nil && len(l.Rows) == 0 {
+			c.redirect(q, l.address(l.Tab, ""))
+			return
+		}
+	} else {
+		for _, t := range tabs() {
+			t.Address, t.Current = l.address(t.Name, ""), t.Name == l.Tab
+			l.Tabs = append(l.Tabs, t)
+		}
+		p.Address = l.address(l.Tab, after)
+	}
+	if f.After = after; err == nil && l.Find == "" {
+		err = c.read(q.Context(), &l, f)
+	} else if err == nil {
 		err = c.find(q.Context(), &l, f)
 	}
-	for _, t := range tabs() {
-		t.Address, t.Current = s.address(t.Name, ""), t.Name == s.Tab
-		l.Tabs = append(l.Tabs, t)
-	}
-	p := page{Name: "payments", Title: "Payments", Address: s.address(s.Tab, after), Content: l}
 	if wrong, isForm := errors.AsType[errForm](err); isForm {
-		p.Notice = wrong.Error()
-	} else if err != nil {
-		c.fail(q, err)
-		return
-	}
-	c.show(q, p)
-}
-
-// search finds by the one field. A customer's reference is personal: what it finds is shown here, and nothing else leads
-// to an address.
-func (c *console[TTx]) search(q request, notice string) {
-	s := searchOf(q)
-	f, err := c.filter(s)
-	customer := f
-	customer.CustomerReferenceNumber, customer.Limit = s.Find, mostFound
-	l := list{search: s, Customer: s.Find}
-	if err == nil && s.Find != "" {
-		err = c.read(q.Context(), &l, customer)
-	}
-	if _, isForm := errors.AsType[errForm](err); isForm || err == nil && len(l.Rows) == 0 { // the list says what is wrong
-		q.w.Header().Set("Location", s.address(s.Tab, ""))
-		q.w.WriteHeader(http.StatusSeeOther)
-		return
-	}
-	if err == nil {
-		err = c.find(q.Context(), &l, f)
+		p.Notice, err = wrong.Error(), nil
 	}
 	if err != nil {
 		c.fail(q, err)
 		return
 	}
-	c.show(q, page{Name: "payments", Title: "Payments", Notice: notice, Content: l})
+	p.Content = l
+	c.show(q, p)
 }
 
 // mostFound is how many payments of each kind a search finds.
@@ -201,42 +163,42 @@ const mostFound = 200
 func (c *console[TTx]) find(ctx context.Context, l *list, f durable.Filter) error {
 	f.After, f.Limit = "", mostFound
 	text := l.Find
-	if from, to, ok := c.when(text); ok {
+	if from, to, err := c.when(text); err == nil {
 		f.From, f.To = from, to
 		return c.read(ctx, l, f)
 	}
-	if w, err := c.engine.Get(ctx, text); err == nil {
-		l.Rows = append(l.Rows, rowOf(w))
+	w, err := c.engine.Get(ctx, text)
+	if err == nil {
+		l.Rows = append(l.Rows, w)
 	} else if !errors.Is(err, durable.ErrNoWrite) {
 		return err
 	}
+	var all []durable.Filter
 	lower := strings.ToLower(text)
 	first, size := utf8.DecodeRuneInString(lower)
 	for _, order := range []string{text, strings.ToUpper(text), lower, string(unicode.ToUpper(first)) + lower[size:]} {
 		f := f
 		f.Order = order
-		if err := c.read(ctx, l, f); err != nil {
-			return err
-		}
+		all = append(all, f)
 	}
 	byReceipt := f
 	byReceipt.ReceiptNumber = text
-	if err := c.read(ctx, l, byReceipt); err != nil {
-		return err
-	}
+	all = append(all, byReceipt)
 	if f.From.IsZero() && f.To.IsZero() { // no index finds them
-		f.From = time.Now().AddDate(0, 0, -31)
+		f.From = c.opts.Now().AddDate(0, 0, -31)
 	}
 	byAmount, byCard := f, f
-	var err error
 	if byAmount.Amount, err = amountIn(text); err == nil {
+		all = append(all, byAmount)
 		l.Note = "By amount and card: the last 31 days. Fill in a day to look further back."
-		if err := c.read(ctx, l, byAmount); err != nil {
-			return err
-		}
 	}
 	if byCard.CardDigits = text; (len(text) == 3 || len(text) == 4) && strings.Trim(text, "0123456789") == "" {
-		return c.read(ctx, l, byCard)
+		all = append(all, byCard)
+	}
+	for _, f := range all {
+		if err := c.read(ctx, l, f); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -244,13 +206,15 @@ func (c *console[TTx]) find(ctx context.Context, l *list, f durable.Filter) erro
 // read adds a page of a list to what was found, the newest first, each once.
 func (c *console[TTx]) read(ctx context.Context, l *list, f durable.Filter) error {
 	page, err := c.engine.List(ctx, f)
-	l.Rows, l.Next = append(l.Rows, rowsOf(page.Writes)...), string(page.Next)
+	l.Rows = append(l.Rows, page.Writes...)
 	if f.Limit == mostFound && page.Next != "" {
-		l.Next, l.Note = "", "There are more: fill in a day, or more of what you look for."
+		l.Note = "There are more: fill in a day, or more of what you look for."
+	} else if page.Next != "" {
+		l.Next = l.address(l.Tab, page.Next)
 	}
-	slices.SortStableFunc(l.Rows, func(x, y row) int {
+	slices.SortStableFunc(l.Rows, func(x, y durable.Write) int {
 		return cmp.Or(y.Written.Compare(x.Written), strings.Compare(y.ID, x.ID))
 	})
-	l.Rows = slices.CompactFunc(l.Rows, func(x, y row) bool { return x.ID == y.ID })
+	l.Rows = slices.CompactFunc(l.Rows, func(x, y durable.Write) bool { return x.ID == y.ID })
 	return err
 }

@@ -19,14 +19,18 @@ type refunding struct {
 // refund shows what a refund means, and makes it once a person has said yes to that.
 func (c *console[TTx]) refund(q request, _ string) {
 	w, err := newWrite(q)
-	amount, wrong := decimal.Decimal{}, q.field("how") == "all" && q.field("amount") != ""
-	if q.field("how") == "part" && err == nil {
+	amount, how := decimal.Decimal{}, q.field("how")
+	switch {
+	case err != nil:
+	case how == "all" && q.field("amount") != "":
+		err = errForm("All that is left was chosen, and an amount was filled in: choose one of them.")
+	case how == "part":
 		amount, err = amountIn(q.field("amount"))
+	case how != "all":
+		err = errForm("Choose how much.")
 	}
 	switch sure := q.field("sure") != ""; {
 	case err != nil:
-	case wrong:
-		err = errForm("All that is left was chosen, and an amount was filled in: choose one of them.")
 	case sure && oneLine(w.Note):
 		err = c.refundNow(q, w, amount)
 	default:
@@ -52,10 +56,10 @@ func (c *console[TTx]) refunding(q request, w durable.NewWrite, amount decimal.D
 	case r.How == "all":
 		r.Back = r.Left
 		r.Text = "Voided if that can still be done, and refunded otherwise. After a void the order can be paid again. After a refund it stays paid, and cannot."
-	case r.How == "part" && r.Offer.Part:
-		r.Text = "Refunded once the payment has settled, which can take a day or more. The order stays paid."
+	case len(r.Both) > 0:
+		return r, errForm("Refund all of one of the two.")
 	default:
-		return r, errForm("Choose how much.")
+		r.Text = "Refunded once the payment has settled, which can take a day or more. The order stays paid."
 	}
 	switch {
 	case len(r.Both) > 0:
@@ -69,18 +73,15 @@ func (c *console[TTx]) refunding(q request, w durable.NewWrite, amount decimal.D
 	return r, nil
 }
 
-// refundNow makes a refund, of all if no amount was filled in.
+// refundNow makes a refund: of all, or of a part.
 func (c *console[TTx]) refundNow(q request, w durable.NewWrite, amount decimal.Decimal) error {
 	return c.within(q.Context(), func(tx TTx) (err error) {
-		switch q.field("how") {
-		case "all":
+		if q.field("how") == "all" {
 			_, _, err = c.engine.Reverse(q.Context(), tx, w, q.id())
-		case "part":
-			params := quickstream.RefundParams{PrincipalAmount: amount, Currency: quickstream.Currency(q.field("currency"))}
-			_, _, err = c.engine.Refund(q.Context(), tx, w, q.id(), params)
-		default:
-			err = errForm("Choose how much.")
+			return err
 		}
+		params := quickstream.RefundParams{PrincipalAmount: amount, Currency: quickstream.Currency(q.field("currency"))}
+		_, _, err = c.engine.Refund(q.Context(), tx, w, q.id(), params)
 		return err
 	})
 }

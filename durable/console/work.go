@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/quickstream-go/quickstream/durable"
@@ -18,48 +17,26 @@ type work struct {
 	Running           bool
 }
 
-// works is the newest work. The zero value is ready.
-type works struct {
-	mu   sync.Mutex
-	work work
-}
-
-func (w *works) now() work {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.work
-}
-
-// made counts a step, and reports whether there are more.
-func (w *works) made(err error) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.work.Made++
-	if err != nil {
-		w.work.Failed++
-		w.work.Technical = err.Error()
-	}
-	w.work.Running = w.work.Made < w.work.All
-	return w.work.Running
-}
-
-// errFailed means that the service could not be asked.
-var errFailed = errors.New("the service could not be asked")
-
 // pace is the pause between two steps, so that payments are not held up.
-const pace = 200 * time.Millisecond
+const pace = 50 * time.Millisecond
 
 // start makes all steps one after the other, until the console is closed.
 func (c *console[TTx]) start(title, by string, all int, step func(ctx context.Context, i int) error) error {
-	w := &c.working
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.work.Running {
-		return errForm(w.work.Title + ", by " + w.work.By + ", is not done yet.")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.work.Running {
+		return errForm(c.work.Title + ", by " + c.work.By + ", is not done yet.")
 	}
-	w.work = work{Title: title, By: by, All: all, Running: true}
+	c.work = work{Title: title, By: by, All: all, Running: true}
 	go func() {
-		for i := 0; w.made(step(c.ending, i)); i++ {
+		for i := range all {
+			err := step(c.ending, i)
+			c.mu.Lock()
+			if c.work.Made, c.work.Running = i+1, i+1 < all; err != nil {
+				c.work.Failed++
+				c.work.Technical = err.Error()
+			}
+			c.mu.Unlock()
 			select {
 			case <-time.After(pace):
 			case <-c.ending.Done():
@@ -76,38 +53,43 @@ func (c *console[TTx]) lookUpAll(q request) error {
 	if err != nil {
 		return err
 	}
-	ids := []string{}
-	for _, r := range append(g.Person, g.Unknown...) {
-		ids = append(ids, r.ID)
-	}
-	if len(ids) == 0 {
+	all := append(g.Person, g.Unknown...)
+	if len(all) == 0 {
 		return errForm("Nothing is unknown any more.")
 	}
 	by, note := q.person.Name, q.field("note")
-	return c.start("Look-up", by, len(ids), func(ctx context.Context, i int) error {
-		if err := c.lookUpOne(ctx, by, note, ids[i]); !errors.Is(err, durable.ErrNotAllowed) { // it has ended meanwhile
+	return c.start("Look-up", by, len(all), func(ctx context.Context, i int) error {
+		if err := c.lookUpOne(ctx, all[i].ID, by, note); !errors.Is(err, durable.ErrNotAllowed) { // it has ended meanwhile
 			return err
 		}
 		return nil
 	})
 }
 
+// errFailed means that the service could not be asked.
+var errFailed = errors.New("the service could not be asked")
+
 // lookUpOne looks one up, and says if the service could not be asked.
-func (c *console[TTx]) lookUpOne(ctx context.Context, by, note, id string) error {
+func (c *console[TTx]) lookUpOne(ctx context.Context, id, by, note string) error {
 	list, err := c.engine.LookUp(ctx, by, note, id)
-	if err != nil {
-		return err
-	}
-	if looks := evidence(list[0]); len(looks) > 0 && looks[len(looks)-1].Result == resolve.LookupFailed {
+	if err == nil && lastLook(list[0]).Result == resolve.LookupFailed {
 		return errFailed
 	}
-	return nil
+	return err
 }
 
-// evidence are the look-ups of a write.
+// evidence are the look-ups of a write, and lastLook is the last of them.
 func evidence(w durable.Write) []resolve.Lookup {
 	if w.Case == nil {
 		return nil
 	}
 	return w.Case.Lookups
+}
+
+func lastLook(w durable.Write) resolve.Lookup {
+	looked := evidence(w)
+	if len(looked) == 0 {
+		return resolve.Lookup{}
+	}
+	return looked[len(looked)-1]
 }

@@ -21,7 +21,7 @@ func exported(pkg *types.Package) []string {
 		case *types.Var:
 			l.add("var %s %s", name, l.text(obj.Type()))
 		case *types.Func:
-			l.add("func %s%s%s", name, l.parameters(obj.Signature().TypeParams()), l.signature(obj))
+			l.add("func %s%s", name, l.signature(obj))
 		case *types.TypeName:
 			l.typeName(obj)
 		}
@@ -49,17 +49,6 @@ func (l *listing) text(t types.Type) string {
 	})
 }
 
-func (l *listing) parameters(list *types.TypeParamList) string {
-	var each []string
-	for p := range list.TypeParams() {
-		each = append(each, p.Obj().Name()+" "+l.text(p.Constraint()))
-	}
-	if each == nil {
-		return ""
-	}
-	return "[" + strings.Join(each, ", ") + "]"
-}
-
 func (l *listing) signature(f *types.Func) string {
 	unnamed := func(tuple *types.Tuple) *types.Tuple {
 		var vars []*types.Var
@@ -70,7 +59,8 @@ func (l *listing) signature(f *types.Func) string {
 	}
 	s := f.Signature()
 	text := l.text(types.NewSignatureType(nil, nil, nil, unnamed(s.Params()), unnamed(s.Results()), s.Variadic()))
-	return strings.TrimPrefix(text, "func")
+	parameters, _, _ := strings.Cut(strings.TrimPrefix(l.text(s), "func"), "(") // of the type, in brackets
+	return parameters + strings.TrimPrefix(text, "func")
 }
 
 func (l *listing) typeName(obj *types.TypeName) {
@@ -79,7 +69,7 @@ func (l *listing) typeName(obj *types.TypeName) {
 		l.add("type %s = %s", obj.Name(), l.text(types.Unalias(obj.Type())))
 		return
 	}
-	name := obj.Name() + l.parameters(named.TypeParams())
+	name := l.text(named)
 	switch under := named.Underlying().(type) {
 	case *types.Struct:
 		l.add("type %s struct", name)
@@ -104,9 +94,6 @@ func (l *listing) typeName(obj *types.TypeName) {
 
 // methods lists the methods of an interface, with embedded ones.
 func (l *listing) methods(name string, i *types.Interface) {
-	if !i.IsMethodSet() {
-		l.add("type %s %s", name, l.text(i))
-	}
 	l.add("type %s interface", name)
 	for m := range i.Methods() {
 		if m.Exported() {
@@ -117,16 +104,14 @@ func (l *listing) methods(name string, i *types.Interface) {
 	}
 }
 
-// fields lists the fields of a struct, with those of embedded unexported structs.
+// fields lists the fields of a struct.
 func (l *listing) fields(name string, s *types.Struct) {
 	for f := range s.Fields() {
-		switch inner, isStruct := f.Type().Underlying().(*types.Struct); {
+		switch {
 		case f.Exported() && f.Embedded():
 			l.add("type %s struct, embeds %s", name, l.text(f.Type()))
 		case f.Exported():
 			l.add("type %s struct, %s %s", name, f.Name(), l.text(f.Type()))
-		case f.Embedded() && isStruct:
-			l.fields(name, inner)
 		}
 	}
 }

@@ -1,5 +1,4 @@
-// Package clienttest_test holds the tests that use a client as a merchant's program does.
-// The tests of values and rules, which call no service, are in the root folder.
+// Package clienttest_test uses a client as a merchant's program does. Values and rules are tested in the root folder.
 package clienttest_test
 
 import (

@@ -1,5 +1,4 @@
-// Package repocheck holds tests of the repository itself: what it exports, which
-// package imports which, and where its pages link to.
+// Package repocheck tests the repository itself: what it exports, which package imports which, where pages link to.
 package repocheck_test
 
 import (

@@ -33,13 +33,8 @@ type Number struct{ d decimal.Decimal }
 // Decimal returns the amount.
 func (n Number) Decimal() decimal.Decimal { return n.d }
 
-// OptionalNumber returns nil for nil, so that omitempty omits the member.
-func OptionalNumber(d *decimal.Decimal) *Number {
-	if d == nil {
-		return nil
-	}
-	return &Number{*d}
-}
+// NewNumber returns an amount for a member that is omitted if it is nil.
+func NewNumber(d decimal.Decimal) *Number { return &Number{d} }
 
 // UnmarshalJSON reads an amount as [ParseDecimal] does. Null and an empty text are the zero Number;
 // an amount never is.

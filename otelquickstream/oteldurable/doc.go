@@ -11,11 +11,8 @@
 // held.count, restoring.age and restoring.unreadable, maybe_copy, paused.age by paused.by, comparison.age,
 // comparison.transaction.count, comparison.difference.count and comparison.failing.age, other_facility,
 // clock.database.ahead and clock.service.ahead. Counters are health.failures, outcomes and differences. Each has a
-// description and a unit; ages are in seconds, and zero is well. Every process of an installation shows the same gauges:
-// take the maximum, not the sum.
-//
-// A collection calls Health once, for five seconds at most. If that fails the gauges are missing and health.failures
-// counts it. durable/alerts.yml has alerts for Prometheus, by the names that OpenTelemetry's exporter makes.
+// description and a unit; ages are in seconds, and zero is well. durable/alerts.yml has alerts for Prometheus, by the
+// names that OpenTelemetry's exporter makes.
 //
 // Attributes are states, operations and kinds, all of fixed sets: no ids, no orders, no receipts, and no names of
 // persons.

@@ -19,9 +19,8 @@ const (
 )
 
 // Watch makes the gauges of an engine, whose method Health it is given. Each collection calls Health once,
-// for at most five seconds. If that fails the collection goes on without the gauges, and
-// quickstream.durable.health.failures counts it. Every process of an installation shows the same: take the
-// largest, not the sum. Unregister what is returned when the engine has stopped.
+// for at most five seconds. If that fails the gauges are missing, and quickstream.durable.health.failures counts it.
+// Every process shows the same: take the largest, not the sum. Unregister what is returned when the engine has stopped.
 func Watch(meterProvider metric.MeterProvider, health func(context.Context) (durable.Health, error)) (metric.Registration, error) {
 	if meterProvider == nil || health == nil {
 		return nil, errors.New("oteldurable: the meter provider or the health is nil")

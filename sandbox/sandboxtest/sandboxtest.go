@@ -77,9 +77,8 @@ func Keys(box *sandbox.Sandbox) quickstream.Keys {
 	}
 }
 
-// Card returns a card with one of the vendor's public test numbers. The sandbox accepts no
-// others: 4242424242424242 is approved, and 4111111111444496 is declined for insufficient
-// funds. It does not expire in this century.
+// Card returns a card with one of the vendor's public test numbers; the sandbox accepts no others.
+// 4242424242424242 is approved, and 4111111111444496 is declined for insufficient funds.
 func Card(number string) quickstream.CardDetails {
 	return quickstream.CardDetails{
 		CardholderName: "Ann Example", CardNumber: quickstream.NewSecret(number),

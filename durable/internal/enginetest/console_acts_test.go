@@ -65,7 +65,7 @@ func TestConsoleRefund(t *testing.T) {
 	assert.False(t, o.page("jo", p.ID).offers("refund"), "nothing is left")
 }
 
-// The page says what becomes of the order when all is refunded: it stays paid, and cannot be paid again.
+// The page says what becomes of the order when all is refunded: it stays paid, and cannot be paid again. On its day it is voided.
 func TestConsoleRefundOfAll(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -85,17 +85,11 @@ func TestConsoleRefundOfAll(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, order.Paid())
 	assert.False(t, order.MayPayAgain())
-}
 
-// All of a payment is voided on its day.
-func TestConsoleReverse(t *testing.T) {
-	t.Parallel()
-	o := openOffice(t)
-	p := o.paid("A")
-	answer := o.refunds("jo", o.page("jo", p.ID), "all", "", "changed their mind")
-	require.Equal(t, http.StatusOK, answer.status)
-	o.reaches(p.ID, "voided")
-	page := o.page("jo", p.ID)
+	today := o.paid("B")
+	require.Equal(t, http.StatusOK, o.refunds("jo", o.page("jo", today.ID), "all", "", "changed their mind").status)
+	o.reaches(today.ID, "voided")
+	page = o.page("jo", today.ID)
 	assert.Contains(t, page.body, "The customer has the money.")
 	assert.Contains(t, page.body, "<strong>$0.00</strong>", "net")
 	assert.False(t, page.offers("refund"))
@@ -125,6 +119,12 @@ func TestConsoleDecide(t *testing.T) {
 		}
 		page = o.submit("jo", answer, "look-up")
 	}
+	o.Advance(2 * time.Minute)
+	late := o.submit("jo", page, "decide", "verdict", "declined", "note", "x")
+	assert.Equal(t, http.StatusUnprocessableEntity, late.status, "the form is older than a minute")
+	assert.Equal(t, "needs_person.not_found", o.shop.get(p.ID).Name())
+	assert.False(t, late.offers("decide"))
+	page = o.submit("jo", late, "look-up")
 	answer := o.submit("jo", page, "decide", "verdict", "declined", "note", "support says so")
 	assert.Contains(t, answer.body, "Decided.")
 	assert.Contains(t, answer.body, "decided: declined: support says so")
@@ -185,20 +185,6 @@ func TestConsoleDecideEarly(t *testing.T) {
 	page = o.submit("jo", o.page("jo", p.ID), "look-up")
 	assert.False(t, page.offers("decide"), "the service was not asked")
 	assert.Contains(t, page.body, "The service could not be asked")
-}
-
-// A look-up is old after a minute, also in a form that was shown before.
-func TestConsoleDecideLate(t *testing.T) {
-	t.Parallel()
-	o := openOffice(t)
-	p := o.lost("A")
-	page := o.submit("jo", o.page("jo", p.ID), "look-up")
-	require.True(t, page.offers("decide"))
-	o.Advance(2 * time.Minute)
-	answer := o.submit("jo", page, "decide", "verdict", "declined", "note", "x")
-	assert.Equal(t, http.StatusUnprocessableEntity, answer.status)
-	assert.Equal(t, "needs_person.not_found", o.shop.get(p.ID).Name())
-	assert.False(t, answer.offers("decide"))
 }
 
 // The receipt of another payment, and of another amount, is refused.

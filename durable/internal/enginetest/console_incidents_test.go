@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -27,7 +28,7 @@ func (o *office) follow(p reply, text string) reply {
 // of it can be decided or refunded. Afterwards one button looks all up, and says how many look-ups have failed.
 func TestConsoleOutage(t *testing.T) {
 	t.Parallel()
-	const payments = 40
+	const payments = 300
 	o := openOffice(t)
 	now := func() reply { return o.send("jo", http.MethodGet, "", nil) } // as the page reads itself
 	away := sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(http.StatusBadGateway, sandbox.HTML)}
@@ -50,10 +51,10 @@ func TestConsoleOutage(t *testing.T) {
 	o.clicks = 0
 	first := o.get("jo", "")
 	page = o.submit("jo", first, "look-up-all")
-	assert.Regexp(t, `Look-up by Jo: \d+ of 40`, page.body)
+	assert.Regexp(t, `Look-up by Jo: \d+ of 300`, page.body)
 	assert.False(t, page.offers("look-up-all"), "it is being done")
 	o.Sandbox.ClearFaults()
-	o.eventually(func() bool { return strings.Contains(now().body, "done, 40 of 40") }, "all were looked up")
+	o.eventually(func() bool { return strings.Contains(now().body, "done, 300 of 300") }, "all were looked up")
 	if page = now(); page.offers("look-up-all") { // the first of them failed
 		assert.Regexp(t, `\d+ failed: the service could not be asked`, page.body)
 		o.submit("jo", page, "look-up-all")
@@ -250,4 +251,17 @@ func TestConsoleCompare(t *testing.T) {
 	page = o.get("jo", "installation")
 	assert.Contains(t, page.body, "The service took another amount. Compare it with the order, and refund what is too much.")
 	assert.NotContains(t, page.body, "The comparison fails")
+	var found []durable.Found
+	for _, kind := range []durable.DifferenceKind{
+		durable.MissingHere, durable.MissingThere, durable.DifferentAmount, durable.DifferentState, durable.Late, durable.DoubleCharged,
+		durable.NotFoundCharged, durable.NotOurs, durable.Unreadable,
+	} {
+		found = append(found, durable.Found{Kind: kind})
+	}
+	text, err := json.Marshal(durable.Comparison{Found: found})
+	require.NoError(t, err)
+	require.NoError(t, o.db.exec(t.Context(), "UPDATE quickstream.meta SET value = '"+string(text)+"' WHERE name = 'comparison'"))
+	page = o.get("jo", "installation")
+	assert.Equal(t, len(found), strings.Count(page.body, "<li>Not here: "))
+	assert.NotRegexp(t, "<li>Not here: [a-z ]+</li>", page.body, "a difference without a sentence")
 }

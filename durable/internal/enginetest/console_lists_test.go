@@ -68,7 +68,7 @@ func TestConsoleLists(t *testing.T) {
 	assert.Equal(t, http.StatusInternalServerError, o.get("reader", "payments?after=x").status)
 }
 
-// An amount and days in Sydney are searched for, and a customer without standing in an address. Who acts erases them.
+// An amount and days in Sydney are searched for, and a customer without standing in an address.
 func TestConsoleSearch(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -85,10 +85,6 @@ func TestConsoleSearch(t *testing.T) {
 	page := o.send("jo", http.MethodPost, "find", url.Values{"find": {"customer-77"}})
 	assert.Equal(t, []string{"theirs"}, page.orders())
 	assert.NotContains(t, strings.Join(regexp.MustCompile(`(href|action|data-address)="[^"]*"`).FindAllString(page.body, -1), " "), "customer-77")
-	assert.Equal(t, http.StatusUnprocessableEntity, o.submit("jo", page, "erase", "note", "asked by letter").status, "they are not sure")
-	assert.False(t, o.send("reader", http.MethodPost, "find", url.Values{"find": {"customer-77"}}).offers("erase"))
-	assert.Equal(t, http.StatusOK, o.submit("jo", page, "erase", "note", "asked by letter", "sure", "yes").status)
-	assert.Contains(t, o.get("jo", "installation").body, "asked by letter")
 }
 
 func sydney(t *testing.T) *time.Location {

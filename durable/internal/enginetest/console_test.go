@@ -204,12 +204,12 @@ func TestConsolePeople(t *testing.T) {
 		assert.Equal(t, http.StatusOK, reader.status, path)
 		assert.Contains(t, reader.body, "You are Reader, and may read")
 		assert.Regexp(t, `As of .*\d\d:\d\d:\d\d AE[DS]T</time>`, reader.body)
-		for _, act := range []string{"refund", "decide", "look-up", "notify", "retry", "pause", "erase", "export"} {
+		for _, act := range []string{"refund", "decide", "look-up", "notify", "retry", "pause", "export"} {
 			assert.False(t, reader.offers(act), "%s offers %s to a reader", path, act)
 		}
 	}
 	form := o.page("jo", p.ID).form("refund")
-	for _, act := range []string{"refund", "decide", "look-up", "look-up-all", "compare", "cancel", "notify", "retry", "pause", "unpause", "confirm-history", "end-restoring", "confirm-facility", "erase", "export"} {
+	for _, act := range []string{"refund", "decide", "look-up", "look-up-all", "compare", "cancel", "notify", "retry", "pause", "unpause", "confirm-history", "end-restoring", "confirm-facility", "export"} {
 		form.Set("note", "x")
 		assert.Equal(t, http.StatusForbidden, o.send("reader", http.MethodPost, act, form).status, act)
 		assert.Equal(t, http.StatusNotFound, o.get("jo", act).status, "%s is no page", act)

@@ -1,24 +1,17 @@
 // Command compare measures the library beside what else a merchant could use, and prints one table.
 // It fails when a row is over its gate. Nothing leaves the machine.
 //
-// All cases of a row run in one process, in slices of 25 ms or more. Their order rotates, and each slice
-// begins with a collection. A ratio is the median over the rounds of what two cases took in the same round;
-// times of different rounds are not compared. Allocations are counted by testing.AllocsPerRun. Every
-// decoder is checked to produce the values of its peers before it is timed.
+// All cases of a row run in one process, in slices of 25 ms or more, in an order that rotates. A ratio is the
+// median over the rounds of what two cases took in the same round. Every decoder is checked to produce the
+// values of its peers before it is timed.
 //
-//   - P1b has two peers, with Go 1.27 only: the code of P1 with encoding/json/v2, and its UnmarshalRead into
-//     a pooled buffer.
+//   - P1b has two peers, with Go 1.27 only: encoding/json/v2, and its UnmarshalRead into a pooled buffer.
 //   - P2 is a call whose answer holds next to nothing, less the decoding of that answer.
-//   - P4, P13 and P14 have the service in a child process. P4 counts the processor time of the client's.
-//   - P10 and P11 have peers that allocate for every record; an idle core collects that garbage unseen.
-//   - P14 has pages of 100 transactions, a service that takes 10 ms for each, and a caller that works as long.
-//   - P17 is the peak of the heap for the worst bodies, as a multiple of their size: the least of at most 101
-//     runs, with the collector running at every half megabyte.
+//   - P4, P13 and P14 have the service in a child process, whose processor time does not count.
+//   - P14 has pages of 100 transactions, and 10 ms for each at the service and at the caller.
+//   - P17 is the peak of the heap for the worst bodies, as a multiple of their size.
 //
-// The results are of
-//
-//	GOTOOLCHAIN=go1.26.8 go run ./compare > results/go1.26.txt
-//	GOTOOLCHAIN=go1.27.4 go run ./compare -plot results/plot.svg > results/go1.27.txt
+// The results are of go run ./compare with the Go that their names say; -plot draws plot.svg.
 package main
 
 import (

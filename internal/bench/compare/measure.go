@@ -15,8 +15,7 @@ type work struct {
 	do   func() error // once
 }
 
-// plan says how to measure: each case runs in each round, for one slice at least. Cases that take
-// turns are as fast or slow as the machine is in a round, and only their ratios count.
+// plan says how to measure: each case runs in each round, for one slice at least.
 type plan struct {
 	rounds int
 	slice  time.Duration
@@ -26,8 +25,7 @@ type plan struct {
 // long returns the plan for cases of which one takes as long as a slice.
 func (p plan) long() plan { return plan{(p.rounds + 3) / 4, 4 * p.slice, p.clock} }
 
-// cpu returns the processor time of this process, on all cores, in its own code and in the
-// kernel's.
+// cpu returns the processor time of this process, with that in the kernel.
 func cpu() time.Duration {
 	var used syscall.Rusage
 	check(syscall.Getrusage(syscall.RUSAGE_SELF, &used))
@@ -37,8 +35,7 @@ func cpu() time.Duration {
 // times are what a case took for once, by case and round.
 type times map[string][]float64
 
-// run measures the cases, and begins every round with another one. A round before the others warms
-// up what cases keep.
+// run measures the cases, after a round that warms up what they keep.
 func (p plan) run(cases ...work) times {
 	found := times{}
 	for round := range 1 + p.rounds {

@@ -16,8 +16,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// What a merchant writes around net/http and encoding/json: the peer that
-// everything is compared with.
+// What a merchant writes around net/http and encoding/json: the peer of every row.
 
 type plainLink struct {
 	Rel           string `json:"rel"`

@@ -12,8 +12,7 @@ import (
 // Read is a way of reading a report, all of whose values go into a tally.
 type Read func(report io.Reader, t *Tally) error
 
-// Tally sums up what a way of reading has found, cheaply: it costs every way the
-// same.
+// Tally sums up what a way of reading has found, at the same cost for each.
 type Tally struct {
 	Records int64
 	Sum     uint64 // over the values in order, of a text its length and ends

@@ -1,4 +1,4 @@
-// Package browsertest looks at the console and at the pages of the sandbox's command in Chromium.
+// Package browsertest looks at the console, the shop and the pages of the sandbox's command in Chromium.
 package browsertest
 
 import (
@@ -168,4 +168,19 @@ func (p *tab) picture(name string, height int64) {
 	require.NoError(p, err)
 	directory := cmp.Or(os.Getenv("QUICKSTREAM_PICTURES"), p.TempDir())
 	require.NoError(p, os.WriteFile(filepath.Join(directory, name+".png"), shot, 0o600))
+}
+
+// another is another tab of the same browser.
+func (p *tab) another() *tab {
+	p.Helper()
+	ctx, cancel := chromedp.NewContext(p.ctx)
+	other := &tab{T: p.T, ctx: ctx}
+	p.Cleanup(func() {
+		cancel()
+		other.mu.Lock()
+		defer other.mu.Unlock()
+		assert.Empty(p, other.problems)
+	})
+	other.watch()
+	return other
 }

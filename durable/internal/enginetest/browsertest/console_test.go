@@ -6,10 +6,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
@@ -44,13 +47,17 @@ func openOffice(t *testing.T) *office {
 	kit := durabletest.New(t, sqlite.DB(db), durable.Options[*sql.Tx]{
 		OnOutcome: func(context.Context, *sql.Tx, durable.OutcomeChange) error { return nil },
 	})
-	handler, err := console.New(kit.Engine(), sqlite.DB(db), console.Options{Authorize: func(*http.Request) (console.Person, error) {
-		return console.Person{Name: "Robin", Read: true, Act: true, Export: true}, nil
-	}})
-	require.NoError(t, err)
-	server := httptest.NewServer(http.StripPrefix("/office", handler))
+	mux := http.NewServeMux()
+	for prefix, name := range map[string]string{"/office": "Robin", "/kims": "Kim"} {
+		handler, err := console.New(kit.Engine(), sqlite.DB(db), console.Options{Now: kit.Now, Authorize: func(*http.Request) (console.Person, error) {
+			return console.Person{Name: name, Read: true, Act: true, Export: true}, nil
+		}})
+		require.NoError(t, err)
+		t.Cleanup(handler.Close)
+		mux.Handle(prefix+"/", http.StripPrefix(prefix, handler))
+	}
+	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	t.Cleanup(handler.Close)
 	return &office{p, kit, db, server.URL + "/office/"}
 }
 
@@ -139,4 +146,93 @@ func TestConsoleChanges(t *testing.T) {
 	require.NoError(t, o.Engine().Pause(t.Context(), "Kim", "I was first"))
 	o.says("This has changed since you began to fill it in")
 	o.waitFor("document.querySelector('#note-pause').value === 'the service is away'")
+}
+
+// tabs presses the tabulator until something has the focus.
+func (p *tab) tabs(selector string) {
+	p.Helper()
+	for range 60 {
+		p.do(chromedp.KeyEvent("\t"))
+		is, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("document.activeElement.matches("+strconv.Quote(selector)+")"))
+		require.NoError(p, err)
+		if is {
+			return
+		}
+	}
+	p.Fatalf("the tabulator does not come to %s", selector)
+}
+
+// By the keyboard alone, from one page to the next: find a payment, refund a part, stop it, and log who has done so.
+func TestConsoleKeyboard(t *testing.T) {
+	o := openOffice(t)
+	o.Settled(o.pay("ORDER-1042", sandbox.CardAttempted))
+	o.do(chromedp.Navigate(o.origin))
+	o.tabs(`a[href="payments"]`)
+	o.do(chromedp.KeyEvent("\r"))
+	o.says("Payments")
+	o.tabs("#find")
+	o.do(chromedp.KeyEvent("order-10\r"))
+	o.says("ORDER-1042")
+	o.tabs(`#rows a`)
+	o.do(chromedp.KeyEvent("\r"))
+	o.says("In short")
+	o.tabs("#how-all")
+	o.do(chromedp.KeyEvent(kb.ArrowDown))
+	o.tabs("#part")
+	o.do(chromedp.KeyEvent("5\r"))
+	o.says("Refund $5.00?")
+	o.tabs("#note-refund")
+	o.do(chromedp.KeyEvent("a torn bag\r"))
+	o.says("The refund is stored")
+	o.tabs("form[action=cancel] button")
+	o.do(chromedp.KeyEvent("\r"))
+	o.says("Cancelled, if it was not sent before.")
+	o.says("cancelled before it was sent")
+	o.tabs(`a[href="installation"]`)
+	o.do(chromedp.KeyEvent("\r"))
+	o.says("asked for: a torn bag")
+}
+
+// Two people have six tabs open. All of them change, and of two who decide the second one is refused, and keeps what was typed.
+func TestConsoleTabs(t *testing.T) {
+	o := openOffice(t)
+	id := o.Settled(o.pay("ORDER-1042", sandbox.CardAttempted)).ID
+	var tabs []*tab
+	for i := range 6 {
+		one := o.another()
+		one.do(chromedp.Navigate(strings.Replace(o.origin, "office", []string{"office", "kims"}[i%2], 1) + "payment?id=" + id))
+		one.waitFor("document.querySelector('#how-all')")
+		one.do(chromedp.Evaluate[chromedp.Void]("window.same = true; undefined"))
+		tabs = append(tabs, one)
+	}
+	robin, kim := tabs[0], tabs[1]
+	for _, one := range []*tab{robin, kim} {
+		one.do(chromedp.Evaluate[chromedp.Void]("document.querySelector('#how-all').click(); undefined"))
+	}
+	robin.submit("form[action=refund]")
+	robin.says("Refund $49.95?")
+	robin.do(chromedp.SendKeys(chromedp.CSS("#note-refund"), "a torn bag"))
+	robin.submit("form[action=refund]")
+	robin.says("The refund is stored")
+	o.Settled(o.details(id).ID)
+	for _, one := range tabs[2:] {
+		one.waitFor("window.same && document.querySelector('#timeline').innerText.includes('by Robin')")
+	}
+	kim.says("This has changed since you began to fill it in")
+	kim.submit("form[action=refund]")
+	kim.says("Not done. Something has happened to the payment since your page was shown")
+	require.Len(t, o.Sandbox.Ledger(), 1, "one void, and no refund")
+	kim.mu.Lock()
+	defer kim.mu.Unlock()
+	require.Len(t, kim.problems, 1, "the answer 422")
+	kim.problems = nil
+}
+
+// details is the newest write of a payment.
+func (o *office) details(id string) durable.Write {
+	o.Helper()
+	d, err := o.Engine().Details(o.Context(), id)
+	require.NoError(o, err)
+	require.Len(o, d.FollowUps, 1)
+	return d.FollowUps[0]
 }

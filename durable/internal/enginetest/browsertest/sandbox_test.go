@@ -68,7 +68,7 @@ func TestSandbox(t *testing.T) {
 func (p *tab) press(selector string) {
 	p.Helper()
 	p.waitFor("document.querySelector(" + strconv.Quote(selector) + ")")
-	p.do(chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent("\r"))
+	p.do(chromedp.Evaluate[chromedp.Void]("document.querySelector("+strconv.Quote(selector)+").focus(); undefined"), chromedp.KeyEvent("\r"))
 }
 
 // startSandbox builds the sandbox's command and starts it, and returns the address of its page and a client. Its events
