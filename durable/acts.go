@@ -17,8 +17,7 @@ const lookUpPace = 200 * time.Millisecond
 
 // LookUp asks the service what became of writes, now and not when it is due, one after the other, and returns them
 // as they stand then. A person asks before a [Decision]. by and note are as there. A look-up that fails
-// is in the evidence as one that failed. The error matches [ErrNotAllowed] if a write was never sent or was
-// emptied, and is a [StillSendingError] while a process may be sending it.
+// is in the evidence as one that failed. The error matches [ErrNotAllowed] if a write was never sent, and is a [StillSendingError] while a process may be sending it.
 func (e *Engine[TTx]) LookUp(ctx context.Context, by, note string, ids ...string) (list []Write, err error) {
 	if err := checkPerson(by, note); err != nil {
 		return nil, err
@@ -47,46 +46,30 @@ func (e *engine) lookUpNow(ctx context.Context, id string, person Event) error {
 	switch until := e.sentUntil(r); {
 	case r.State == StateSending && until.After(r.now):
 		return &StillSendingError{until}
-	case r.emptied() || r.State == StateNotSent || r.State == StateDeclined && r.Reason == ReasonRefused || r.State == StateQueued && !r.maySent():
+	case r.State == StateNotSent || r.State == StateDeclined && r.Reason == ReasonRefused || r.State == StateQueued && !r.maySent():
 		return fmt.Errorf("%w: it is %s", ErrNotAllowed, r.Text())
 	}
 	return named(e.lookUp(ctx, r, &person))
 }
 
-// CheckReceipt asks the service whether the transaction of a receipt can be the write that a person is about to
-// decide as approved: it was approved itself, with the same amount, and is of the same kind. An error that matches
-// [ErrNotAllowed] says what differs.
+// CheckReceipt asks the service whether the transaction of a receipt can be the write that a person is about to decide as
+// approved: it was approved itself, and agrees in type, amount, currency and what it follows. If not the error matches
+// [ErrNotAllowed].
 func (e *Engine[TTx]) CheckReceipt(ctx context.Context, id, receipt string) error {
-	r, err := e.Get(ctx, id)
-	if err != nil {
-		return err
-	}
-	original := ""
-	if !r.IsPayment() {
-		of, err := e.Get(ctx, r.Follows)
-		if err != nil {
-			return err
-		}
-		original = of.ReceiptNumber
+	r, err := e.peek(ctx, "id = $1", id)
+	if err != nil || r == nil {
+		return named(cmp.Or(err, ErrNoWrite))
 	}
 	t, err := e.client.Transactions.Get(ctx, receipt)
 	if err != nil {
 		return fmt.Errorf("durable: the transaction of the receipt: %w", err)
 	}
-	var differs string
-	switch {
-	case !approved(t):
-		differs = "was not approved"
-	case t.PrincipalAmount == nil || !t.PrincipalAmount.Amount.Equal(r.Amount) || t.PrincipalAmount.Currency != r.Currency:
-		differs = "has another amount"
-	case (r.Operation == quickstream.OperationPay || r.Operation == quickstream.OperationCollect) && t.TransactionType != quickstream.TransactionTypePayment:
-		differs = "is no payment"
-	case original != "" && t.OriginalReceiptNumber != original:
-		differs = "does not follow the same payment"
-	default:
-		return nil
+	intent := r.sentIntent()
+	intent.ReceiptNumber, intent.Answered = t.ReceiptNumber, true
+	if seen := resolve.Observe(intent.Found(t)); seen.Result != resolve.LookupSettled || seen.Outcome != quickstream.OutcomeApproved {
+		return fmt.Errorf("%w: the transaction of that receipt was not approved, or has another amount, type or original", ErrNotAllowed)
 	}
-	return fmt.Errorf("%w: the transaction of that receipt %s", ErrNotAllowed, differs)
+	return nil
 }
 
 // NotifyAgain notifies OnOutcome now of how a write stands, also if it has been: for a hook that has lost what it got
@@ -133,30 +116,19 @@ func (e *engine) asked(ctx context.Context, id string, event Event, act func(tx 
 // sent any more, what is under way ends, and payments are accepted and look-ups made as always. What
 // waits for longer than Options.SendWithin ends not_sent. by and note are as in [Decision].
 func (e *Engine[TTx]) Pause(ctx context.Context, by, note string) error {
-	return e.setPause(ctx, EventPaused, by, note)
+	return e.decides(ctx, pauseName, Event{Kind: EventPaused, By: by, Note: note}, func(tx tx, g *gates) (any, error) {
+		return personsPause{g.now, by, note}, e.queue.Pause(ctx, tx, sendQueue)
+	})
 }
 
 // Unpause ends a [Engine.Pause]. by and note are as in [Decision].
 func (e *Engine[TTx]) Unpause(ctx context.Context, by, note string) error {
-	return e.setPause(ctx, EventUnpaused, by, note)
-}
-
-func (e *engine) setPause(ctx context.Context, kind EventKind, by, note string) error {
-	if err := checkPerson(by, note); err != nil {
-		return err
-	}
-	return named(e.changeGates(ctx, pauseName, func(tx tx, g *gates, now time.Time) (any, error) {
-		err := e.recordInstallation(ctx, tx, Event{Kind: kind, By: by, Note: note})
-		switch {
-		case err != nil:
-			return nil, err
-		case kind == EventPaused:
-			return personsPause{now, by, note}, e.queue.Pause(ctx, tx, sendQueue)
-		case g.breaker.Since.IsZero():
-			err = e.queue.Resume(ctx, tx, sendQueue)
+	return e.decides(ctx, pauseName, Event{Kind: EventUnpaused, By: by, Note: note}, func(tx tx, g *gates) (any, error) {
+		if g.breaker.Since.IsZero() {
+			return personsPause{}, e.queue.Resume(ctx, tx, sendQueue)
 		}
-		return personsPause{}, err
-	}))
+		return personsPause{}, nil
+	})
 }
 
 // TakeIn stores a payment that was not made through the engine, such as one of the portal, so that
@@ -166,7 +138,7 @@ func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber stri
 	if err := w.check(true); err != nil {
 		return Write{}, false, err
 	}
-	at, err := e.clock(ctx)
+	begun, err := e.readGates(ctx)
 	if err != nil {
 		return Write{}, false, named(err)
 	}
@@ -177,9 +149,8 @@ func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber stri
 	case !mayPay(t):
 		return Write{}, false, fmt.Errorf("%w: the transaction is no payment", ErrNotAllowed)
 	}
-	r := e.lostRow(w, t, at)
+	r := e.lostRow(w, t, begun.now)
 	r.Problem = ""
-	var current *row
 	err = within(ctx, e.db, func(tx tx) error {
 		if err := setMeta(ctx, tx, "lock of taking in", w.ID); err != nil { // one at a time: two may take in one receipt
 			return err
@@ -188,26 +159,16 @@ func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber stri
 			if err == nil && known.ID != w.ID {
 				err = &IDReusedError{known.shown(), []string{"id"}}
 			}
-			current = known
 			return err
 		}
-		if err := e.lock(ctx, tx, r); err != nil {
-			return err
-		}
-		if current, err = e.admit(ctx, tx, r); current != nil || err != nil {
-			return err
-		}
-		created, err = e.insert(ctx, tx, r, e.statements.insert)
-		if err == nil && !created {
-			err = ErrChanged
-		}
+		_, created, err = e.store(ctx, tx, r) // its job finds that nothing is to be sent
 		return err
 	})
 	if err != nil {
 		return Write{}, false, named(err)
 	}
 	if created {
-		err = e.observe(ctx, r, ofTransaction(t, at))
+		err = e.observe(ctx, r, ofTransaction(t, begun.now))
 	}
 	stored, readErr := e.Get(ctx, w.ID)
 	return stored, created, errors.Join(err, readErr)
@@ -245,31 +206,35 @@ func (e *Engine[TTx]) Decide(ctx context.Context, tx TTx, id string, d Decision)
 }
 
 func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error {
-	of, err := e.one(ctx, tx, "id = $1", id)
-	if err != nil {
-		return err
-	}
-	r, err := e.locked(ctx, tx, of)
-	if err != nil {
-		return err
-	}
+	r, err := e.decidable(ctx, tx, id, d.Version, d.By, d.Note)
 	switch {
-	case d.Version == 0 || d.Version != r.Version:
-		return ErrStale
-	case e.notDecidable(r) != nil:
-		return e.notDecidable(r)
+	case err != nil:
+		return err
 	case !slices.Contains([]Verdict{VerdictApproved, VerdictDeclined, VerdictNotSent, VerdictVoided, VerdictReturned}, d.Verdict):
 		return fmt.Errorf("durable: %q is no verdict", d.Verdict)
 	case d.Verdict == VerdictApproved && d.ReceiptNumber == "" && r.ReceiptNumber == "" && !r.isVoid():
 		return errors.New("durable: what is approved has a receipt number")
 	}
-	if err := checkPerson(d.By, d.Note); err != nil {
-		return err
-	}
 	if err := e.checkReceipt(ctx, tx, id, d.ReceiptNumber); err != nil {
 		return err
 	}
-	return e.apply(ctx, tx, r, observed{kind: sawDecision, receipt: d.ReceiptNumber, decided: standing(State(d.Verdict)), person: &Event{By: d.By, Note: d.Note}})
+	return e.apply(ctx, tx, r, observed{kind: EventDecided, receipt: d.ReceiptNumber, decided: standing(State(d.Verdict)), person: &Event{By: d.By, Note: d.Note}})
+}
+
+// decidable locks a write about which a person can decide who has seen a version of it.
+func (e *engine) decidable(ctx context.Context, tx tx, id string, version int64, by, note string) (*row, error) {
+	of, err := e.one(ctx, tx, "id = $1", id)
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.locked(ctx, tx, of)
+	switch {
+	case err != nil:
+		return nil, err
+	case version == 0 || version != r.Version:
+		return nil, ErrStale
+	}
+	return r, cmp.Or(e.notDecidable(r), checkPerson(by, note))
 }
 
 // notDecidable is why a person cannot decide about a write now; nil if they can.
@@ -342,26 +307,14 @@ func (e *engine) payAgain(ctx context.Context, tx tx, r *row, of Replacement) (*
 	if same, err := e.one(ctx, tx, "id = $1", r.ID); same != nil || err != nil { // the same step again
 		return e.store(ctx, tx, r)
 	}
-	if err := e.lock(ctx, tx, r); err != nil {
-		return nil, false, err
-	}
-	absent, err := e.read(ctx, tx, of.Of)
+	absent, err := e.decidable(ctx, tx, of.Of, of.Version, of.By, of.Note)
 	switch {
 	case err != nil:
 		return nil, false, err
-	case absent == nil || absent.Order != r.Order:
+	case absent.Order != r.Order || !absent.IsPayment():
 		return nil, false, ErrNoWrite
-	case !absent.IsPayment():
-		return nil, false, fmt.Errorf("%w: it is no payment", ErrNotAllowed)
-	case of.Version == 0 || of.Version != absent.Version:
-		return nil, false, ErrStale
 	case absent.Reason != ReasonNotFound || absent.ReplacedBy != "":
 		return nil, false, fmt.Errorf("%w: it is %s", ErrNotAllowed, absent.Text())
-	case e.notDecidable(absent) != nil:
-		return nil, false, e.notDecidable(absent)
-	}
-	if err := checkPerson(of.By, of.Note); err != nil {
-		return nil, false, err
 	}
 	replaced := *absent
 	replaced.ReplacedBy, replaced.Problem = r.ID, "paid again"

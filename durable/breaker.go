@@ -22,10 +22,8 @@ const (
 const (
 	// hangAfter is the age from which a call hangs.
 	hangAfter = 5 * time.Second
-	// trialPause is how long the next trial waits for one that has not ended, at first; it doubles up to trialMost.
-	trialPause, trialMost = 6 * time.Second, time.Minute
-	// checkEvery is how often it is asked whether the service answers.
-	checkEvery = 2 * time.Second
+	// checkEvery is how often it is asked whether the service answers, and trialMost the longest pause between two trials.
+	checkEvery, trialMost = 2 * time.Second, time.Minute
 )
 
 // breaker stops the claims of an installation after a refusal that the next write may get too, or when all calls
@@ -37,9 +35,14 @@ type breaker struct {
 	Since  time.Time `json:"since,omitzero"`
 	Reason string    `json:"reason,omitempty"`
 	// Claim is the turn of the process that tries, and Until when another one may.
-	Claim string        `json:"claim,omitempty"`
-	Until time.Time     `json:"until,omitzero"`
-	Pause time.Duration `json:"pause,omitempty"`
+	Claim string    `json:"claim,omitempty"`
+	Until time.Time `json:"until,omitzero"`
+}
+
+// pause is how long it waits after a trial that has failed, which grows with the time that it is open: each trial may leave an
+// unknown outcome.
+func (b breaker) pause(now time.Time) time.Duration {
+	return min(max(now.Sub(b.Since)/8, checkEvery), trialMost)
 }
 
 // personsPause is a pause that a person has made; zero if there is none.
@@ -49,22 +52,15 @@ type personsPause struct {
 	Note  string    `json:"note"`
 }
 
-// stops reports whether the error of a write opens the breaker: a refusal that the next write may get too.
+// stops reports whether the error of a write opens the breaker: a refusal that the next write may get too, by the service or
+// by what stands in front of it.
 func stops(err error) bool {
-	unknown, foreign := errors.AsType[*quickstream.UnknownOutcomeError](err)
-	if foreign {
-		err = unknown.Cause
+	unknown, is := errors.AsType[*quickstream.UnknownOutcomeError](err)
+	if !is {
+		return permitOf(err) == permitRefused
 	}
-	api, answered := errors.AsType[*quickstream.APIError](err)
-	if !answered {
-		return false
-	}
-	switch status := api.StatusCode; status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		return status != http.StatusForbidden || foreign
-	default:
-		return foreign && status/100 == 4
-	}
+	api, answered := errors.AsType[*quickstream.APIError](unknown.Cause)
+	return answered && (api.StatusCode/100 == 4 || api.StatusCode == http.StatusServiceUnavailable)
 }
 
 // ends reports whether the answer of the write that went alone ends a pause: it was approved, declined or is
@@ -75,11 +71,12 @@ func ends(err error) bool {
 	return err == nil || errors.Is(err, quickstream.ErrDeclined) || errors.Is(err, quickstream.ErrPending) || refused && !unknown && !stops(err)
 }
 
-// changeBreaker changes the breaker under a lock. Nothing is stored if change returns false.
-func (e *engine) changeBreaker(ctx context.Context, change func(b *breaker, now time.Time) bool) (changed bool, err error) {
-	err = e.changeGates(ctx, breakerName, func(tx tx, g *gates, now time.Time) (any, error) {
+// changeBreaker changes the breaker under a lock. Nothing is stored if change returns false. If it fails, the same comes
+// with the next answer, or the next trial.
+func (e *engine) changeBreaker(ctx context.Context, change func(b *breaker, now time.Time) bool) (changed bool) {
+	err := e.changeGates(ctx, breakerName, func(tx tx, g *gates) (any, error) {
 		was := !g.breaker.Since.IsZero()
-		if changed = change(&g.breaker, now); !changed {
+		if changed = change(&g.breaker, g.now); !changed {
 			return nil, nil //nolint:nilnil // nothing is stored
 		}
 		switch is := !g.breaker.Since.IsZero(); {
@@ -90,21 +87,21 @@ func (e *engine) changeBreaker(ctx context.Context, change func(b *breaker, now 
 		}
 		return g.breaker, nil
 	})
-	return changed && err == nil, err
+	if err != nil {
+		e.logger.WarnContext(ctx, "quickstream: a pause, or its end, could not be stored", "error", problemOf(err))
+	}
+	return changed && err == nil
 }
 
 // open opens the breaker.
 func (e *engine) open(ctx context.Context, reason string) {
-	opened, err := e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
+	opened := e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
 		if !b.Since.IsZero() {
 			return false
 		}
 		*b = breaker{Since: now, Reason: reason, Until: now.Add(checkEvery)}
 		return true
 	})
-	if err != nil { // the pause comes with the next answer
-		e.logger.WarnContext(ctx, "quickstream: a pause could not be stored", "error", problemOf(err))
-	}
 	if opened {
 		e.logger.WarnContext(ctx, "quickstream: nothing is sent until Client.Check and one write succeed", "reason", reason)
 	}
@@ -117,18 +114,13 @@ func (e *engine) afterSend(ctx context.Context, c *claim, err error) {
 		e.open(ctx, problemOf(err))
 	case c.alone == "":
 	case !ends(err):
-		if err := e.endTurn(ctx, c.alone, true); err != nil { // it ends by its time
-			e.logger.WarnContext(ctx, "quickstream: the end of a trial could not be stored", "error", problemOf(err))
-		}
+		e.endTurn(ctx, c.alone, true)
 	default:
-		closed, err := e.changeBreaker(ctx, func(b *breaker, _ time.Time) bool {
+		closed := e.changeBreaker(ctx, func(b *breaker, _ time.Time) bool {
 			open := !b.Since.IsZero()
 			*b = breaker{}
 			return open
 		})
-		if err != nil { // it ends with the next trial
-			e.logger.WarnContext(ctx, "quickstream: the end of a pause could not be stored", "error", problemOf(err))
-		}
 		if closed {
 			e.logger.WarnContext(ctx, "quickstream: the service answers again: writes are sent")
 		}
@@ -138,57 +130,51 @@ func (e *engine) afterSend(ctx context.Context, c *claim, err error) {
 // checkBreaker opens the breaker if all calls hang, and tries whether an open one can be closed, in one process at a
 // time.
 func (e *engine) checkBreaker(ctx context.Context) error {
-	var g gates
-	err := within(ctx, e.db, func(tx tx) (err error) {
-		g, err = e.gates(ctx, tx)
-		return err
-	})
+	g, err := e.readGates(ctx)
 	switch {
 	case err != nil:
 		return err
 	case g.breaker.Since.IsZero():
-		if e.gate.hanging(false) >= e.workers {
+		if e.gate.hanging() >= e.workers {
 			e.open(ctx, "every call has taken longer than five seconds")
 		}
 		return nil
 	}
-	e.gate.hanging(true)
-	if g.person.By != "" || g.breaker.Until.After(g.at) {
+	e.gate.forget()
+	if g.person.By != "" || g.breaker.Until.After(g.now) {
 		return nil
 	}
 	turn := rand.Text()
-	mine, err := e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
+	mine := e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
 		if b.Since.IsZero() || b.Until.After(now) {
 			return false
 		}
-		if b.Claim != "" { // the last trial has not ended in time
-			b.Pause = min(2*max(b.Pause, trialPause/2), trialMost)
-		}
-		b.Claim, b.Until = turn, now.Add(hangAfter+max(b.Pause, trialPause))
+		b.Claim, b.Until = turn, now.Add(hangAfter+b.pause(now))
 		return true
 	})
-	if err != nil || !mine {
-		return err
+	if !mine {
+		return nil
 	}
 	asked, cancel := context.WithTimeout(ctx, hangAfter)
 	defer cancel()
-	if err := e.client.Check(asked); !answers(err) {
-		return e.endTurn(ctx, turn, false)
-	}
 	var ids []string
-	err = within(ctx, e.db, func(tx tx) (err error) {
-		ids, err = texts(ctx, tx, "SELECT id FROM quickstream.write WHERE state = 'queued' AND next_at <= "+database.Now+" ORDER BY CASE WHEN follows = '' THEN 0 ELSE 1 END, written_at DESC LIMIT 100")
+	if answers(e.client.Check(asked)) {
+		err = within(ctx, e.db, func(tx tx) (err error) {
+			ids, err = texts(ctx, tx, "SELECT id FROM quickstream.write WHERE state = 'queued' AND next_at <= "+database.Now+" ORDER BY CASE WHEN follows = '' THEN 0 ELSE 1 END, written_at DESC LIMIT 100")
+			return err
+		})
+	}
+	if len(ids) == 0 {
+		e.endTurn(ctx, turn, false)
 		return err
-	})
-	if err != nil || len(ids) == 0 {
-		return errors.Join(err, e.endTurn(ctx, turn, false))
 	}
 	e.spawn(func() { // a call may hang for longer than the next trial waits
 		called, cancel := context.WithTimeout(ctx, e.longestPay+jobMargin)
 		defer cancel()
-		if err := errors.Join(e.try(called, ids, turn), e.endTurn(context.WithoutCancel(ctx), turn, false)); err != nil {
+		if err := e.try(called, ids, turn); err != nil {
 			e.logger.WarnContext(ctx, "quickstream: a trial failed", "error", problemOf(err))
 		}
+		e.endTurn(context.WithoutCancel(ctx), turn, false)
 	})
 	return nil
 }
@@ -200,11 +186,7 @@ func (e *engine) try(ctx context.Context, ids []string, turn string) error {
 		if _, err := e.workSend(ctx, id, turn); err != nil {
 			return err
 		}
-		var g gates
-		err := within(ctx, e.db, func(tx tx) (err error) {
-			g, err = e.gates(ctx, tx)
-			return err
-		})
+		g, err := e.readGates(ctx)
 		if err != nil || g.breaker.Claim != turn || time.Since(begun) > hangAfter {
 			return err
 		}
@@ -213,19 +195,17 @@ func (e *engine) try(ctx context.Context, ids []string, turn string) error {
 }
 
 // endTurn gives a turn back that has not ended the pause. failed means that a write was sent.
-func (e *engine) endTurn(ctx context.Context, turn string, failed bool) error {
-	_, err := e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
+func (e *engine) endTurn(ctx context.Context, turn string, failed bool) {
+	e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
 		if b.Claim != turn {
 			return false
 		}
 		b.Claim, b.Until = "", now.Add(checkEvery)
 		if failed {
-			b.Pause = min(max(2*b.Pause, checkEvery), trialMost)
-			b.Until = now.Add(b.Pause)
+			b.Until = now.Add(b.pause(now))
 		}
 		return true
 	})
-	return err
 }
 
 // answers reports whether a check was answered by the service: with a 403 too, in its error body, as a key that may
@@ -238,14 +218,13 @@ func answers(err error) bool {
 type gate struct {
 	places chan struct{}
 	mu     sync.Mutex
-	calls  map[*call]bool // those that have not ended, and whether they hang and were not counted in an earlier pause
+	number int               // of calls
+	begun  map[int]time.Time // when those began that have not ended
+	after  time.Time         // those that began earlier are not counted
 }
 
-// call is one under way. It has a size, so that each has an address of its own.
-type call struct{ timer *time.Timer }
-
 func newGate(places int) *gate {
-	return &gate{places: make(chan struct{}, places), calls: map[*call]bool{}}
+	return &gate{places: make(chan struct{}, places), begun: map[int]time.Time{}}
 }
 
 // enter waits for a place for some seconds.
@@ -259,35 +238,35 @@ func (g *gate) enter(ctx context.Context) (release func(), admitted bool) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c := new(call)
-	g.calls[c] = false
-	c.timer = time.AfterFunc(hangAfter, func() {
-		<-g.places
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if _, underWay := g.calls[c]; underWay {
-			g.calls[c] = true
-		}
-	})
+	g.number++
+	call := g.number
+	g.begun[call] = time.Now()
+	hangs := time.AfterFunc(hangAfter, func() { <-g.places })
 	return func() {
-		if c.timer.Stop() {
+		if hangs.Stop() {
 			<-g.places
 		}
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		delete(g.calls, c)
+		delete(g.begun, call)
 	}, true
 }
 
-// hanging is how many calls hang. forget has them not counted any more.
-func (g *gate) hanging(forget bool) (n int) {
+// hanging is how many calls hang.
+func (g *gate) hanging() (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for c, hangs := range g.calls {
-		if hangs {
+	for _, begun := range g.begun {
+		if begun.After(g.after) && time.Since(begun) >= hangAfter {
 			n++
-			g.calls[c] = !forget
 		}
 	}
 	return n
+}
+
+// forget has the calls of now not counted any more, as they have led to a pause.
+func (g *gate) forget() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.after = time.Now()
 }

@@ -31,18 +31,27 @@ var (
 
 // gates are what can stop a claim. They are read in one statement.
 type gates struct {
-	at        time.Time // the database's, when they were read
+	now       time.Time // the database's
 	facility  error
 	person    personsPause
 	breaker   breaker
 	restoring restoring
 }
 
+// readGates reads them in a transaction of its own.
+func (e *engine) readGates(ctx context.Context) (g gates, err error) {
+	err = within(ctx, e.db, func(tx tx) error {
+		g, err = e.gates(ctx, tx)
+		return err
+	})
+	return g, err
+}
+
 func (e *engine) gates(ctx context.Context, tx tx) (g gates, err error) {
 	into := map[string]any{pauseName: &g.person, breakerName: &g.breaker, restoringName: &g.restoring}
 	err = query(ctx, tx, func(scan func(...any) error) error {
 		var name, text string
-		if err := scan(&name, &text, &g.at); err != nil || text == "" {
+		if err := scan(&name, &text, &g.now); err != nil || text == "" {
 			return err
 		}
 		switch name {
@@ -57,7 +66,7 @@ func (e *engine) gates(ctx context.Context, tx tx) (g gates, err error) {
 }
 
 // changeGates changes one of the gates under a lock that they share. Nothing is stored if change returns nil.
-func (e *engine) changeGates(ctx context.Context, name string, change func(tx tx, g *gates, now time.Time) (any, error)) error {
+func (e *engine) changeGates(ctx context.Context, name string, change func(tx tx, g *gates) (any, error)) error {
 	return within(ctx, e.db, func(tx tx) error {
 		if err := setMeta(ctx, tx, "lock of gates", ""); err != nil {
 			return err
@@ -66,12 +75,26 @@ func (e *engine) changeGates(ctx context.Context, name string, change func(tx tx
 		if err != nil {
 			return err
 		}
-		value, err := change(tx, &g, g.at)
+		value, err := change(tx, &g)
 		if err != nil || value == nil {
 			return err
 		}
 		return setMetaJSON(ctx, tx, name, value)
 	})
+}
+
+// decides changes one of the gates by a person's decision, which is recorded.
+func (e *engine) decides(ctx context.Context, name string, decision Event, change func(tx tx, g *gates) (any, error)) error {
+	if err := checkPerson(decision.By, decision.Note); err != nil {
+		return err
+	}
+	return named(e.changeGates(ctx, name, func(tx tx, g *gates) (any, error) {
+		value, err := change(tx, g)
+		if err == nil && value != nil {
+			err = e.recordInstallation(ctx, tx, decision)
+		}
+		return value, err
+	}))
 }
 
 // err is why nothing is claimed; nil if claims are made.
@@ -117,9 +140,8 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 		if marked, err = e.db.Claim(ctx, tx); err != nil {
 			return err
 		}
-		return e.claimRow(ctx, tx, r, c, now.at)
+		return e.claimRow(ctx, tx, r, c, now.now)
 	})
-	e.step("after the claim's commit")
 	if err == nil {
 		c.committed = true
 		return marked()
@@ -153,9 +175,7 @@ func (e *engine) claimRow(ctx context.Context, tx tx, r *row, c *claim, now time
 	} else if err != nil {
 		return err
 	}
-	err := e.record(ctx, tx, &next, Event{Kind: EventClaimed})
-	e.step("before the claim's commit")
-	return err
+	return e.record(ctx, tx, &next, Event{Kind: EventClaimed})
 }
 
 // holds reports whether a claim was committed after all. It waits for a commit that is

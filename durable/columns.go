@@ -11,7 +11,6 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable/internal/database"
-	"github.com/quickstream-go/quickstream/resolve"
 )
 
 // column is a column of quickstream.write: its value, and where it is read to. A new column stands
@@ -43,7 +42,6 @@ func columns() []column {
 		col("business", func(r *row) *string { return &r.Business }),
 		col("source", func(r *row) *string { return &r.source }),
 		col("token", func(r *row) *string { return &r.token }),
-		col("request", func(r *row) *string { return &r.request }),
 		col("customer", func(r *row) *string { return &r.customer }),
 		col("reference", func(r *row) *string { return &r.Reference }),
 		col("amount", func(r *row) *decimal.Decimal { return &r.Amount }),
@@ -116,26 +114,18 @@ func newStatements() statements {
 	return s
 }
 
-// inserted are the arguments of insert, and updated those of update after its conditions.
-func (s statements) inserted(r *row) []any {
+// values are the arguments of insert, or those of update after its conditions.
+func (s statements) values(r *row, update bool) []any {
 	var args []any
 	for _, c := range s.columns {
-		args = append(args, c.value(r))
-	}
-	return args
-}
-
-func (s statements) updated(r *row) []any {
-	var args []any
-	for _, c := range s.columns {
-		if !c.fixed {
+		if !c.fixed || !update {
 			args = append(args, c.value(r))
 		}
 	}
 	return args
 }
 
-// scan reads a row. Of one of another version of the program it reads what it can.
+// scan reads a row.
 func (s statements) scan(scan func(...any) error) (*row, error) {
 	r := new(row)
 	into := make([]any, 0, len(s.columns)+3)
@@ -145,68 +135,40 @@ func (s statements) scan(scan func(...any) error) (*row, error) {
 	return r, scan(append(into, &r.Written, &r.Refunded, &r.now)...)
 }
 
-// part is a column that holds JSON.
-type part struct {
-	text  *string
-	value any
-	given bool
-}
-
-func (r *row) parts() []part {
-	return []part{
-		{&r.intentText, &r.intent, r.intent.Version != 0},
-		{&r.lookupsText, &r.lookups, r.lookups.Version != 0},
-	}
-}
-
-// encode writes the parts into their columns.
+// encode writes what is JSON, and the date, into their columns.
 func (r *row) encode() error {
-	stored := *r
-	if looked := stored.lookups.Intent; looked.Reference == r.intent.Reference && looked.ID == r.intent.ID { // the row has the intent
-		stored.lookups.Intent = quickstream.Intent{
-			Version: looked.Version, NotBefore: looked.NotBefore, Attempts: looked.Attempts, ReceiptNumber: looked.ReceiptNumber, Answered: looked.Answered, Resent: looked.Resent,
-		}
+	intent, err := json.Marshal(r.intent)
+	if err != nil {
+		return err
 	}
-	for i, p := range stored.parts() {
-		text := ""
-		if p.given {
-			data, err := json.Marshal(p.value)
-			if err != nil {
-				return err
-			}
-			text = string(data)
+	r.intentText, r.lookupsText, r.settles = string(intent), "", ""
+	if r.lookups.Version != 0 {
+		lookups, err := json.Marshal(r.lookups)
+		if err != nil {
+			return err
 		}
-		*r.parts()[i].text = text
+		r.lookupsText = string(lookups)
 	}
-	r.settles = ""
 	if !r.SettlesOn.IsZero() {
 		r.settles = r.SettlesOn.String()
 	}
 	return nil
 }
 
-// decode reads the parts. Its error is a [VersionError].
-func (r *row) decode() error {
-	for _, p := range r.parts() {
-		if *p.text == "" {
-			continue
-		}
-		if err := json.Unmarshal([]byte(*p.text), p.value); err != nil {
-			return &VersionError{WriteID: r.ID, Err: err}
-		}
+// decode reads them. Its error is that of a row of another version of the program.
+func (r *row) decode() (err error) {
+	err = json.Unmarshal([]byte(r.intentText), &r.intent)
+	if err == nil && r.lookupsText != "" {
+		err = json.Unmarshal([]byte(r.lookupsText), &r.lookups)
 	}
-	if r.settles != "" {
-		if err := r.SettlesOn.UnmarshalText([]byte(r.settles)); err != nil {
-			return &VersionError{WriteID: r.ID, Err: err}
-		}
+	if err == nil && r.settles != "" {
+		err = r.SettlesOn.UnmarshalText([]byte(r.settles))
 	}
-	if !r.emptied() && r.intent.Version != quickstream.IntentVersion {
-		return &VersionError{WriteID: r.ID, Err: fmt.Errorf("the intent has version %d", r.intent.Version)}
+	if err == nil && r.intent.Version != quickstream.IntentVersion {
+		err = fmt.Errorf("its intent has version %d", r.intent.Version)
 	}
-	if looked := r.lookups.Intent; r.lookups.Version == resolve.CaseVersion && looked.Operation == "" {
-		known := &r.lookups.Intent
-		*known = r.intent
-		known.NotBefore, known.Attempts, known.ReceiptNumber, known.Answered, known.Resent = looked.NotBefore, looked.Attempts, looked.ReceiptNumber, looked.Answered, looked.Resent
+	if err != nil { // its text may show what was stored
+		err = fmt.Errorf("write %q is of another version of the program: %T", r.ID, err)
 	}
-	return nil
+	return err
 }

@@ -101,7 +101,7 @@ type comparison struct {
 }
 
 func (c *comparison) compare(ctx context.Context) error {
-	err := c.readDay(ctx, func() error { return nil })
+	err := c.readDay(ctx)
 	empty := errors.Is(err, errUnexpectedlyEmpty)
 	if empty || errors.Is(err, errUnreadableItem) {
 		err = c.differ(ctx, Difference{Kind: Unreadable, Date: c.date, Err: err})
@@ -112,36 +112,13 @@ func (c *comparison) compare(ctx context.Context) error {
 	return c.here(ctx)
 }
 
-// pair is a transaction and the write that it is.
-type pair struct {
-	transaction *quickstream.Transaction
-	row         *row  // nil if there is none
-	version     error // of a row of another version of the program
-}
-
-// pairs finds the writes of transactions: by receipt all at once, as almost all are known by theirs.
-func (e *engine) pairs(ctx context.Context, tx tx, page []*quickstream.Transaction) ([]pair, error) {
-	known := map[string]pair{}
-	receipts := make([]any, 0, len(page))
-	for _, t := range page {
-		receipts = append(receipts, t.ReceiptNumber)
+// anys are values as arguments.
+func anys[T any](values []T) []any {
+	args := make([]any, len(values))
+	for i, value := range values {
+		args[i] = value
 	}
-	err := e.each(ctx, tx, func(r *row, version error) { known[r.ReceiptNumber] = pair{row: r, version: version} },
-		"receipt <> '' AND operation <> 'Transactions.Void' AND receipt IN "+list(len(receipts)), receipts...)
-	if err != nil {
-		return nil, err
-	}
-	pairs := make([]pair, len(page))
-	for i, t := range page {
-		p := known[t.ReceiptNumber]
-		if p.transaction = t; p.row == nil {
-			if p.row, err = e.about(ctx, tx, t); err != nil {
-				return nil, err
-			}
-		}
-		pairs[i] = p
-	}
-	return pairs, nil
+	return args
 }
 
 // list is the list of the first n arguments, for IN.
@@ -156,50 +133,54 @@ func list(n int) string {
 	return "(" + b.String()[1:] + ")"
 }
 
-// page compares a page that was read at a time, or later.
+// page compares a page that was read at a time, or later. It finds the writes by receipt all at once, as almost all are
+// known by theirs.
 func (c *comparison) page(ctx context.Context, page []*quickstream.Transaction, at time.Time) error {
+	rows, receipts, known := make([]*row, len(page)), make([]any, len(page)), map[string]*row{}
+	for i, t := range page {
+		receipts[i] = t.ReceiptNumber
+		c.receipts[t.ReceiptNumber] = true
+	}
 	c.transactions += len(page)
-	var pairs []pair
-	err := within(ctx, c.db, func(tx tx) (err error) {
-		pairs, err = c.pairs(ctx, tx, page)
+	err := within(ctx, c.db, func(tx tx) error {
+		err := c.each(ctx, tx, func(r *row) { known[r.ReceiptNumber] = r },
+			"receipt <> '' AND operation <> 'Transactions.Void' AND receipt IN "+list(len(receipts)), receipts...)
+		for i, t := range page {
+			if rows[i] = known[t.ReceiptNumber]; rows[i] == nil && err == nil {
+				rows[i], err = c.about(ctx, tx, t)
+			}
+		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	for _, p := range pairs {
-		c.receipts[p.transaction.ReceiptNumber] = true
-		if err := c.pair(ctx, p, at); err != nil {
-			return err
+	for i, t := range page {
+		if err == nil {
+			err = c.pair(ctx, t, rows[i], at)
 		}
 	}
-	return nil
+	return err
 }
 
 // pair reports what differs, and applies what is new.
-func (c *comparison) pair(ctx context.Context, p pair, at time.Time) error {
-	if err := c.refundsOf(ctx, p.transaction); err != nil {
-		return err
-	}
-	d := Difference{Date: c.date, Transaction: p.transaction}
+func (c *comparison) pair(ctx context.Context, t *quickstream.Transaction, r *row, at time.Time) error {
+	d := Difference{Date: c.date, Transaction: t}
 	switch {
-	case p.row == nil:
+	case r == nil:
 		return c.without(ctx, d, at)
-	case p.version != nil:
-		d.Kind, d.Write, d.Err = Unreadable, p.row.shown(), p.version
+	case r.unreadable != nil:
+		d.Kind, d.Write, d.Err = Unreadable, r.shown(), r.unreadable
 		return c.differ(ctx, d)
 	}
-	for _, kind := range p.row.differences(p.transaction) {
-		d.Kind, d.Write = kind, p.row.shown()
+	for _, kind := range r.differences(t) {
+		d.Kind, d.Write = kind, r.shown()
 		if err := c.differ(ctx, d); err != nil {
 			return err
 		}
 	}
-	seen := ofTransaction(p.transaction, at)
-	if p.row.unchangedBy(seen, c.policy) {
+	seen := ofTransaction(t, at)
+	if r.unchangedBy(seen, c.policy) {
 		return nil
 	}
-	return c.observe(ctx, p.row, seen)
+	return c.observe(ctx, r, seen)
 }
 
 // without stores a transaction that is a payment of this installation and no write of the database, and reports it.
@@ -210,12 +191,7 @@ func (c *comparison) without(ctx context.Context, d Difference, at time.Time) er
 		return err
 	}
 	if stored != nil {
-		d.Kind = MissingHere
-		w, err := c.find(ctx, "id = $1", stored.ID)
-		if err != nil {
-			return err
-		}
-		if d.Write = w; w.Reason == ReasonDoubleCharged {
+		if d.Kind, d.Write = MissingHere, stored.shown(); stored.Reason == ReasonDoubleCharged {
 			d.Kind = DoubleCharged
 		}
 		return c.differ(ctx, d)
@@ -231,73 +207,36 @@ func (c *comparison) without(ctx context.Context, d Difference, at time.Time) er
 	return c.differ(ctx, d)
 }
 
-// refundsOf adds up the refunds of a refund's payment, as the service knows them.
-func (c *comparison) refundsOf(ctx context.Context, t *quickstream.Transaction) error {
-	if c.restoring || t.TransactionType != quickstream.TransactionTypeRefund || t.OriginalReceiptNumber == "" || !approved(t) {
-		return nil
-	}
-	payment, err := c.peek(ctx, ofReceipt+" LIMIT 1", t.OriginalReceiptNumber)
-	if err != nil || payment == nil {
-		return err
-	}
-	limit, sum := payment.Amount, decimal.Decimal{}
-	for refund, err := range c.client.Transactions.Refunds(t.OriginalReceiptNumber).All(ctx) {
-		switch {
-		case isNone(err) || errors.Is(err, quickstream.ErrUnreadableItem): // those of the date are reported as such
-		case err != nil:
-			return err
-		case approved(refund) && refund.PrincipalAmount != nil:
-			sum = sum.Add(refund.PrincipalAmount.Amount)
-		}
-	}
-	if !sum.GreaterThan(limit) {
-		return nil
-	}
-	return c.differ(ctx, Difference{Kind: RefundsExceed, Date: c.date, Write: payment.shown(), Transaction: t})
-}
-
 // here finds what is approved here and was not among what the service settled.
 func (c *comparison) here(ctx context.Context) error {
-	var missing []pair
+	var missing []*row
 	err := within(ctx, c.db, func(tx tx) error {
-		return c.each(ctx, tx, func(r *row, version error) {
+		return c.each(ctx, tx, func(r *row) {
 			if !c.receipts[r.ReceiptNumber] {
-				missing = append(missing, pair{row: r, version: version})
+				missing = append(missing, r)
 			}
 		}, "settles_on = $1 AND settles_on <> '' AND receipt <> '' AND "+sqlApproved()+" ORDER BY receipt", c.date.String())
 	})
-	if err != nil {
-		return err
-	}
-	for _, p := range missing {
-		if err := c.missingThere(ctx, p); err != nil {
-			return err
+	for _, r := range missing {
+		if err == nil {
+			err = c.missingThere(ctx, r)
 		}
 	}
-	return nil
+	return err
 }
 
-// missingThere asks the service about a payment that was not where it should be: a list
-// that moved while it was read may have lost it.
-func (c *comparison) missingThere(ctx context.Context, p pair) error {
-	at, d := p.row.now, Difference{Kind: MissingThere, Date: c.date, Write: p.row.shown()}
-	t, err := c.client.Transactions.Get(ctx, p.row.ReceiptNumber)
-	if err != nil {
-		switch unreadable := (*quickstream.DecodeError)(nil); {
-		case errors.As(err, &unreadable):
-			d.Kind, d.Err = Unreadable, err
-		case !isNone(err):
-			return err
-		}
-		return c.differ(ctx, d)
+// missingThere asks the service about a payment that was not where it should be: a list that moved while it was read
+// may have lost it.
+func (c *comparison) missingThere(ctx context.Context, r *row) error {
+	t, err := c.client.Transactions.Get(ctx, r.ReceiptNumber)
+	switch {
+	case err != nil && !isNone(err):
+		return err
+	case err == nil && t.SettlementDate == c.date:
+		return c.pair(ctx, t, r, r.now)
 	}
-	if t.SettlementDate == c.date {
-		p.transaction = t
-		return c.pair(ctx, p, at)
-	}
-	d.Transaction = t
-	if err := c.differ(ctx, d); err != nil || p.version != nil {
+	if err := c.differ(ctx, Difference{Kind: MissingThere, Date: c.date, Write: r.shown(), Transaction: t}); err != nil || t == nil {
 		return err
 	}
-	return c.observe(ctx, p.row, ofTransaction(t, at))
+	return c.observe(ctx, r, ofTransaction(t, r.now))
 }

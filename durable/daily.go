@@ -3,32 +3,34 @@ package durable
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/resolve"
 )
 
 const (
 	// returnDays is how many days the returned transactions are read again for: a payment
 	// comes back for up to three banking days, over a long weekend.
 	returnDays = 7
-	// nightsMadeUp is how many comparisons that were missed, or failed, are made up, the oldest first.
-	nightsMadeUp = 7
+	// daysMadeUp is how many days that were missed, or failed, are made up, the oldest first.
+	daysMadeUp = 7
 )
 
-// daily does what is due once a day: it reads what the bank has returned, empties old writes, and compares. What was
-// done stands in the database.
+// daily does what is due once a day, in Sydney: it reads what the bank has returned, empties old writes, and compares.
 func (e *engine) daily(ctx context.Context) error {
-	errs := []error{
-		e.onceADay(ctx, "returns", resolve.TimeOfDay{Hour: 9}, 0, e.readReturns),
-		e.onceADay(ctx, "retention", resolve.TimeOfDay{Hour: 3}, 0, func(ctx context.Context, _ time.Time) error { return e.forget(ctx) }),
+	g, err := e.readGates(ctx)
+	if err != nil {
+		return err
 	}
-	if e.compareAt != nil {
-		errs = append(errs, e.onceADay(ctx, "compare", *e.compareAt, nightsMadeUp, func(ctx context.Context, due time.Time) error {
-			return e.counted(ctx, quickstream.DateOf(due.In(e.sydney)).AddDays(-1))
-		}))
+	since := func(hours, minutes int) quickstream.Date {
+		return quickstream.DateOf(g.now.In(e.sydney).Add(-time.Duration(hours)*time.Hour - time.Duration(minutes)*time.Minute))
+	}
+	errs := []error{
+		e.onceADay(ctx, "returns", since(9, 0), e.readReturns),
+		e.onceADay(ctx, "retention", since(3, 0), func(ctx context.Context, _ quickstream.Date) error { return e.forget(ctx) }),
+	}
+	if at := e.compareAt; at != nil {
+		errs = append(errs, e.onceADay(ctx, "compare", since(at.Hour, at.Minute).AddDays(-1), e.counted))
 	}
 	for _, err := range errs {
 		if err != nil && ctx.Err() == nil {
@@ -38,57 +40,37 @@ func (e *engine) daily(ctx context.Context) error {
 	return nil
 }
 
-// onceADay does work for each day, after a time of day in Sydney. If days were missed, so many of them are made up.
-func (e *engine) onceADay(ctx context.Context, name string, at resolve.TimeOfDay, madeUp int, work func(ctx context.Context, due time.Time) error) error {
+// onceADay does work for a day unless it was done, and for those of the last week that were missed before it. Which day
+// was done last stands in the database.
+func (e *engine) onceADay(ctx context.Context, name string, day quickstream.Date, work func(ctx context.Context, day quickstream.Date) error) error {
 	for {
-		var due, done time.Time
+		var done quickstream.Date
 		err := within(ctx, e.db, func(tx tx) error {
-			now, err := databaseNow(ctx, tx)
-			if err != nil {
+			text, err := meta(ctx, tx, "daily "+name)
+			if err != nil || text == "" {
 				return err
 			}
-			text, err := meta(ctx, tx, "daily "+name)
-			if micros, failed := strconv.ParseInt(text, 10, 64); failed == nil {
-				done = time.UnixMicro(micros)
-			}
-			if done.After(now) { // a wrong clock has written it
-				done = time.Time{}
-			}
-			due = e.lastTime(at, now)
-			for range madeUp {
-				if before := due.AddDate(0, 0, -1); !done.IsZero() && before.After(done) {
-					due = before
-				}
-			}
-			return err
+			return done.UnmarshalText([]byte(text))
 		})
-		if err != nil || !due.After(done) {
+		if err != nil || done == day {
 			return err
 		}
-		if err := work(ctx, due); err != nil {
+		next := done.AddDays(1)
+		if done.Compare(day.AddDays(-daysMadeUp)) < 0 || next.Compare(day) > 0 { // never, long ago, or by a wrong clock
+			next = day
+		}
+		if err := work(ctx, next); err != nil {
 			return err
 		}
-		err = within(ctx, e.db, func(tx tx) error { return setMeta(ctx, tx, "daily "+name, strconv.FormatInt(due.UnixMicro(), 10)) })
-		if err != nil {
+		if err := within(ctx, e.db, func(tx tx) error { return setMeta(ctx, tx, "daily "+name, next.String()) }); err != nil {
 			return err
 		}
 	}
-}
-
-// lastTime is when a time of day came last, in Sydney.
-func (e *engine) lastTime(at resolve.TimeOfDay, now time.Time) time.Time {
-	now = now.In(e.sydney)
-	today := time.Date(now.Year(), now.Month(), now.Day(), at.Hour, at.Minute, 0, 0, e.sydney)
-	if today.After(now) {
-		today = today.AddDate(0, 0, -1)
-	}
-	return today
 }
 
 // readReturns reads the bank payments that came back in the last days. What cannot be
 // read or stored does not keep the others from being read.
-func (e *engine) readReturns(ctx context.Context, due time.Time) error {
-	today := quickstream.DateOf(due.In(e.sydney))
+func (e *engine) readReturns(ctx context.Context, today quickstream.Date) error {
 	var failed error
 	for day := range returnDays {
 		params := quickstream.ReturnedParams{Date: today.AddDays(-day)}
@@ -116,5 +98,5 @@ func (e *engine) returned(ctx context.Context, t *quickstream.Transaction) error
 	if err != nil || r == nil || r.State == StateReturned {
 		return err
 	}
-	return e.observe(ctx, r, observed{kind: sawReturn})
+	return e.observe(ctx, r, observed{kind: EventReturned})
 }

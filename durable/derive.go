@@ -79,22 +79,6 @@ func digest(texts ...string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// requestDigest returns a digest of all that a request asks for, without what differs from one try
-// to the next.
-func requestDigest(i quickstream.Intent) string {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(i.Request, &members) != nil {
-		return ""
-	}
-	for _, name := range []string{"metadata", "paymentReferenceNumber", "singleUseTokenId", "ipAddress"} {
-		delete(members, name)
-	}
-	if text, err := json.Marshal(members); err == nil { // in the order of their names
-		return digest(string(text))
-	}
-	return ""
-}
-
 // rowOf returns the row of an intent.
 func (e *engine) rowOf(w NewWrite, i quickstream.Intent) *row {
 	request := requestOf(i)

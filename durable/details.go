@@ -42,7 +42,7 @@ const (
 )
 
 // Details returns a write, what follows it and its history. The error matches [ErrNoWrite] if there is
-// none, and is a [VersionError] if a write of another version of the program is among them.
+// none.
 func (e *Engine[TTx]) Details(ctx context.Context, id string) (Details, error) {
 	var d Details
 	err := within(ctx, e.db, func(tx tx) error {
@@ -60,19 +60,14 @@ func (e *Engine[TTx]) Details(ctx context.Context, id string) (Details, error) {
 		case request.PayToData.AgreementToken != "":
 			d.Source = SourceAgreement
 		}
-		var unreadable error
-		err = e.each(ctx, tx, func(r *row, version error) {
-			d.FollowUps, unreadable = append(d.FollowUps, r.shown()), errors.Join(unreadable, version)
-		}, "follows <> '' AND follows = $1 ORDER BY written_at, id", id)
-		if err := errors.Join(err, unreadable); err != nil {
+		err = e.each(ctx, tx, func(r *row) { d.FollowUps = append(d.FollowUps, r.shown()) }, "follows <> '' AND follows = $1 ORDER BY written_at, id", id)
+		if err != nil {
 			return err
 		}
 		d.At, d.NotDecidable = r.now, e.notDecidable(r)
 		takes := takesMoney(r.Operation) && r.Operation != quickstream.OperationPreauthorise || r.Operation == quickstream.OperationCapture
 		if takes && r.Approved() {
 			d.Taken = decimal.Max(r.Amount, r.Total)
-		}
-		if takes && r.Approved() {
 			refunded, err := e.refunded(ctx, tx, &row{Write: Write{Follows: id}}, r.Amount)
 			if err != nil {
 				return err

@@ -28,10 +28,7 @@ const (
 	DoubleCharged DifferenceKind = "double_charged"
 	// NotFoundCharged: given up as absent here, and approved there.
 	NotFoundCharged DifferenceKind = "not_found_but_charged"
-	// RefundsExceed: the refunds of the payment, those that were made elsewhere too, are
-	// more than may be refunded.
-	RefundsExceed DifferenceKind = "refunds_exceed_payment"
-	// NotOurs: made by something else of the merchant's, such as the portal. Payment is
+	// NotOurs: made by something else of the merchant's, such as a refund in the portal. Write is
 	// the one that it follows, where that is the engine's.
 	NotOurs DifferenceKind = "not_ours"
 	// Unreadable: the service's word could not be read, for the reason in Err.
@@ -75,15 +72,8 @@ func (r *row) differences(t *quickstream.Transaction) []DifferenceKind {
 // differsInAmount compares what was sent. Changes of a pre-authorisation may be shown
 // with what is held after them, and voided ones with nothing.
 func (r *row) differsInAmount(t *quickstream.Transaction) bool {
-	if t.PrincipalAmount == nil || r.Amount.IsZero() {
-		return false
-	}
-	switch r.intent.Operation {
-	case quickstream.OperationPay, quickstream.OperationCollect, quickstream.OperationPreauthorise, quickstream.OperationCapture, quickstream.OperationRefund:
-	default:
-		return false
-	}
-	if t.Outcome() == quickstream.OutcomeVoided && t.PrincipalAmount.Amount.IsZero() {
+	if t.PrincipalAmount == nil || r.Amount.IsZero() || r.Operation == quickstream.OperationCancelPreauthorisation ||
+		t.Outcome() == quickstream.OutcomeVoided && t.PrincipalAmount.Amount.IsZero() {
 		return false
 	}
 	return !t.PrincipalAmount.Amount.Equal(r.Amount) || t.PrincipalAmount.Currency != "" && t.PrincipalAmount.Currency != r.Currency

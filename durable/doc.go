@@ -3,10 +3,6 @@
 // and looked up until its outcome is known, of which OnOutcome is notified exactly once. The database
 // is one SQLite file or PostgreSQL, and River, a job queue there, does the work.
 //
-// Five ideas carry it. References and idempotency keys follow from the merchant's id. One order has one
-// payment, by a unique index. A claim is committed before the first byte. What may have been sent is looked up and
-// not sent. The hook commits exactly once with its mark.
-//
 // # Words
 //
 // A write is a payment or a follow-up. A payment takes money for an order: a payment, a PayTo collection or a first
@@ -38,17 +34,15 @@
 // may be repeated, also after a decline, a void or years: the same id and the same request return
 // the write as it stands, and another request under the id is an [IDReusedError].
 //
-//   - An id that is made from the order alone returns the first decline again and again.
-//   - An id that is made in the handler of the request is another one when an old message is
-//     replayed. After a decline that charges a stored account. A single-use token is not charged so:
-//     it belongs to one write: see [ErrTokenUsed].
+// An id that is made from the order alone returns the first decline again and again. One that is made in the handler of the
+// request is another one when an old message is replayed: after a decline that charges a stored account.
 //
 // # One order, one payment
 //
 // An order can be paid again only after its payment was declined, not sent, voided or returned. Until then another id
 // for the order is an [OrderOpenError] with the payment that is there. A payment that is not_found does not free its
-// order: [Engine.PayAgain] or [Engine.Decide] does. An order number belongs to one business. None of these errors aborts
-// the merchant's transaction on READ COMMITTED.
+// order: [Engine.PayAgain] or [Engine.Decide] does. None of these errors aborts the merchant's transaction on READ
+// COMMITTED.
 //
 // Rows are locked in this order: those of the order or of the payment that is followed, by id, then others. If OnOutcome
 // writes the order's row, change that row after Pay and not before. PostgreSQL ends one of two transactions that wait for
@@ -61,8 +55,7 @@
 //
 //	answer                              before the next send
 //	none: no byte reached a connection  a pause; the same key
-//	401 or 429                          a pause and a look-up; the same key
-//	503                                 20 seconds and a look-up; the same key
+//	401, 429 or 503                     20 seconds and a look-up; the same key
 //
 // Each counts only in the service's error body. A key is used for a minute, because the service does not say how long it
 // keeps one. Then the look-up must be later than Options.LookUpLag after the last send, and the next key is used. A look-up
@@ -91,11 +84,8 @@
 //
 // # History
 //
-// A backup or a standby may not know what was sent last. Each claim looks in one query which history of the database
-// this is. After a change nothing is claimed until the service's lists were read once to their end, and what they show and
-// the database lacks is stored. What is new then goes on, with a look-up first; what was queued before waits until
-// look-ups must show it. That never ends by a timer: REPLICATION.md has what each kind of replication can lose, and what
-// to call.
+// A backup or a standby may not know what was sent last. After a change of the database's history nothing is sent until the
+// service's lists were read: REPLICATION.md has what each kind of replication can lose, and what to call.
 //
 // # Limits
 //

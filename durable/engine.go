@@ -92,8 +92,7 @@ type engine struct {
 	workers                     int
 	compareAt                   *resolve.TimeOfDay
 
-	step  func(name string) // at each durable step, for tests that end the process
-	spawn func(func())      // does something beside the caller
+	spawn func(func()) // does something beside the caller
 
 	ahead    atomic.Int64 // of the database's clock before this machine's, about
 	service  atomic.Pointer[clockSkew]
@@ -121,10 +120,7 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 		db: db, dialect: db.Dialect(), statements: newStatements(), client: client, policy: resolve.DefaultPolicy(*opts.ServiceRetries), sydney: sydney,
 		logger: opts.Logger, installation: opts.Installation, onDifference: opts.OnDifference,
 		sendWithin: cmp.Or(opts.SendWithin, time.Hour), longestPay: cmp.Or(opts.LongestPay, 110*time.Second), lag: cmp.Or(opts.LookUpLag, 15*time.Minute),
-		kept: opts.Keep, workers: cmp.Or(opts.Workers, 10), compareAt: opts.CompareAt, step: func(string) {},
-	}
-	if probe, tested := db.(database.Probe); tested {
-		core.step = probe.Step
+		kept: opts.Keep, workers: cmp.Or(opts.Workers, 10), compareAt: opts.CompareAt,
 	}
 	core.spawn = func(f func()) { core.running.Go(f) }
 	core.gate = newGate(core.workers)
@@ -232,15 +228,15 @@ func (e *engine) takeOver(ctx context.Context) error {
 	}
 	var sending []*row
 	err := within(ctx, e.db, func(tx tx) error {
-		return e.each(ctx, tx, func(r *row, unreadable error) {
-			if unreadable == nil {
+		return e.each(ctx, tx, func(r *row) {
+			if r.unreadable == nil {
 				sending = append(sending, r)
 			}
 		}, "state = 'sending'")
 	})
 	for _, r := range sending {
 		if err == nil {
-			err = e.observe(ctx, r, observed{kind: sawLost, sends: r.Sends})
+			err = e.observe(ctx, r, observed{kind: EventLost, sends: r.Sends})
 		}
 	}
 	return err

@@ -18,8 +18,6 @@ var (
 	ErrOrderOpen = errors.New("durable: the order is paid or may be paid")
 	// ErrTokenUsed means that another write has the same single-use token and was sent, or may be. Nothing was stored.
 	ErrTokenUsed = errors.New("durable: the single-use token is that of another write")
-	// ErrOtherBusiness means that the order number was used for another business. Nothing was stored.
-	ErrOtherBusiness = errors.New("durable: the order number belongs to another business")
 	// ErrFacility means that the database belongs to another installation, or to a facility at another address, such as a
 	// copy of production that a test system uses. Nothing is sent. If the change is meant, call [Engine.ConfirmFacility].
 	ErrFacility = errors.New("durable: the database belongs to another installation or facility: nothing is sent")
@@ -44,8 +42,7 @@ var (
 // IDReusedError means that a write of the same id asks for something else. Nothing was stored.
 type IDReusedError struct {
 	Write Write
-	// Differs names what is different: operation, order, amount, currency, business, follows,
-	// source or request.
+	// Differs names what is different: operation, order, amount, currency, business, follows or source.
 	Differs []string
 }
 
@@ -80,21 +77,6 @@ func (e *StillSendingError) Error() string {
 
 // Unwrap returns [ErrNotAllowed].
 func (e *StillSendingError) Unwrap() error { return ErrNotAllowed }
-
-// VersionError is a write that this version of the program cannot read in full. It is
-// left as it is, for a version that can.
-type VersionError struct {
-	WriteID string
-	Err     error
-}
-
-// Error names the write, and the type of the cause: its text may show what was stored.
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("durable: write %q is of another version: %T", e.WriteID, e.Err)
-}
-
-// Unwrap returns why.
-func (e *VersionError) Unwrap() error { return e.Err }
 
 // named returns an error with the name of the package, which the errors of this file have.
 func named(err error) error {

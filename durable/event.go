@@ -25,7 +25,10 @@ const (
 	EventNotExecuted EventKind = "not_executed" // the answer permits another send
 	EventExpired     EventKind = "expired"      // given up before it was sent
 	EventCancelled   EventKind = "cancelled"    // by a person, before it was sent
+	EventLost        EventKind = "lost"         // the process that was sending it has ended
 	EventLookedUp    EventKind = "looked_up"
+	EventShown       EventKind = "shown"    // in a list or an event of the service
+	EventHeld        EventKind = "held"     // it must not be sent: a person has to find out why
 	EventReturned    EventKind = "returned" // it is in the list of returned transactions
 	EventDecided     EventKind = "decided"  // by a person
 	EventReplaced    EventKind = "replaced" // a person has had another payment made instead
@@ -95,7 +98,7 @@ func (e *engine) events(ctx context.Context, tx tx, where string, arg string) (l
 		}
 		if detail != "" {
 			if err := json.Unmarshal([]byte(detail), &event.Seen); err != nil {
-				return &VersionError{event.WriteID, err}
+				return err
 			}
 		}
 		list = append(list, event)

@@ -54,14 +54,7 @@ func (e *engine) differs(text string, sends bool) error {
 // ConfirmFacility says that the installation has moved to the address of this program's client. by and note
 // are as in [Decision].
 func (e *Engine[TTx]) ConfirmFacility(ctx context.Context, by, note string) error {
-	if err := checkPerson(by, note); err != nil {
-		return err
-	}
-	err := within(ctx, e.db, func(tx tx) error {
-		if err := setMetaJSON(ctx, tx, facilityName, e.here()); err != nil {
-			return err
-		}
-		return e.recordInstallation(ctx, tx, Event{Kind: EventFacilityConfirmed, By: by, Note: note})
+	return e.decides(ctx, facilityName, Event{Kind: EventFacilityConfirmed, By: by, Note: note}, func(tx, *gates) (any, error) {
+		return e.here(), nil
 	})
-	return named(err)
 }

@@ -148,7 +148,7 @@ var (
 // refunded is the sum of the other refunds of the payment that a refund follows, those that wait or
 // whose outcome is unknown too. A void counts as all of the payment.
 func (e *engine) refunded(ctx context.Context, tx tx, r *row, all decimal.Decimal) (sum decimal.Decimal, err error) {
-	err = e.each(ctx, tx, func(other *row, _ error) {
+	err = e.each(ctx, tx, func(other *row) {
 		switch {
 		case other.Operation == quickstream.OperationVoid:
 			sum = sum.Add(all)
@@ -165,7 +165,7 @@ func (e *engine) refunded(ctx context.Context, tx tx, r *row, all decimal.Decima
 func (e *engine) inLine(ctx context.Context, tx tx, r *row) error {
 	if r.IsPayment() {
 		other, err := e.one(ctx, tx, "order_id = $1 AND id <> $2 AND follows = '' AND ("+sqlApproved()+" OR "+sqlIn("state", StateSending, StatePending, StateUnknown)+
-			") ORDER BY CASE WHEN "+sqlApproved()+" THEN 0 ELSE 1 END LIMIT 1", r.Order, r.ID)
+			" OR state = '"+string(StateNeedsPerson)+"' AND reason <> '"+string(ReasonNotFound)+"') ORDER BY CASE WHEN "+sqlApproved()+" THEN 0 ELSE 1 END LIMIT 1", r.Order, r.ID)
 		switch {
 		case err != nil || other == nil:
 			return err

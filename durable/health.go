@@ -66,21 +66,17 @@ func (e *Engine[TTx]) Health(ctx context.Context) (Health, error) {
 	var h Health
 	h.Writes, h.NeedPerson = map[State]int{}, map[Reason]int{}
 	err := within(ctx, e.db, func(tx tx) error {
-		now, err := databaseNow(ctx, tx)
-		if err != nil {
-			return err
-		}
-		h.At, h.DatabaseAhead = now, time.Until(now).Round(time.Millisecond)
-		if err := e.countWrites(ctx, tx, &h); err != nil {
-			return err
-		}
 		g, err := e.gates(ctx, tx)
 		if err != nil {
 			return err
 		}
+		h.At, h.DatabaseAhead = g.now, time.Until(g.now).Round(time.Millisecond)
+		if err := e.countWrites(ctx, tx, &h); err != nil {
+			return err
+		}
 		h.Facility = g.facility
 		h.Restoring, h.Read, h.Unreadable = g.restoring.Began, !g.restoring.Read.IsZero(), g.restoring.Unreadable
-		h.MaybeCopy = g.restoring.MaybeCopy && !g.restoring.Confirmed
+		h.MaybeCopy = g.restoring.MaybeCopy
 		if h.Paused, h.PausedFor = g.breaker.Since, g.breaker.Reason; g.person.By != "" {
 			h.Paused, h.PausedBy, h.PausedFor = g.person.Since, g.person.By, g.person.Note
 		}
@@ -94,7 +90,6 @@ func (e *Engine[TTx]) Health(ctx context.Context) (Health, error) {
 }
 
 func (e *engine) countWrites(ctx context.Context, tx tx, h *Health) error {
-	open := sqlIn("state", StateQueued, StateSending, StatePending, StateUnknown)
 	err := query(ctx, tx, func(scan func(...any) error) error {
 		var state State
 		var reason Reason
@@ -112,7 +107,7 @@ func (e *engine) countWrites(ctx context.Context, tx tx, h *Health) error {
 			h.UnknownFor = max(h.UnknownFor, h.At.Sub(oldest))
 		}
 		return nil
-	}, "SELECT state, reason, count(*), min(written_at) FROM quickstream.write WHERE "+open+" OR state = '"+string(StateNeedsPerson)+"' AND (replaced_by = '' OR reason = '"+
+	}, "SELECT state, reason, count(*), min(written_at) FROM quickstream.write WHERE "+sqlStates(State.InProgress)+" OR state = '"+string(StateNeedsPerson)+"' AND (replaced_by = '' OR reason = '"+
 		string(ReasonDoubleCharged)+"') GROUP BY state, reason")
 	if err != nil {
 		return err

@@ -25,18 +25,15 @@ type restoring struct {
 	// is restored.
 	Since time.Time `json:"since,omitzero"`
 	Began time.Time `json:"began,omitzero"`
-	// Read is when all lists were read to their end for the first time, and Last when for the last time.
+	// Read is when all lists were read to their end for the first time.
 	Read time.Time `json:"read,omitzero"`
-	Last time.Time `json:"last,omitzero"`
-	// MaybeCopy means that the original of a copy may be at work, until a person has Confirmed that it is not.
+	// MaybeCopy means that the original of a copy may be at work, and a person has not confirmed that it is not.
 	MaybeCopy bool `json:"maybeCopy,omitempty"`
-	Confirmed bool `json:"confirmed,omitempty"`
 	// Failed means that a list could not be read, and Unreadable says which date and why.
 	Failed     bool   `json:"failed,omitempty"`
 	Unreadable string `json:"unreadable,omitempty"`
-	// Reader is the turn of the process that reads. Next is when lists are read again, or another process may go on.
-	Reader string    `json:"reader,omitempty"`
-	Next   time.Time `json:"next,omitzero"`
+	// Next is when lists are read again, or by another process than the one that reads.
+	Next time.Time `json:"next,omitzero"`
 }
 
 func (s restoring) on() bool { return !s.Began.IsZero() }
@@ -54,7 +51,7 @@ func (s restoring) waits(r *row, lag time.Duration) time.Duration {
 	switch {
 	case r.suspect == 0 || !s.on():
 		return 0
-	case s.MaybeCopy && !s.Confirmed:
+	case s.MaybeCopy:
 		return linePause
 	case s.lags(r.now, lag):
 		return snooze(s.Read.Add(lag), r.now)
@@ -65,8 +62,8 @@ func (s restoring) waits(r *row, lag time.Duration) time.Duration {
 
 // changeRestoring changes the restoring under a lock. Nothing is stored if change returns false.
 func (e *engine) changeRestoring(ctx context.Context, change func(tx tx, s *restoring, now time.Time) (bool, error)) error {
-	return e.changeGates(ctx, restoringName, func(tx tx, g *gates, now time.Time) (any, error) {
-		changed, err := change(tx, &g.restoring, now)
+	return e.changeGates(ctx, restoringName, func(tx tx, g *gates) (any, error) {
+		changed, err := change(tx, &g.restoring, g.now)
 		if err != nil || !changed {
 			return nil, err
 		}
@@ -93,12 +90,15 @@ func (e *engine) recognise(ctx context.Context) error {
 		case change == database.Restarted:
 			return false, e.db.Adopt(ctx, tx)
 		}
-		return true, e.adopt(ctx, tx, s, now, time.Time{}, change == database.MaybeCopy, Event{Kind: EventRestored, By: "the engine", Note: "the history of the database has changed"})
+		if err := e.recordInstallation(ctx, tx, Event{Kind: EventRestored, By: "the engine", Note: "the history of the database has changed"}); err != nil {
+			return false, err
+		}
+		return true, e.adopt(ctx, tx, s, now, time.Time{}, change == database.MaybeCopy)
 	})
 }
 
 // adopt takes the database as it is, and begins to restore. What is queued may have been sent since.
-func (e *engine) adopt(ctx context.Context, tx tx, s *restoring, now, since time.Time, maybeCopy bool, event Event) error {
+func (e *engine) adopt(ctx context.Context, tx tx, s *restoring, now, since time.Time, maybeCopy bool) error {
 	if since.IsZero() || since.After(now) {
 		last, err := e.lastClaim(ctx, tx)
 		if err != nil {
@@ -110,7 +110,7 @@ func (e *engine) adopt(ctx context.Context, tx tx, s *restoring, now, since time
 	}
 	next := restoring{Since: since, Began: now, MaybeCopy: maybeCopy}
 	if s.on() { // what it looks for may not all have been found
-		next.MaybeCopy, next.Failed = maybeCopy || s.MaybeCopy && !s.Confirmed, s.Failed
+		next.MaybeCopy, next.Failed = maybeCopy || s.MaybeCopy, s.Failed
 		if s.Since.Before(since) {
 			next.Since = s.Since
 		}
@@ -123,10 +123,7 @@ func (e *engine) adopt(ctx context.Context, tx tx, s *restoring, now, since time
 		return err
 	}
 	e.logger.WarnContext(ctx, "quickstream: the history of the database has changed: nothing is sent until the service's lists were read", "since", since, "maybe_a_copy", maybeCopy)
-	if err := e.db.Adopt(ctx, tx); err != nil {
-		return err
-	}
-	return e.recordInstallation(ctx, tx, event)
+	return e.db.Adopt(ctx, tx)
 }
 
 // lastClaim is when a claim was last made that is known, or the tables were.
@@ -146,39 +143,31 @@ func (e *engine) lastClaim(ctx context.Context, tx tx) (last time.Time, err erro
 // is needed only if that cannot be seen: see REPLICATION.md. Call it once, before any engine is started. by and note are
 // as in [Decision].
 func (e *Engine[TTx]) Restored(ctx context.Context, since time.Time, by, note string) error {
-	return e.decideHistory(ctx, by, note, func(tx tx, s *restoring, now time.Time) (bool, error) {
-		return true, e.adopt(ctx, tx, s, now, since, false, Event{Kind: EventRestored, By: by, Note: note})
+	return e.decides(ctx, restoringName, Event{Kind: EventRestored, By: by, Note: note}, func(tx tx, g *gates) (any, error) {
+		err := e.adopt(ctx, tx, &g.restoring, g.now, since, false)
+		return g.restoring, err
 	})
 }
 
 // ConfirmHistory says that the database is no copy of one that is in use: writes that were there before
 // wait no longer for what the original may be sending. by and note are as in [Decision].
 func (e *Engine[TTx]) ConfirmHistory(ctx context.Context, by, note string) error {
-	return e.decideHistory(ctx, by, note, func(tx tx, s *restoring, _ time.Time) (bool, error) {
-		if !s.MaybeCopy || s.Confirmed {
-			return false, nil
+	return e.decides(ctx, restoringName, Event{Kind: EventHistoryConfirmed, By: by, Note: note}, func(_ tx, g *gates) (any, error) {
+		if !g.restoring.MaybeCopy {
+			return nil, nil //nolint:nilnil // nothing is stored
 		}
-		s.Confirmed = true
-		return true, e.recordInstallation(ctx, tx, Event{Kind: EventHistoryConfirmed, By: by, Note: note})
+		g.restoring.MaybeCopy = false
+		return g.restoring, nil
 	})
 }
 
 // EndRestoring ends the restoring, as when the service cannot list what was settled. Orders whose payments were not found
 // can be paid again. What was queued before is still looked up before it is sent. by and note are as in [Decision].
 func (e *Engine[TTx]) EndRestoring(ctx context.Context, by, note string) error {
-	return e.decideHistory(ctx, by, note, func(tx tx, s *restoring, _ time.Time) (bool, error) {
-		if !s.on() {
-			return false, nil
+	return e.decides(ctx, restoringName, Event{Kind: EventRestoringEnded, By: by, Note: note}, func(_ tx, g *gates) (any, error) {
+		if !g.restoring.on() {
+			return nil, nil //nolint:nilnil // nothing is stored
 		}
-		*s = restoring{}
-		return true, e.recordInstallation(ctx, tx, Event{Kind: EventRestoringEnded, By: by, Note: note})
+		return restoring{}, nil
 	})
-}
-
-func (e *engine) decideHistory(ctx context.Context, by, note string, change func(tx tx, s *restoring, now time.Time) (bool, error)) error {
-	err := checkPerson(by, note)
-	if err == nil {
-		err = e.changeRestoring(ctx, change)
-	}
-	return named(err)
 }

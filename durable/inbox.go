@@ -22,7 +22,6 @@ func (e *Engine[TTx]) Inbox(verifier *signature.Verifier, opts ...webhooks.Handl
 
 // keep stores a notification and its job. One id with other content is stored beside.
 func (e *engine) keep(ctx context.Context, n *webhooks.Notification) error {
-	e.step("before the inbox")
 	others := 0
 	err := within(ctx, e.db, func(tx tx) error {
 		added, err := tx.Exec(ctx, `INSERT INTO quickstream.notification (id, digest, raw, state, received_at, changed_at, failures, problem)
@@ -34,11 +33,8 @@ func (e *engine) keep(ctx context.Context, n *webhooks.Notification) error {
 		if others, err = count(ctx, tx, "SELECT count(*) FROM quickstream.notification WHERE id = $1 AND digest <> $2", n.ID, n.Digest()); err != nil {
 			return err
 		}
-		err = e.enqueue(ctx, tx, inboxQueue, 0, inboxJob{n.ID, n.Digest()})
-		e.step("before the inbox's commit")
-		return err
+		return e.enqueue(ctx, tx, inboxQueue, 0, job{n.ID, n.Digest()})
 	})
-	e.step("after the inbox")
 	if err == nil && others > 0 {
 		return webhooks.ErrConflict
 	}
@@ -47,48 +43,43 @@ func (e *engine) keep(ctx context.Context, n *webhooks.Notification) error {
 
 // workInbox confirms a notification and acts on it. The API is asked outside of the transaction in which the effect
 // and "done" are one.
-func (e *engine) workInbox(ctx context.Context, job inboxJob) error {
+func (e *engine) workInbox(ctx context.Context, id, digest string) error {
 	var raw string
 	var at time.Time
 	err := within(ctx, e.db, func(tx tx) error {
 		return query(ctx, tx, func(scan func(...any) error) error { return scan(&raw, &at) },
-			"SELECT raw, "+database.Now+" FROM quickstream.notification WHERE id = $1 AND digest = $2 AND state = 'received'", job.ID, job.Digest)
+			"SELECT raw, "+database.Now+" FROM quickstream.notification WHERE id = $1 AND digest = $2 AND state = 'received'", id, digest)
 	})
 	if err != nil || raw == "" {
 		return err // done
 	}
-	if err = e.act(ctx, job, raw, at); err == nil || ctx.Err() != nil {
+	if err = e.act(ctx, id, digest, raw, at); err == nil || ctx.Err() != nil {
 		return err
 	}
-	e.logger.WarnContext(ctx, "quickstream: a notification is held", "id", job.ID)
+	e.logger.WarnContext(ctx, "quickstream: a notification is held", "id", id)
 	return errors.Join(err, within(ctx, e.db, func(tx tx) error {
 		return execute(ctx, tx, `UPDATE quickstream.notification SET failures = failures + 1, problem = $1, changed_at = `+database.Now+`
-			WHERE id = $2 AND digest = $3 AND state = 'received'`, problemOf(err), job.ID, job.Digest)
+			WHERE id = $2 AND digest = $3 AND state = 'received'`, problemOf(err), id, digest)
 	}))
 }
 
 // act confirms a notification, and commits its effect and its end.
-func (e *engine) act(ctx context.Context, job inboxJob, raw string, at time.Time) error {
+func (e *engine) act(ctx context.Context, id, digest, raw string, at time.Time) error {
 	n, err := webhooks.Parse([]byte(raw))
 	if err != nil {
 		return err
 	}
 	act := func(ctx context.Context, n *webhooks.Notification) error {
 		return within(ctx, e.db, func(tx tx) (err error) {
-			e.step("before the event's effect")
 			ended, err := tx.Exec(ctx, `UPDATE quickstream.notification SET state = 'done', problem = '', changed_at = `+database.Now+`
-				WHERE id = $1 AND digest = $2 AND state = 'received'`, job.ID, job.Digest)
+				WHERE id = $1 AND digest = $2 AND state = 'received'`, id, digest)
 			if err != nil || ended != 1 {
 				return err
 			}
-			err = e.effect(ctx, tx, n, at)
-			e.step("before the event's commit")
-			return err
+			return e.effect(ctx, tx, n, at)
 		})
 	}
-	err = webhooks.ConfirmWith(e.client, act)(ctx, n)
-	e.step("after the event's effect")
-	return err
+	return webhooks.ConfirmWith(e.client, act)(ctx, n)
 }
 
 // effect applies an event to the payment that it is about, or gives it to OnEvent.

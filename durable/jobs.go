@@ -22,34 +22,23 @@ const (
 	dailyQueue  = "quickstream_daily"
 )
 
-// A job says no more than what to look at: whether there is something to do stands in the row, so that one
-// which runs early, twice or at once with another does nothing wrong.
-type (
-	sendJob struct {
-		ID string `json:"id"`
-	}
-	lookUpJob struct {
-		ID string `json:"id"`
-	}
-	// notifyJob is unique by the change too: a job that runs must not keep the one of a later change away.
-	notifyJob struct {
-		ID     string `json:"id"`
-		Change int64  `json:"change"`
-	}
-	inboxJob struct {
-		ID     string `json:"id"`
-		Digest string `json:"digest"`
-	}
-	orphanJob struct{}
-	dailyJob  struct{}
-)
+// job says no more than what to look at: whether there is something to do stands in the row, so that one which runs
+// early, twice or at once with another does nothing wrong. Its queue says what is done.
+type job struct {
+	ID string `json:"id"`
+	// Mark is the change that OnOutcome is notified of, so that a job that runs does not keep the one of a later change
+	// away, and a notification's digest.
+	Mark string `json:"mark,omitempty"`
+}
 
-func (sendJob) Kind() string   { return "quickstream.send" }
-func (lookUpJob) Kind() string { return "quickstream.lookup" }
-func (notifyJob) Kind() string { return "quickstream.notify" }
-func (inboxJob) Kind() string  { return "quickstream.inbox" }
-func (orphanJob) Kind() string { return "quickstream.orphans" }
-func (dailyJob) Kind() string  { return "quickstream.daily" }
+// Kind implements [river.JobArgs].
+func (job) Kind() string { return "quickstream" }
+
+// The jobs of the queue for daily work.
+const (
+	orphansID = "orphans"
+	dailyID   = "daily"
+)
 
 // live are the states of jobs that are to be done. A completed one must not keep a new one away.
 func live() []rivertype.JobState {
@@ -63,7 +52,7 @@ const mostAttempts = math.MaxInt16
 
 // insertOpts are those of a job in a queue that is to run in a while.
 func (e *engine) insertOpts(queue string, in time.Duration) *river.InsertOpts {
-	opts := &river.InsertOpts{Queue: queue, MaxAttempts: mostAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: live()}}
+	opts := &river.InsertOpts{Queue: queue, MaxAttempts: mostAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true, ByQueue: true, ByState: live()}}
 	if in > 0 {
 		opts.ScheduledAt = time.Now().Add(in)
 	}
@@ -89,10 +78,10 @@ func (b *begins) InsertMany(ctx context.Context, jobs []*rivertype.JobInsertPara
 	return insert(ctx)
 }
 
-func (e *engine) enqueue(ctx context.Context, tx tx, queue string, in time.Duration, jobs ...river.JobArgs) error {
+func (e *engine) enqueue(ctx context.Context, tx tx, queue string, in time.Duration, jobs ...job) error {
 	params := make([]river.InsertManyParams, len(jobs))
-	for i, job := range jobs {
-		params[i] = river.InsertManyParams{Args: job, InsertOpts: e.insertOpts(queue, in)}
+	for i, j := range jobs {
+		params[i] = river.InsertManyParams{Args: j, InsertOpts: e.insertOpts(queue, in)}
 	}
 	if len(params) == 0 {
 		return nil
@@ -101,29 +90,50 @@ func (e *engine) enqueue(ctx context.Context, tx tx, queue string, in time.Durat
 }
 
 // runNow has a job run at once that may sleep, by one more that ends the work; River's own then finds nothing to do.
-func (e *engine) runNow(ctx context.Context, tx tx, queue string, job river.JobArgs) error {
+func (e *engine) runNow(ctx context.Context, tx tx, queue string, j job) error {
 	opts := e.insertOpts(queue, 0)
 	opts.UniqueOpts = river.UniqueOpts{}
-	return e.queue.Insert(ctx, tx, []river.InsertManyParams{{Args: job, InsertOpts: opts}})
+	return e.queue.Insert(ctx, tx, []river.InsertManyParams{{Args: j, InsertOpts: opts}})
 }
 
-// worker makes a function a worker of River's. What it returns is when the job is done again; zero for never.
-type worker[Args river.JobArgs] struct {
-	river.WorkerDefaults[Args]
-	e       *engine
-	timeout time.Duration
-	work    func(context.Context, Args) (time.Duration, error)
-	fails   bool // its errors count as River's attempts
+// worker does the jobs of all queues.
+type worker struct {
+	river.WorkerDefaults[job]
+	e *engine
 }
 
-// Timeout is how long a job may run.
-func (w *worker[Args]) Timeout(*river.Job[Args]) time.Duration { return w.timeout }
+// Timeout is how long a job may run, and how long another one waits whose process was killed.
+func (w *worker) Timeout(j *river.Job[job]) time.Duration {
+	if j.Queue == dailyQueue && j.Args.ID == dailyID {
+		return dailyLongest
+	}
+	return w.e.longestPay + jobMargin
+}
+
+// work does a job, and returns when it is done again; zero for never.
+func (w *worker) work(ctx context.Context, j *river.Job[job]) (time.Duration, error) {
+	switch id := j.Args.ID; j.Queue {
+	case sendQueue:
+		return w.e.workSend(ctx, id, "")
+	case lookUpQueue:
+		return w.e.workLookUp(ctx, id)
+	case notifyQueue:
+		return 0, w.e.workNotify(ctx, id)
+	case inboxQueue:
+		return 0, w.e.workInbox(ctx, id, j.Args.Mark)
+	default:
+		if id == orphansID {
+			return 0, w.e.orphans(ctx)
+		}
+		return 0, w.e.daily(ctx)
+	}
+}
 
 // Work does a job. River logs and stores errors, and so gets none that shows a value.
-func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) error {
+func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 	var again time.Duration
 	err := guard("the job", func() (err error) {
-		again, err = w.work(ctx, job.Args)
+		again, err = w.work(ctx, j)
 		return err
 	})
 	switch {
@@ -133,10 +143,10 @@ func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) error {
 		return nil
 	case ctx.Err() != nil: // the process ends, or it has taken too long
 		return river.JobSnooze(time.Second)
-	case w.fails:
+	case j.Queue == notifyQueue || j.Queue == inboxQueue: // the pauses grow with the attempts
 		return errors.New(problemOf(err))
 	default:
-		w.e.logger.ErrorContext(ctx, "quickstream: a job failed, and is done again", "kind", job.Kind, "error", problemOf(err))
+		w.e.logger.ErrorContext(ctx, "quickstream: a job failed, and is done again", "queue", j.Queue, "error", problemOf(err))
 		return river.JobSnooze(failedPause)
 	}
 }
@@ -192,16 +202,10 @@ const (
 func (e *engine) config() *river.Config {
 	workers := river.NewWorkers()
 	timeout := e.longestPay + jobMargin
-	river.AddWorker(workers, &worker[sendJob]{e: e, timeout: timeout, work: func(ctx context.Context, j sendJob) (time.Duration, error) { return e.workSend(ctx, j.ID, "") }})
-	river.AddWorker(workers, &worker[lookUpJob]{e: e, timeout: timeout, work: func(ctx context.Context, j lookUpJob) (time.Duration, error) { return e.workLookUp(ctx, j.ID) }})
-	river.AddWorker(workers, &worker[notifyJob]{e: e, timeout: timeout, fails: true, work: func(ctx context.Context, j notifyJob) (time.Duration, error) { return 0, e.workNotify(ctx, j.ID) }})
-	river.AddWorker(workers, &worker[inboxJob]{e: e, timeout: timeout, fails: true, work: func(ctx context.Context, j inboxJob) (time.Duration, error) { return 0, e.workInbox(ctx, j) }})
-	river.AddWorker(workers, &worker[orphanJob]{e: e, timeout: timeout, work: func(ctx context.Context, _ orphanJob) (time.Duration, error) { return 0, e.orphans(ctx) }})
-	river.AddWorker(workers, &worker[dailyJob]{e: e, timeout: dailyLongest, work: func(ctx context.Context, _ dailyJob) (time.Duration, error) { return 0, e.daily(ctx) }})
-	periodic := func(every time.Duration, job river.JobArgs) *river.PeriodicJob {
+	river.AddWorker(workers, &worker{e: e})
+	periodic := func(every time.Duration, id string) *river.PeriodicJob {
 		return river.NewPeriodicJob(river.PeriodicInterval(every), func() (river.JobArgs, *river.InsertOpts) {
-			opts := e.insertOpts(dailyQueue, 0)
-			return job, opts
+			return job{ID: id}, e.insertOpts(dailyQueue, 0)
 		}, &river.PeriodicJobOpts{RunOnStart: true})
 	}
 	send := river.QueueConfig{MaxWorkers: e.workers * waitingWorkers, FetchPollInterval: 500 * time.Millisecond}
@@ -218,7 +222,7 @@ func (e *engine) config() *river.Config {
 		FetchCooldown:        5 * time.Millisecond, // River signals no job that comes sooner after another one
 		FetchPollInterval:    2 * time.Second,      // it signals new ones: this finds those that sleep for less than five seconds
 		Middleware:           []rivertype.Middleware{&begins{e: e}},
-		PeriodicJobs:         []*river.PeriodicJob{periodic(orphansEvery, orphanJob{}), periodic(dailyEvery, dailyJob{})},
+		PeriodicJobs:         []*river.PeriodicJob{periodic(orphansEvery, orphansID), periodic(dailyEvery, dailyID)},
 		Logger:               slog.New(warnings{e.logger.Handler()}),
 	}
 }
@@ -232,22 +236,28 @@ func (e *engine) orphans(ctx context.Context) error {
 			return err
 		}
 		err = execute(ctx, tx, "UPDATE "+e.dialect.Jobs+" SET scheduled_at = "+e.dialect.JobTime+" WHERE state = 'available' AND scheduled_at > "+e.dialect.JobTime+" AND "+
-			sqlIn("kind", sendJob{}.Kind(), notifyJob{}.Kind(), inboxJob{}.Kind()))
+			sqlIn("queue", sendQueue, notifyQueue, inboxQueue))
 		if err != nil {
 			return err
 		}
 		if err := execute(ctx, tx, "UPDATE quickstream.write SET next_at = $1 WHERE next_at > $2", now, now.Add(longestWait)); err != nil {
 			return err // a wrong clock has put it off
 		}
-		for _, due := range due() {
-			var jobs []river.JobArgs
+		for queue, rows := range map[string]string{
+			sendQueue:   "SELECT id, '' FROM quickstream.write t WHERE next_at < $1 AND state = 'queued'",
+			lookUpQueue: "SELECT id, '' FROM quickstream.write t WHERE next_at < $1 AND state <> 'queued'",
+			notifyQueue: "SELECT id, CAST(changes AS text) FROM quickstream.write t WHERE changes > notified AND changed_at < $1",
+			inboxQueue:  "SELECT id, digest FROM quickstream.notification t WHERE state = 'received' AND received_at < $1",
+		} {
+			var jobs []job
 			err := query(ctx, tx, func(scan func(...any) error) error {
-				job, err := due.job(scan)
-				jobs = append(jobs, job)
+				var j job
+				err := scan(&j.ID, &j.Mark)
+				jobs = append(jobs, j)
 				return err
-			}, due.rows+" AND NOT EXISTS (SELECT 1 FROM "+e.dialect.Jobs+" j WHERE j.kind = '"+due.kind+"' AND j.args ->> 'id' = t.id AND j."+sqlIn("state", live()...)+") LIMIT 1000", now.Add(-orphanAfter))
+			}, rows+" AND NOT EXISTS (SELECT 1 FROM "+e.dialect.Jobs+" j WHERE j.queue = '"+queue+"' AND j.args ->> 'id' = t.id AND j."+sqlIn("state", live()...)+") LIMIT 1000", now.Add(-orphanAfter))
 			if err == nil {
-				err = e.enqueue(ctx, tx, due.queue, 0, jobs...)
+				err = e.enqueue(ctx, tx, queue, 0, jobs...)
 			}
 			if err != nil {
 				return err
@@ -255,37 +265,6 @@ func (e *engine) orphans(ctx context.Context) error {
 		}
 		return nil
 	})
-}
-
-// dueRows are the rows that have something to do since a time, and their job.
-type dueRows struct {
-	queue, kind, rows string
-	job               func(scan func(...any) error) (river.JobArgs, error)
-}
-
-func due() []dueRows {
-	return []dueRows{
-		{sendQueue, sendJob{}.Kind(), "SELECT id FROM quickstream.write t WHERE next_at < $1 AND state = 'queued'", func(scan func(...any) error) (river.JobArgs, error) {
-			var job sendJob
-			err := scan(&job.ID)
-			return job, err
-		}},
-		{lookUpQueue, lookUpJob{}.Kind(), "SELECT id FROM quickstream.write t WHERE next_at < $1 AND state <> 'queued'", func(scan func(...any) error) (river.JobArgs, error) {
-			var job lookUpJob
-			err := scan(&job.ID)
-			return job, err
-		}},
-		{notifyQueue, notifyJob{}.Kind(), "SELECT id, changes FROM quickstream.write t WHERE changes > notified AND changed_at < $1", func(scan func(...any) error) (river.JobArgs, error) {
-			var job notifyJob
-			err := scan(&job.ID, &job.Change)
-			return job, err
-		}},
-		{inboxQueue, inboxJob{}.Kind(), "SELECT id, digest FROM quickstream.notification t WHERE state = 'received' AND received_at < $1", func(scan func(...any) error) (river.JobArgs, error) {
-			var job inboxJob
-			err := scan(&job.ID, &job.Digest)
-			return job, err
-		}},
-	}
 }
 
 // tasks are the engine's work, for tests that do it without a queue.
@@ -300,7 +279,6 @@ func (e *engine) tasks() database.Tasks {
 			_, err := e.workLookUp(ctx, id)
 			return err
 		},
-		Notify: e.workNotify, Keep: e.keep, Compare: e.counted, Inline: func() { e.spawn = func(f func()) { f() } },
-		Inbox: func(ctx context.Context, id, digest string) error { return e.workInbox(ctx, inboxJob{id, digest}) },
+		Notify: e.workNotify, Keep: e.keep, Inbox: e.workInbox, Inline: func() { e.spawn = func(f func()) { f() } },
 	}
 }

@@ -15,8 +15,6 @@ import (
 func (e *engine) workLookUp(ctx context.Context, id string) (time.Duration, error) {
 	r, err := e.peek(ctx, "id = $1", id)
 	switch {
-	case isVersion(err):
-		return time.Minute, nil
 	case err != nil || r == nil || r.Due.IsZero() || r.State == StateQueued:
 		return 0, err
 	case r.State == StateSending:
@@ -40,7 +38,7 @@ func (e *engine) lookUp(ctx context.Context, r *row, person *Event) error {
 	if ctx.Err() != nil && seen.Result == resolve.LookupFailed {
 		return ctx.Err() // it comes again; the look-up was cut short here
 	}
-	return e.observe(ctx, r, observed{kind: sawLookUp, at: r.now, sends: r.Sends, seen: seen, person: person})
+	return e.observe(ctx, r, observed{kind: EventLookedUp, at: r.now, sends: r.Sends, seen: seen, person: person})
 }
 
 // lookupService looks up with what the database knows: which receipts are another write's.
@@ -76,7 +74,7 @@ func (s lookupService) Retries(receipt string, opts ...quickstream.CallOption) q
 	return s.e.client.Transactions.Retries(receipt, opts...)
 }
 
-// isOther reports whether a receipt is that of another write, which may be one of another version of the program.
+// isOther reports whether a receipt is that of another write.
 func (e *engine) isOther(ctx context.Context, tx tx, id, receipt string) (bool, error) {
 	found, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE "+ofReceipt+" AND id <> $2 LIMIT 1", receipt, id)
 	return len(found) > 0, err
@@ -119,7 +117,7 @@ func (r *row) hasIDOf(t *quickstream.Transaction) bool {
 // hasTypeOf reports whether a transaction may be of the write's type: a refund can carry its payment's reference
 // and metadata.
 func (r *row) hasTypeOf(t *quickstream.Transaction) bool {
-	if r.adopted() || r.emptied() && r.IsPayment() {
+	if r.hasNoRequest() && r.IsPayment() {
 		return mayPay(t)
 	}
 	kind := requestOf(r.intent).TransactionType

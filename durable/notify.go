@@ -17,9 +17,9 @@ type OutcomeChange struct {
 // workNotify notifies OnOutcome of a write as it stands, in one transaction with the mark that it has been. A job that
 // comes twice, or for a change of which a later job has notified OnOutcome, does nothing.
 func (e *engine) workNotify(ctx context.Context, id string) error {
-	err := e.notified(ctx, id, false)
+	err := e.notified(ctx, id)
 	for try := 1; try <= 3 && rolledBack(err) && wait(ctx, pause(time.Second, try)/20); try++ { // the merchant held what the hook wants
-		err = e.notified(ctx, id, false)
+		err = e.notified(ctx, id)
 	}
 	var refused *hookError
 	if errors.As(err, &refused) {
@@ -31,11 +31,11 @@ func (e *engine) workNotify(ctx context.Context, id string) error {
 	return err
 }
 
-// notified calls OnOutcome. again means also if it has been notified.
-func (e *engine) notified(ctx context.Context, id string, again bool) error {
+// notified calls OnOutcome unless it has been notified.
+func (e *engine) notified(ctx context.Context, id string) error {
 	return within(ctx, e.db, func(tx tx) error {
 		r, err := e.read(ctx, tx, id)
-		if err != nil || r == nil || r.notified >= r.changes && !again {
+		if err != nil || r == nil || r.notified >= r.changes {
 			return err
 		}
 		return e.runHook(ctx, tx, r)
@@ -46,15 +46,11 @@ func (e *engine) notified(ctx context.Context, id string, again bool) error {
 func (e *engine) runHook(ctx context.Context, tx tx, r *row) error {
 	after := *r
 	after.notified = after.changes
-	e.step("before OnOutcome")
 	if err := guard("OnOutcome", func() error {
 		return e.onOutcome(ctx, tx, OutcomeChange{Write: after.shown(), Before: r.reported})
 	}); err != nil {
 		return err
 	}
-	e.step("after OnOutcome")
-	err := execute(ctx, tx, "UPDATE quickstream.write SET notified = changes, reported_state = $1, reported_reason = $2, failures = 0, problem = CASE WHEN failures > 0 THEN '' ELSE problem END WHERE id = $3",
+	return execute(ctx, tx, "UPDATE quickstream.write SET notified = changes, reported_state = $1, reported_reason = $2, failures = 0, problem = CASE WHEN failures > 0 THEN '' ELSE problem END WHERE id = $3",
 		r.State, r.Reason, r.ID)
-	e.step("before the notification's commit")
-	return err
 }

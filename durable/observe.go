@@ -3,10 +3,9 @@ package durable
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
-
-	"github.com/riverqueue/river"
 
 	"github.com/quickstream-go/quickstream/resolve"
 )
@@ -19,7 +18,6 @@ func (e *engine) observeAnswer(ctx context.Context, r *row, o observed) error {
 	with := o
 	with.callsHook = true
 	if err := e.observeOnce(called, r, with); err == nil {
-		e.step("after the observation's commit")
 		e.waiting.wake(r.ID)
 		return nil
 	}
@@ -29,11 +27,7 @@ func (e *engine) observeAnswer(ctx context.Context, r *row, o observed) error {
 }
 
 func (e *engine) observeOnce(ctx context.Context, r *row, o observed) error {
-	return within(ctx, e.db, func(tx tx) error {
-		err := e.apply(ctx, tx, r, o)
-		e.step("before the observation's commit")
-		return err
-	})
+	return within(ctx, e.db, func(tx tx) error { return e.apply(ctx, tx, r, o) })
 }
 
 // observe applies what was observed of a write, in a transaction of its own, which is tried up to five times:
@@ -41,17 +35,11 @@ func (e *engine) observeOnce(ctx context.Context, r *row, o observed) error {
 func (e *engine) observe(ctx context.Context, r *row, o observed) (err error) {
 	for try := 1; try <= 5; try++ {
 		err = e.observeOnce(ctx, r, o)
-		if err == nil || errors.Is(err, ErrNoWrite) || isVersion(err) || !wait(ctx, pause(time.Second, try)/10) {
+		if err == nil || errors.Is(err, ErrNoWrite) || !wait(ctx, pause(time.Second, try)/10) {
 			break
 		}
 	}
-	e.step("after the observation's commit")
 	return err // those who wait are woken when OnOutcome has run
-}
-
-func isVersion(err error) bool {
-	_, is := errors.AsType[*VersionError](err)
-	return is
 }
 
 // rolledBack reports whether the database ended a transaction for the sake of another one: the same again may
@@ -112,8 +100,8 @@ func (e *engine) change(ctx context.Context, tx tx, r, next *row) error {
 	if err := e.compareWithOrder(ctx, tx, next, r.Standing); err != nil {
 		return err
 	}
-	if err := e.keepToken(ctx, tx, next, r.State); err != nil {
-		return err
+	if r.State == StateNotSent && next.State != StateNotSent { // another write may have its single-use token since
+		next.token = ""
 	}
 	if err := e.save(ctx, tx, r, next); err != nil {
 		return err
@@ -127,12 +115,11 @@ func (e *engine) change(ctx context.Context, tx tx, r, next *row) error {
 // jobsAfter inserts the jobs that follow from a change. Those that are there stay.
 func (e *engine) jobsAfter(ctx context.Context, tx tx, r, next *row) error {
 	if next.changes > r.changes && !next.callsHook {
-		if err := e.enqueue(ctx, tx, notifyQueue, 0, notifyJob{next.ID, next.changes}); err != nil {
+		if err := e.enqueue(ctx, tx, notifyQueue, 0, job{next.ID, strconv.FormatInt(next.changes, 10)}); err != nil {
 			return err
 		}
 	}
-	var queue string
-	var job river.JobArgs
+	queue := lookUpQueue
 	switch {
 	case next.Due.IsZero() || next.State == StateSending:
 		return nil
@@ -140,13 +127,11 @@ func (e *engine) jobsAfter(ctx context.Context, tx tx, r, next *row) error {
 		if r.State == StateQueued || r.State == StateSending {
 			return nil
 		}
-		queue, job = sendQueue, sendJob{next.ID}
+		queue = sendQueue
 	case !r.Due.IsZero() && r.State != StateQueued && r.State != StateSending:
 		return nil // it has one
-	default:
-		queue, job = lookUpQueue, lookUpJob{next.ID}
 	}
-	return e.enqueue(ctx, tx, queue, next.Due.Sub(r.now), job)
+	return e.enqueue(ctx, tx, queue, next.Due.Sub(r.now), job{ID: next.ID})
 }
 
 // compareWithOrder compares a payment with the others of its order. One that turns out to be
@@ -157,7 +142,7 @@ func (e *engine) compareWithOrder(ctx context.Context, tx tx, r *row, was Standi
 		return nil
 	}
 	paid, current := false, ""
-	err := e.each(ctx, tx, func(other *row, _ error) {
+	err := e.each(ctx, tx, func(other *row) {
 		paid = paid || other.Paid()
 		if other.ReplacedBy == "" && other.State.Blocks() {
 			current = other.ID
@@ -168,18 +153,6 @@ func (e *engine) compareWithOrder(ctx context.Context, tx tx, r *row, was Standi
 	}
 	if r.State == StateApproved && paid {
 		r.Standing = standing(StateNeedsPerson, ReasonDoubleCharged)
-	}
-	return err
-}
-
-// keepToken leaves a single-use token to the write that has it since, if one that was not sent turns out to have been.
-func (e *engine) keepToken(ctx context.Context, tx tx, r *row, was State) error {
-	if was != StateNotSent || r.State == StateNotSent || r.token == "" {
-		return nil
-	}
-	others, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE token <> '' AND token = $1 AND state <> 'not_sent' AND id <> $2", r.token, r.ID)
-	if len(others) > 0 {
-		r.token = ""
 	}
 	return err
 }

@@ -8,35 +8,9 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// observation is what sort of observation it is.
-type observation string
-
-const (
-	// sawAnswer: the process that claimed it has an answer, or has lost it.
-	sawAnswer observation = "answer"
-	// sawRefusal: the service has refused the request.
-	sawRefusal observation = "refused"
-	// sawPermit: the claim's holder got an answer that permits another send.
-	sawPermit observation = "permit"
-	// sawLost: the process that claimed it has ended.
-	sawLost observation = "lost"
-	// sawLookUp: a look-up shows it, or nothing.
-	sawLookUp observation = "look_up"
-	// sawShown: an event or a list shows a transaction that may be it.
-	sawShown observation = "shown"
-	// sawGiveUp: it is not to be sent any more, and no other process may have sent it.
-	sawGiveUp observation = "give_up"
-	// sawReturn: it is in the list of returned transactions.
-	sawReturn observation = "returned"
-	// sawConflict: it must not be sent, and a person has to find out why.
-	sawConflict observation = "conflict"
-	// sawDecision: a person has decided.
-	sawDecision observation = "decision"
-)
-
 // observed is what was observed of a write.
 type observed struct {
-	kind observation
+	kind EventKind
 	at   time.Time // when it was read, by the database's clock, or earlier; zero for now
 	// sends is how often the write was sent when it was looked up; 0 if that does not matter.
 	sends int
@@ -61,13 +35,13 @@ type observed struct {
 
 // ofTransaction is the observation of a transaction that was read.
 func ofTransaction(t *quickstream.Transaction, at time.Time) observed {
-	return observed{kind: sawShown, at: at, seen: resolve.Observe(t, nil), shown: t}
+	return observed{kind: EventShown, at: at, seen: resolve.Observe(t, nil), shown: t}
 }
 
 // judged is what an event or a list shows of a write: it settles only if it is what was asked for, as what a look-up
 // finds. What was read from the service has nothing to compare with.
 func (r *row) judged(o observed) observed {
-	if r.adopted() || r.emptied() || !r.intent.Operation.IsTransaction() {
+	if r.hasNoRequest() || !r.intent.Operation.IsTransaction() {
 		return o
 	}
 	intent := r.sentIntent()
@@ -91,7 +65,7 @@ func nothing(seen resolve.Observation) bool {
 // ofAnswer is the observation that the process which claimed a write makes of its own request: see
 // permitOf for what may be sent again.
 func ofAnswer(t *quickstream.Transaction, err error) observed {
-	o := observed{kind: sawAnswer, seen: resolve.Observation{Result: resolve.LookupFailed}, problem: problemOf(err)}
+	o := observed{kind: EventAnswered, seen: resolve.Observation{Result: resolve.LookupFailed}, problem: problemOf(err)}
 	declined, isDeclined := errors.AsType[*quickstream.DeclinedError](err)
 	pending, isPending := errors.AsType[*quickstream.PendingError](err)
 	unknown, isUnknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
@@ -110,9 +84,9 @@ func ofAnswer(t *quickstream.Transaction, err error) observed {
 			o.receipt, o.resent = unknown.Intent.ReceiptNumber, unknown.Intent.Resent
 		}
 	case permitted != permitNone:
-		o.kind, o.permit, o.seen = sawPermit, permitted, resolve.Observation{}
-	case refused && !stops(err):
-		o.kind, o.seen = sawRefusal, resolve.Observation{}
+		o.kind, o.permit, o.seen = EventNotExecuted, permitted, resolve.Observation{}
+	case refused && isOwn(err):
+		o.kind, o.seen = EventRefused, resolve.Observation{}
 	} // any other error proves nothing
 	if o.shown != nil {
 		o.seen = resolve.Observe(o.shown, nil)
@@ -125,29 +99,13 @@ func ofAnswer(t *quickstream.Transaction, err error) observed {
 
 // event is the entry of an observation, or false if it says nothing new.
 func (o observed) event(before, r *row) (Event, bool) {
-	event := Event{Kind: EventLookedUp, Seen: o.seen}
-	switch o.kind {
-	case sawPermit:
-		event.Kind = EventNotExecuted
-	case sawRefusal:
-		event.Kind = EventRefused
-	case sawGiveUp:
-		if event.Kind = EventExpired; o.reason == ReasonCancelled {
-			event.Kind = EventCancelled
-		}
-	case sawReturn:
-		event.Kind = EventReturned
-	case sawDecision:
-		event.Kind = EventDecided
-	case sawAnswer, sawLost:
-		event.Kind = EventAnswered
-	case sawLookUp, sawShown, sawConflict:
-	}
+	event := Event{Kind: o.kind, Seen: o.seen}
 	if o.person != nil {
 		event.By, event.Note = o.person.By, o.person.Note
 	}
 	last := before.lookups.Lookups
-	same := event.Kind == EventLookedUp && len(last) > 0 && last[len(last)-1].Result == o.seen.Result && last[len(last)-1].ReceiptNumber == o.seen.ReceiptNumber
-	unchanged := event.Kind == EventLookedUp && len(last) == 0 && before.State != StateUnknown && before.Version+1 == r.Version && before.Standing == r.Standing
+	looked := o.kind == EventLookedUp || o.kind == EventShown
+	same := looked && len(last) > 0 && last[len(last)-1].Result == o.seen.Result && last[len(last)-1].ReceiptNumber == o.seen.ReceiptNumber
+	unchanged := looked && len(last) == 0 && before.State != StateUnknown && before.Version+1 == r.Version && before.Standing == r.Standing
 	return event, before.Standing != r.Standing || o.person != nil || !same && !unchanged
 }

@@ -35,7 +35,7 @@ func (w NewWrite) check(order bool) error {
 // the id is that of the same request: then payment is that write as it stands, in any state. Another
 // single-use token, IP address, payment reference or metadata does not make another request.
 //
-// The error matches [ErrIDReused], [ErrOrderOpen], [ErrTokenUsed] or [ErrOtherBusiness] if the write
+// The error matches [ErrIDReused], [ErrOrderOpen] or [ErrTokenUsed] if the write
 // cannot be made, and [quickstream.ErrInvalid] if the request breaks a rule; then nothing was stored, and
 // the transaction goes on. opts are for [quickstream.TransactionsService.Plan]; rules that
 // [quickstream.WithoutRule] switches off must be switched off for the engine's client too.
@@ -62,9 +62,6 @@ func (e *engine) planPayment(ctx context.Context, w NewWrite, params quickstream
 	r, err := e.plan(ctx, w, params, append([]quickstream.CallOption{quickstream.WithMetadata(e.members(w))}, opts...))
 	if err == nil && !takesMoney(r.Operation) {
 		err = fmt.Errorf("durable: %s follows a payment: use the method of that name", r.Operation)
-	}
-	if err == nil && len(opts) > 0 {
-		r.request = requestDigest(r.intent)
 	}
 	return r, err
 }
@@ -110,10 +107,9 @@ func (e *engine) store(ctx context.Context, tx tx, r *row) (*row, bool, error) {
 		}
 		return current, false, err
 	}
-	if err := e.enqueue(ctx, tx, sendQueue, 0, sendJob{r.ID}); err != nil {
+	if err := e.enqueue(ctx, tx, sendQueue, 0, job{ID: r.ID}); err != nil {
 		return nil, false, err
 	}
-	e.step("before the write's commit")
 	return r, true, nil
 }
 
@@ -145,19 +141,11 @@ func (e *engine) admit(ctx context.Context, tx tx, r *row) (current *row, err er
 	return nil, err
 }
 
-// admitPayment refuses a payment of an order that is paid, may be, or is another business's.
+// admitPayment refuses a payment of an order that is paid, or may be.
 func (e *engine) admitPayment(ctx context.Context, tx tx, r *row) error {
 	other, err := e.one(ctx, tx, "order_id = $1 AND follows = '' AND (replaced_by <> '' AND "+sqlApproved()+" OR replaced_by = '' AND "+sqlBlocks()+") ORDER BY replaced_by DESC LIMIT 1", r.Order)
-	if err != nil {
-		return err
-	}
-	if other == nil {
-		other, err = e.one(ctx, tx, "order_id = $1 AND follows = '' AND business <> '' AND business <> $2 AND state <> 'not_sent' AND NOT (state = 'declined' AND reason = 'refused') LIMIT 1", r.Order, r.Business)
-	} else if other.Business == "" || r.Business == "" || other.Business == r.Business {
-		return &OrderOpenError{other.shown()}
-	}
 	if err == nil && other != nil {
-		err = fmt.Errorf("%w: %q", ErrOtherBusiness, other.Business)
+		err = &OrderOpenError{other.shown()}
 	}
 	return err
 }
@@ -169,7 +157,7 @@ func (r *row) differs(other *row) (in []string) {
 			in = append(in, what)
 		}
 	}
-	found := other.adopted() // what was read from the service does not name its source
+	found := other.hasNoRequest() && other.source == "" && other.token == "" // what was read from the service names no source
 	differ("operation", r.Operation != other.Operation && !(found && takesMoney(r.Operation) && takesMoney(other.Operation)))
 	differ("order", r.Order != other.Order)
 	differ("amount", !r.Amount.Equal(other.Amount) && r.Operation != OperationReverse)
@@ -177,7 +165,6 @@ func (r *row) differs(other *row) (in []string) {
 	differ("business", r.Business != other.Business && !(found && other.Business == ""))
 	differ("follows", r.Follows != other.Follows)
 	differ("source", r.source != other.source && !found)
-	differ("request", r.request != other.request && !found)
 	return in
 }
 
@@ -200,7 +187,7 @@ func (e *Engine[TTx]) Cancel(ctx context.Context, id, by, note string) error {
 			next = r.ended(standing(StateNotSent, ReasonCancelled))
 			return e.change(ctx, tx, r, &next)
 		}
-		next.giveUp, next.Due = ReasonCancelled, r.now
+		next.giveUp, next.Problem, next.Due = ReasonCancelled, "a person has cancelled it", r.now
 		return e.save(ctx, tx, r, &next)
 	})
 }

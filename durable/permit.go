@@ -13,9 +13,8 @@ type permit string
 
 const (
 	permitNone        permit = ""
-	permitNotExecuted permit = "never_sent"  // no byte of the request reached a connection
-	permitRefused     permit = "refused"     // 401 or 429 in the service's error body
-	permitUnavailable permit = "unavailable" // 503 in the service's error body
+	permitNotExecuted permit = "never_sent" // no byte of the request reached a connection
+	permitRefused     permit = "refused"    // 401, 429 or 503 in the service's error body
 )
 
 const (
@@ -24,22 +23,6 @@ const (
 	// lookFirst is the age from which a write is looked up before its first send.
 	lookFirst = 15 * time.Minute
 )
-
-// pause is the pause before another send, which doubles with each failure in a row, up to an hour.
-func (p permit) pause() time.Duration {
-	switch p {
-	case permitUnavailable:
-		return 20 * time.Second
-	case permitRefused:
-		return 5 * time.Second
-	default:
-		return time.Second
-	}
-}
-
-// looksUp reports whether a look-up must find nothing right before another send. It counts only if the last send is older
-// than the look-up lag or the key is kept. A key that is not kept is replaced by the next one.
-func (p permit) looksUp() bool { return p == permitRefused || p == permitUnavailable }
 
 // permitOf returns what an error of a write permits.
 func permitOf(err error) permit {
@@ -53,10 +36,8 @@ func permitOf(err error) permit {
 		return permitNone
 	}
 	switch api.StatusCode {
-	case http.StatusUnauthorized, http.StatusTooManyRequests:
+	case http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		return permitRefused
-	case http.StatusServiceUnavailable:
-		return permitUnavailable
 	default:
 		return permitNone
 	}
@@ -72,16 +53,17 @@ type nextSend struct {
 // keyMayBeForgotten reports whether the key by which a write is about to be sent again was kept when that was decided, and
 // may not be any more: the look-up since then has taken too long.
 func (r *row) keyMayBeForgotten() bool {
-	return r.permit.looksUp() && !r.keySent.IsZero() && r.now.Sub(r.keySent) >= keyKept
+	return r.permit == permitRefused && !r.keySent.IsZero() && r.now.Sub(r.keySent) >= keyKept
 }
 
-// nextSend returns what comes before the next send, by the database's clock. lag is how long a transaction may be
-// missing from look-ups. given is true if the write is about to be given up, which also needs a look-up if it
-// was ever claimed.
+// nextSend returns what comes before the next send, by the database's clock: after a refusal a look-up that finds nothing. It
+// counts only if the key is kept, or the last send is older than lag, which is how long a transaction may be missing from
+// look-ups: then the next key is used. given is true if the write is about to be given up, which also needs such a look-up
+// if it was ever claimed.
 func (r *row) nextSend(lag time.Duration, given bool) nextSend {
 	since := func(t time.Time) time.Duration { return max(0, r.now.Sub(t)) }
 	switch {
-	case r.claim == "" || !r.permit.looksUp() && !given:
+	case r.claim == "" || r.permit != permitRefused && !given:
 		return nextSend{lookUp: r.age() > lookFirst || r.suspect != 0}
 	case !given && !r.keySent.IsZero() && since(r.keySent) < keyKept:
 		return nextSend{lookUp: true}

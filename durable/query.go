@@ -41,8 +41,6 @@ type Cursor string
 // Page is a part of a list.
 type Page struct {
 	Writes []Write
-	// Unreadable counts writes of another version of the program. They are in Writes with what could be read.
-	Unreadable int
 	// Next is where the next page begins; empty if there is none.
 	Next Cursor
 }
@@ -66,123 +64,87 @@ func (e *Engine[TTx]) List(ctx context.Context, f Filter) (Page, error) {
 		return page, named(err)
 	}
 	err = within(ctx, e.db, func(tx tx) error {
-		return e.each(ctx, tx, func(r *row, unreadable error) {
+		return e.each(ctx, tx, func(r *row) {
 			if len(page.Writes) == f.Limit {
-				last := page.Writes[f.Limit-1]
-				page.Next = position{last.Written, last.ID}.cursor()
+				page.Next = Cursor(base64.RawURLEncoding.EncodeToString([]byte(page.Writes[f.Limit-1].ID)))
 				return
 			}
 			page.Writes = append(page.Writes, r.shown())
-			if unreadable != nil {
-				page.Unreadable++
-			}
 		}, "id IN (SELECT id FROM ("+statement+") AS page) ORDER BY written_at DESC, id DESC", args...)
 	})
 	return page, named(err)
 }
 
-// position is where a write stands in a list.
-type position struct {
-	written time.Time
-	id      string
-}
-
-func (p position) cursor() Cursor {
-	return Cursor(base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", p.written.UnixMicro(), p.id)))
-}
-
-func (c Cursor) position() (of position, err error) {
-	text, err := base64.RawURLEncoding.DecodeString(string(c))
-	at, id, cut := strings.Cut(string(text), " ")
-	micros, failed := strconv.ParseInt(at, 10, 64)
-	if err != nil || failed != nil || !cut {
-		return of, errors.New("this is no cursor of a list")
-	}
-	return position{time.UnixMicro(micros).UTC(), id}, nil
-}
-
 // lastRune is after every rune that an order's number can go on with.
 const lastRune = "\U0010FFFF"
 
-// conditions are those of a filter, with their arguments. indexed means that an index finds the writes.
+// conditions are those of a filter, with their arguments.
 type conditions struct {
-	where   []string
-	args    []any
-	indexed bool
+	where []string
+	args  []any
 }
 
-func (c *conditions) argument(value any) string {
-	c.args = append(c.args, value)
-	return "$" + strconv.Itoa(len(c.args))
-}
-
-// in is the condition that a column has one of some values.
-func in[T any](c *conditions, column string, values []T) string {
-	arguments := make([]string, len(values))
-	for i, value := range values {
-		arguments[i] = c.argument(value)
+// add adds a condition with its arguments in place of each question mark.
+func (c *conditions) add(condition string, values ...any) {
+	for _, value := range values {
+		c.args = append(c.args, value)
+		condition = strings.Replace(condition, "?", "$"+strconv.Itoa(len(c.args)), 1)
 	}
-	return column + " IN (" + strings.Join(arguments, ", ") + ")"
+	c.where = append(c.where, condition)
 }
 
-func (c *conditions) add(condition string, value any) {
-	c.where = append(c.where, condition+c.argument(value))
-}
-
-func (f Filter) conditions() *conditions {
-	c := &conditions{indexed: f.ReceiptNumber != "" || f.CustomerReferenceNumber != "" || f.Refused}
+func (f Filter) conditions() (*conditions, error) {
+	c := new(conditions)
 	if f.Order != "" {
-		c.add("order_id >= ", f.Order)
-		c.add("order_id < ", f.Order+lastRune)
+		c.add("order_id >= ? AND order_id < ?", f.Order, f.Order+lastRune)
 	}
 	if f.ReceiptNumber != "" {
-		c.add("receipt <> '' AND receipt = ", f.ReceiptNumber)
+		c.add("receipt <> '' AND receipt = ?", f.ReceiptNumber)
 	}
 	if f.CustomerReferenceNumber != "" {
-		c.add("customer <> '' AND customer = ", digest(f.CustomerReferenceNumber))
+		c.add("customer <> '' AND customer = ?", digest(f.CustomerReferenceNumber))
 	}
 	if f.Refused {
-		c.where = append(c.where, "changes > notified")
+		c.add("changes > notified")
 	}
 	if f.CardDigits != "" {
-		c.add("digits <> '' AND (digits = ", f.CardDigits)
-		c.where[len(c.where)-1] += " OR substr(digits, length(digits) - 2) = " + c.argument(f.CardDigits) + ")"
+		c.add("digits <> '' AND (digits = ? OR substr(digits, length(digits) - 2) = ?)", f.CardDigits, f.CardDigits)
 	}
 	if len(f.Reasons) > 0 {
-		c.where = append(c.where, in(c, "reason", f.Reasons))
+		c.add("(reason = ?"+strings.Repeat(" OR reason = ?", len(f.Reasons)-1)+")", anys(f.Reasons)...)
 	}
 	if !f.Amount.IsZero() {
-		c.add("amount = ", f.Amount)
+		c.add("amount = ?", f.Amount)
 	}
 	if !f.From.IsZero() {
-		c.add("written_at >= ", f.From)
+		c.add("written_at >= ?", f.From)
 	}
 	if !f.To.IsZero() {
-		c.add("written_at < ", f.To)
+		c.add("written_at < ?", f.To)
 	}
-	return c
+	if f.After != "" {
+		last, err := base64.RawURLEncoding.DecodeString(string(f.After))
+		if err != nil {
+			return nil, errors.New("this is no cursor of a list")
+		}
+		c.add("(written_at, id) < (SELECT w.written_at, w.id FROM quickstream.write w WHERE w.id = ?)", string(last))
+	}
+	return c, nil
 }
 
 // statement selects one write more than the page has. It reads so many of each state by the index of
-// states, and no more of the others.
+// states, and no more of the others, unless another index finds the writes.
 func (f Filter) statement() (text string, args []any, err error) {
-	wanted := f.States
-	if len(wanted) == 0 {
-		wanted = States()
+	c, err := f.conditions()
+	if err != nil {
+		return "", nil, err
 	}
-	c := f.conditions()
-	if f.After != "" {
-		after, err := f.After.position()
-		if err != nil {
-			return "", nil, err
-		}
-		c.where = append(c.where, "(written_at, id) < ("+c.argument(after.written)+", "+c.argument(after.id)+")")
-	}
+	wanted := slices.DeleteFunc(States(), func(s State) bool { return len(f.States) > 0 && !slices.Contains(f.States, s) })
 	order := " ORDER BY written_at DESC, id DESC LIMIT " + strconv.Itoa(f.Limit+1)
 	of := func(states ...State) string {
-		return "SELECT id, written_at FROM quickstream.write WHERE " + strings.Join(append(slices.Clone(c.where), in(c, "state", states)), " AND ")
+		return "SELECT id, written_at FROM quickstream.write WHERE " + strings.Join(append(slices.Clone(c.where), sqlIn("state", states...)), " AND ")
 	}
-	if c.indexed {
+	if len(wanted) == 0 || f.ReceiptNumber != "" || f.CustomerReferenceNumber != "" || f.Refused {
 		return of(wanted...) + order, c.args, nil
 	}
 	var parts []string

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -29,8 +28,14 @@ type Notification struct {
 	Problem  string
 }
 
-// about takes over what a person recognises a payment by.
-func (n *Notification) about(event webhooks.Event) {
+// read takes over what a person recognises a payment by.
+func (n *Notification) read(raw []byte) {
+	parsed, err := webhooks.Parse(raw)
+	if err != nil {
+		return
+	}
+	n.EventType = parsed.EventType
+	event, _ := parsed.Event()
 	payment, is := event.(*webhooks.PaymentEvent)
 	if !is {
 		return
@@ -42,48 +47,22 @@ func (n *Notification) about(event webhooks.Event) {
 	}
 }
 
-// Notifications returns up to 1000 notifications that wait to be confirmed, the oldest first, and where
-// the next ones begin; that is empty if there are none.
-func (e *Engine[TTx]) Notifications(ctx context.Context, after Cursor, limit int) (list []Notification, next Cursor, err error) {
+// Notifications returns up to 1000 notifications that wait to be confirmed, the oldest first.
+func (e *Engine[TTx]) Notifications(ctx context.Context, limit int) (list []Notification, err error) {
 	if limit < 1 || limit > longestPage {
-		return nil, "", fmt.Errorf("durable: a page has 1 to %d notifications", longestPage)
-	}
-	where, args := "state = 'received'", []any{}
-	if after != "" {
-		p, err := after.position()
-		if err != nil {
-			return nil, "", named(err)
-		}
-		id, digest, _ := strings.Cut(p.id, "\x00")
-		where, args = where+" AND (received_at, id, digest) > ($1, $2, $3)", []any{p.written, id, digest}
+		return nil, fmt.Errorf("durable: a page has 1 to %d notifications", longestPage)
 	}
 	err = within(ctx, e.db, func(tx tx) error {
 		return query(ctx, tx, func(scan func(...any) error) error {
 			var n Notification
 			var raw string
-			if err := scan(&n.ID, &n.Digest, &raw, &n.Received, &n.Failures, &n.Problem); err != nil {
-				return err
-			}
-			if parsed, err := webhooks.Parse([]byte(raw)); err == nil {
-				n.EventType = parsed.EventType
-				if event, err := parsed.Event(); err == nil {
-					n.about(event)
-				}
-			}
+			err := scan(&n.ID, &n.Digest, &raw, &n.Received, &n.Failures, &n.Problem)
+			n.read([]byte(raw))
 			list = append(list, n)
-			return nil
-		}, "SELECT id, digest, raw, received_at, failures, problem FROM quickstream.notification WHERE "+where+
-			" ORDER BY received_at, id, digest LIMIT "+strconv.Itoa(limit+1), args...)
+			return err
+		}, "SELECT id, digest, raw, received_at, failures, problem FROM quickstream.notification WHERE state = 'received' ORDER BY received_at, id, digest LIMIT "+strconv.Itoa(limit))
 	})
-	if err != nil {
-		return nil, "", named(err)
-	}
-	if len(list) > limit {
-		list = list[:limit]
-		last := list[limit-1]
-		next = position{last.Received, last.ID + "\x00" + last.Digest}.cursor()
-	}
-	return list, next, nil
+	return list, named(err)
 }
 
 // RetryNotification has a notification that is held confirmed now. by and note are as in [Decision]. The error
@@ -100,7 +79,7 @@ func (e *Engine[TTx]) RetryNotification(ctx context.Context, id, digest, by, not
 		if err != nil {
 			return err
 		}
-		if err := e.runNow(ctx, tx, inboxQueue, inboxJob{id, digest}); err != nil {
+		if err := e.runNow(ctx, tx, inboxQueue, job{id, digest}); err != nil {
 			return err
 		}
 		return e.recordInstallation(ctx, tx, Event{Kind: EventAsked, By: by, Note: note})

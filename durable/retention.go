@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
@@ -23,9 +24,14 @@ const forgottenAtOnce = 500
 // pursued is the condition of a write whose outcome is still to come.
 func pursued() string { return "(state = 'queued' OR " + sqlUnknown() + ")" }
 
+// emptyIntent is the intent of a write without the request: what was sent is not known then.
+func emptyIntent() string {
+	return `'{"version":` + strconv.Itoa(quickstream.IntentVersion) + `,"operation":"' || operation || '"}'`
+}
+
 // isOver is the condition of a write that can be emptied: it has no open follow-up either.
 func isOver() string {
-	return `intent <> '' AND next_at IS NULL AND changes = notified AND NOT ` + pursued() + `
+	return `intent <> ` + emptyIntent() + ` AND next_at IS NULL AND changes = notified AND NOT ` + pursued() + `
 		AND NOT EXISTS (SELECT 1 FROM (SELECT follows, state FROM quickstream.write WHERE follows <> '') f WHERE f.follows = quickstream.write.id AND ` + pursued() + `)`
 }
 
@@ -69,15 +75,12 @@ func (e *engine) emptied(ctx context.Context, tx tx, where string, args ...any) 
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}
-	ids := make([]any, len(found))
-	for i, id := range found {
-		ids[i] = id
-	}
+	ids := anys(found)
 	if err := execute(ctx, tx, "DELETE FROM quickstream.event WHERE write_id IN "+list(len(ids)), ids...); err != nil {
 		return 0, err
 	}
 	return tx.Exec(ctx, `UPDATE quickstream.write SET version = version + 1, claim = '', reference = '', settles_on = '',
-		intent = '', lookups = '', problem = '', customer = '', title = '', digits = '' WHERE id IN `+list(len(ids)), ids...)
+		intent = `+emptyIntent()+`, lookups = '', problem = '', customer = '', title = '', digits = '' WHERE id IN `+list(len(ids)), ids...)
 }
 
 // Erased is what [Engine.Erase] has removed and left.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/quickstream-go/quickstream"
 )
@@ -13,17 +12,13 @@ import (
 // its ReceiptNumber is that of the refund, and empty if it was a void.
 const OperationReverse quickstream.Operation = "Reverse"
 
-func reverseIntent(receipt string, now time.Time) quickstream.Intent {
-	return quickstream.Intent{Version: quickstream.IntentVersion, Operation: OperationReverse, Target: receipt, NotBefore: now}
-}
-
 // Reverse stores a follow-up that reverses all that is left of an approved payment, as Refund does:
 // a void if the transaction can be voided and nothing of it was refunded, and a refund otherwise,
-// as its voidable and refundable say when it is sent. A void that is refused becomes a refund. Of a
-// pre-authorisation that can neither be voided nor refunded it ends not_sent: cancel that, or reverse its capture.
+// as its voidable and refundable say when it is sent. Of a pre-authorisation that can neither be voided nor refunded
+// it ends not_sent: cancel that, or reverse its capture.
 func (e *Engine[TTx]) Reverse(ctx context.Context, tx TTx, w NewWrite, of string) (write Write, created bool, err error) {
 	return e.follow(ctx, e.typed.Join(tx), w, of, func(w NewWrite, payment *row) (*row, error) {
-		r := e.rowOf(w, reverseIntent(payment.ReceiptNumber, payment.now))
+		r := e.rowOf(w, quickstream.Intent{Version: quickstream.IntentVersion, Operation: OperationReverse, Target: payment.ReceiptNumber, NotBefore: payment.now})
 		r.Currency = payment.Currency
 		return r, nil
 	})
@@ -71,46 +66,18 @@ func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
 	case t.Voidable && all:
 		chosen.intent, err = e.client.Transactions.PlanVoid(ctx, r.intent.Target, quickstream.WithIdempotencyKey(e.key(r.ID, r.keyNumber)))
 	case t.Refundable:
-		chosen.intent, err = e.reversingRefund(ctx, &chosen)
+		chosen.intent, err = e.client.Transactions.Plan(ctx, quickstream.RefundParams{
+			OriginalReceiptNumber: r.intent.Target, PrincipalAmount: left, Currency: r.Currency,
+		}, quickstream.WithIdempotencyKey(e.key(r.ID, r.keyNumber)), quickstream.WithReference(e.reference(r.ID)))
 	default:
 		return errors.New("the transaction can neither be voided nor refunded now")
 	}
 	if err != nil {
 		return &gaveUp{ReasonImpossible, problemOf(err)}
 	}
-	return e.storeChoice(ctx, r, &chosen)
-}
-
-// reversingRefund plans the refund of a reversal, under the reference that follows from its id.
-func (e *engine) reversingRefund(ctx context.Context, r *row) (quickstream.Intent, error) {
-	return e.client.Transactions.Plan(ctx, quickstream.RefundParams{
-		OriginalReceiptNumber: r.intent.Target, PrincipalAmount: r.Amount, Currency: r.Currency,
-	}, quickstream.WithIdempotencyKey(e.key(r.ID, r.keyNumber)), quickstream.WithReference(e.reference(r.ID)))
-}
-
-// storeChoice stores what a reversal is sent as.
-func (e *engine) storeChoice(ctx context.Context, r, chosen *row) error {
 	chosen.Reference = chosen.intent.Reference
-	e.step("before the choice")
-	err := within(ctx, e.db, func(tx tx) error { return e.save(ctx, tx, r, chosen) })
-	e.step("after the choice")
-	if err == nil {
-		*r = *chosen
+	if err = within(ctx, e.db, func(tx tx) error { return e.save(ctx, tx, r, &chosen) }); err == nil {
+		*r = chosen
 	}
 	return err
-}
-
-// chosenAgain queues a reversal again after its void was refused, as when the cut-off has passed
-// since the transaction was read: it becomes a refund.
-func (r row) chosenAgain() row {
-	if r.Operation != OperationReverse || !r.isVoid() || r.State != StateDeclined {
-		return r
-	}
-	r.intent = reverseIntent(r.intent.Target, r.now)
-	r.forgetCase()
-	r.keyNumber, r.keySent = r.keyNumber+1, time.Time{} // it is another request
-	r.Failures++
-	r.Standing, r.Due = standing(StateQueued), r.now.Add(pause(time.Second, r.Failures))
-	r.claim, r.Sends, r.permit = "", 0, permitNone
-	return r
 }

@@ -44,10 +44,6 @@ func (e *engine) workSend(ctx context.Context, id, alone string) (time.Duration,
 		}
 		return err
 	})
-	if isVersion(err) {
-		e.logger.ErrorContext(ctx, "quickstream: a write is left to another version of the program", "error", err)
-		return time.Minute, nil
-	}
 	switch {
 	case err != nil:
 		return 0, err
@@ -67,7 +63,7 @@ func (e *engine) workSend(ctx context.Context, id, alone string) (time.Duration,
 	}
 	if e.isAltered(r) {
 		e.logger.ErrorContext(ctx, "quickstream: a write is not sent, because its row and its request say different things", "id", r.ID)
-		return 0, e.observe(ctx, r, observed{kind: sawConflict, reason: ReasonAltered, problem: "its row and its request say different things"})
+		return 0, e.observe(ctx, r, observed{kind: EventHeld, reason: ReasonAltered, problem: "its row and its request say different things"})
 	}
 	again, err := e.sendQueued(ctx, r, now, alone)
 	if err == nil && r.changes > r.notified {
@@ -100,7 +96,7 @@ func (e *engine) abandoned(ctx context.Context, r *row) (time.Duration, error) {
 	if until := r.lastSent.Add(e.longestPay + jobMargin); until.After(r.now) {
 		return snooze(until, r.now), nil
 	}
-	return 0, e.observe(ctx, r, observed{kind: sawLost, sends: r.Sends})
+	return 0, e.observe(ctx, r, observed{kind: EventLost, sends: r.Sends})
 }
 
 // sendQueued does what comes before a send, and sends.
@@ -108,7 +104,7 @@ func (e *engine) sendQueued(ctx context.Context, r *row, now gates, alone string
 	reason, why := r.late(e.sendWithin)
 	next := r.nextSend(e.lag, reason != ReasonNone)
 	if next.wait > 0 {
-		return e.postpone(ctx, r, r.now.Add(next.wait), "")
+		return e.postpone(ctx, r, next.wait)
 	}
 	if reason != ReasonNone && now.restoring.lags(r.now, e.lag) {
 		return linePause, nil // a look-up may not show yet what a lost history has sent under its id
@@ -125,7 +121,11 @@ func (e *engine) sendQueued(ctx context.Context, r *row, now gates, alone string
 		}
 	}
 	if reason != ReasonNone {
-		return 0, e.observe(ctx, r, observed{kind: sawGiveUp, sends: r.Sends, reason: reason, problem: why})
+		kind := EventExpired
+		if reason == ReasonCancelled {
+			kind = EventCancelled
+		}
+		return 0, e.observe(ctx, r, observed{kind: kind, sends: r.Sends, reason: reason, problem: why})
 	}
 	if next.newKey {
 		r.keyNumber, r.keySent = r.keyNumber+1, time.Time{}
@@ -140,10 +140,10 @@ func (e *engine) sendQueued(ctx context.Context, r *row, now gates, alone string
 func (e *engine) unsent(ctx context.Context, r *row, now gates, err error) (time.Duration, error) {
 	given, gives := errors.AsType[*gaveUp](err)
 	switch {
-	case gives:
-		return e.giveUp(ctx, r, now, given)
+	case gives: // after a look-up that counts, if it may have been sent
+		return e.requeue(ctx, r, func(r *row) { r.giveUp, r.Problem, r.Due = given.reason, given.why, r.now })
 	case errors.Is(err, errLine):
-		return e.postpone(ctx, r, r.now.Add(e.inLineFor(r)), "")
+		return e.postpone(ctx, r, min(max(r.age()/4, time.Second), linePause)) // little at first
 	case errors.Is(err, errClaimed):
 		return time.Second, nil // it is looked at again
 	case errors.Is(err, errHistory):
@@ -155,20 +155,7 @@ func (e *engine) unsent(ctx context.Context, r *row, now gates, err error) (time
 			return again, err
 		}
 	}
-	return e.later(ctx, r, problemOf(err))
-}
-
-// giveUp ends a follow-up that cannot be sent, after a look-up that counts if it may have been sent.
-func (e *engine) giveUp(ctx context.Context, r *row, now gates, given *gaveUp) (time.Duration, error) {
-	if r.maySent() {
-		if next := r.nextSend(e.lag, true); next.wait > 0 {
-			return e.postpone(ctx, r, r.now.Add(next.wait), given.why)
-		}
-		if settled, again, err := e.lookBefore(ctx, r, now); settled || err != nil {
-			return again, err
-		}
-	}
-	return 0, e.observe(ctx, r, observed{kind: sawGiveUp, sends: r.Sends, reason: given.reason, problem: given.why})
+	return e.requeue(ctx, r, func(r *row) { r.fails(problemOf(err)) })
 }
 
 // late says why a write is not to be sent any more, by the database's clock.
@@ -178,7 +165,7 @@ func (r *row) late(within time.Duration) (Reason, string) {
 	}
 	switch {
 	case r.giveUp != ReasonNone:
-		return r.giveUp, "a person has cancelled it"
+		return r.giveUp, r.Problem
 	case r.age() > tokenLife && r.token != "":
 		return ReasonTooLate, "its single-use token is older than ten minutes"
 	case r.age() > within:
@@ -188,59 +175,31 @@ func (r *row) late(within time.Duration) (Reason, string) {
 	}
 }
 
-// inLineFor is how long a follow-up waits for those before it: little at first.
-func (e *engine) inLineFor(r *row) time.Duration { return min(max(r.age()/4, time.Second), linePause) }
-
-// lookBefore looks up a write before it is sent. settled means that it is not to be sent now.
+// lookBefore looks up a write before it is sent. settled means that it is not to be sent now. A reversal that has not chosen
+// what it is sent as cannot be looked up: the refunds of its payment are read.
 func (e *engine) lookBefore(ctx context.Context, r *row, now gates) (settled bool, again time.Duration, err error) {
-	intent := r.sentIntent()
-	chosen := *r
-	if r.intent.Operation == OperationReverse { // a lost history may have chosen a refund
-		if intent, err = e.reversingRefund(ctx, r); err != nil {
-			again, err = e.later(ctx, r, problemOf(err))
-			return true, again, err
-		}
-		chosen.intent = intent
+	seen := resolve.Observation{Result: resolve.LookupNone}
+	if r.intent.Operation != OperationReverse {
+		seen = e.policy.LookUp(ctx, lookupService{e, r.ID}, resolve.Case{Intent: r.sentIntent()})
 	}
-	at := r.now
-	seen := e.policy.LookUp(ctx, lookupService{e, r.ID}, resolve.Case{Intent: intent})
 	switch {
 	case ctx.Err() != nil && seen.Result == resolve.LookupFailed:
 		return true, 0, ctx.Err()
 	case seen.Result == resolve.LookupFailed:
-		if err := e.notSeen(ctx, r, now); err != nil {
-			return true, 0, err
-		}
-		again, err = e.later(ctx, r, "the look-up before sending failed")
+		again, err = e.requeue(ctx, r, func(r *row) {
+			r.fails("the look-up before sending failed")
+			if r.suspect == suspectBefore && now.restoring.on() {
+				r.suspect = suspectFailed // a person decides
+			}
+		})
 		return true, again, err
 	case nothing(seen) && r.suspect == suspectFailed:
-		return true, 0, e.observe(ctx, r, observed{kind: sawConflict, reason: ReasonRestored, problem: "it may have been sent before the restore: a list or a look-up has failed since"})
+		return true, 0, e.observe(ctx, r, observed{kind: EventHeld, reason: ReasonRestored, problem: "it may have been sent before the restore: a list or a look-up has failed since"})
 	case nothing(seen):
 		return false, 0, nil
-	case r.intent.Operation == OperationReverse: // the look-ups to come are for this refund
-		if err := e.storeChoice(ctx, r, &chosen); err != nil {
-			return true, 0, err
-		}
-		fallthrough
 	default:
-		return true, 0, e.observe(ctx, r, observed{kind: sawLookUp, at: at, sends: r.Sends, seen: seen})
+		return true, 0, e.observe(ctx, r, observed{kind: EventLookedUp, at: r.now, sends: r.Sends, seen: seen})
 	}
-}
-
-// notSeen notes that a write which may have been sent before a restore could not be looked up: a person decides.
-func (e *engine) notSeen(ctx context.Context, r *row, now gates) error {
-	if r.suspect != suspectBefore || !now.restoring.on() {
-		return nil
-	}
-	return within(ctx, e.db, func(tx tx) error {
-		next := *r
-		next.suspect = suspectFailed
-		err := e.save(ctx, tx, r, &next)
-		if err == nil {
-			*r = next
-		}
-		return err
-	})
 }
 
 // sentIntent is the intent as it was sent, for look-ups.
@@ -249,22 +208,23 @@ func (r *row) sentIntent() quickstream.Intent {
 	if !r.firstSent.IsZero() {
 		i.NotBefore = r.firstSent
 	}
-	i.Attempts = 0
+	if i.Attempts = 0; r.hasNoRequest() {
+		i.ReceiptNumber = r.ReceiptNumber
+	}
 	return i
 }
 
-// later tries a queued write again, with a pause that grows.
-func (e *engine) later(ctx context.Context, r *row, problem string) (time.Duration, error) {
-	return e.requeue(ctx, r, func(r *row) {
-		r.Failures++
-		r.Problem, r.Due = problem, r.now.Add(pause(time.Second, r.Failures))
-	})
+// fails notes that a queued write could not be sent, with a pause that grows.
+func (r *row) fails(problem string) {
+	r.Failures++
+	r.Problem, r.Due = problem, r.now.Add(pause(time.Second, r.Failures))
 }
 
-func (e *engine) postpone(ctx context.Context, r *row, until time.Time, problem string) (time.Duration, error) {
-	return e.requeue(ctx, r, func(r *row) { r.Due, r.Problem = until, cmp.Or(problem, r.Problem) })
+func (e *engine) postpone(ctx context.Context, r *row, d time.Duration) (time.Duration, error) {
+	return e.requeue(ctx, r, func(r *row) { r.Due = r.now.Add(d) })
 }
 
+// requeue changes a queued write that is not sent now, and returns when it is done again.
 func (e *engine) requeue(ctx context.Context, of *row, change func(r *row)) (again time.Duration, err error) {
 	err = within(ctx, e.db, func(tx tx) error {
 		r, err := e.read(ctx, tx, of.ID)
@@ -283,14 +243,12 @@ func (e *engine) requeue(ctx context.Context, of *row, change func(r *row)) (aga
 // cancelled.
 func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (time.Duration, error) {
 	c := &claim{text: cryptorand.Text(), now: now, alone: alone}
-	e.step("before the claim")
 	if r.intent.IdempotencyKey != "" {
 		r.intent.IdempotencyKey = e.key(r.ID, r.keyNumber)
 	}
 	answer, note := e.dated()
 	t, sendErr := e.client.Transactions.Submit(ctx, r.intent, func(ctx context.Context) error {
 		c.err = e.claim(ctx, r, c)
-		e.step("after the claim")
 		return c.err
 	}, append(resends(r.intent.Operation), answer)...)
 	note()
@@ -301,17 +259,11 @@ func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (t
 	}
 	sent := ofAnswer(t, sendErr)
 	if c.err != nil { // claimed by this process, which has sent nothing
-		sent = observed{kind: sawPermit, permit: permitNotExecuted, problem: problemOf(c.err)}
-	}
-	if sent.kind == sawRefusal && r.suspect != 0 {
-		// The key may be that of a send which is not known here, and is refused with another request.
-		sent = observed{kind: sawPermit, permit: permitRefused, problem: sent.problem}
+		sent = observed{kind: EventNotExecuted, permit: permitNotExecuted, problem: problemOf(c.err)}
 	}
 	e.afterSend(stored, c, sendErr)
-	e.step("after the answer")
 	sent.claim, sent.sends = c.text, c.sends
 	err := e.observeAnswer(ctx, r, sent)
-	e.step("after the outcome")
 	if err != nil || r.State != StateQueued {
 		return 0, err
 	}

@@ -55,7 +55,6 @@ const (
 	ReasonReversed   Reason = "reversed"   // returned: the service has reversed it after an answer was lost
 	ReasonImpossible Reason = "impossible" // not_sent: the service can neither void nor refund it
 	ReasonAltered    Reason = "altered"    // needs_person: its row and its request say different things
-	ReasonConflict   Reason = "conflict"   // needs_person: the service has another transaction of the order
 	ReasonRestored   Reason = "restored"   // needs_person: it may have been sent before a restore, and that could not be read
 	ReasonUnresolved Reason = "unresolved" // needs_person: without a final status for as long as one may take
 	ReasonNotFound   Reason = "not_found"  // needs_person: absence of evidence, and no permission to pay again
@@ -150,8 +149,11 @@ func ofOutcome(o quickstream.Outcome, void bool) Standing {
 	}
 }
 
-// sqlIn returns the condition that a column has one of some values.
+// sqlIn returns the condition that a column has one of some values, which never holds without any.
 func sqlIn[T ~string](column string, values ...T) string {
+	if len(values) == 0 {
+		return "1 = 0"
+	}
 	texts := make([]string, len(values))
 	for i, v := range values {
 		texts[i] = "'" + string(v) + "'"

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/quickstream-go/quickstream/durable/internal/database"
@@ -78,15 +77,6 @@ func databaseNow(ctx context.Context, tx tx) (now time.Time, err error) {
 	return now, err
 }
 
-// clock reads the database's clock in a transaction of its own.
-func (e *engine) clock(ctx context.Context) (now time.Time, err error) {
-	err = within(ctx, e.db, func(tx tx) error {
-		now, err = databaseNow(ctx, tx)
-		return err
-	})
-	return now, err
-}
-
 // meta returns the text under a name, or "".
 func meta(ctx context.Context, tx tx, name string) (value string, err error) {
 	err = query(ctx, tx, func(scan func(...any) error) error { return scan(&value) },
@@ -107,14 +97,14 @@ func setMetaJSON(ctx context.Context, tx tx, name string, value any) error {
 	return setMeta(ctx, tx, name, string(text))
 }
 
-// each calls f for every write that a condition names. One of another version of the program is
-// given with its error.
-func (e *engine) each(ctx context.Context, tx tx, f func(r *row, unreadable error), where string, args ...any) error {
+// each calls f for every write that a condition names.
+func (e *engine) each(ctx context.Context, tx tx, f func(r *row), where string, args ...any) error {
 	return query(ctx, tx, func(scan func(...any) error) error {
 		r, err := e.statements.scan(scan)
 		if err == nil {
 			e.ahead.Store(int64(time.Until(r.now)))
-			f(r, r.decode())
+			r.unreadable = r.decode()
+			f(r)
 		}
 		return err
 	}, e.statements.read+where, args...)
@@ -122,9 +112,11 @@ func (e *engine) each(ctx context.Context, tx tx, f func(r *row, unreadable erro
 
 // one returns the write that a condition names, or nil.
 func (e *engine) one(ctx context.Context, tx tx, where string, args ...any) (found *row, err error) {
-	var unreadable error
-	err = e.each(ctx, tx, func(r *row, err error) { found, unreadable = r, err }, where, args...)
-	return found, errors.Join(err, unreadable)
+	err = e.each(ctx, tx, func(r *row) { found = r }, where, args...)
+	if err == nil && found != nil {
+		err = found.unreadable
+	}
+	return found, err
 }
 
 // read returns a write, locked until the transaction ends.
@@ -193,7 +185,7 @@ func (e *engine) insert(ctx context.Context, tx tx, r *row, statement string) (s
 	err = query(ctx, tx, func(scan func(...any) error) error {
 		stored = true
 		return scan(&r.Written)
-	}, statement, e.statements.inserted(r)...)
+	}, statement, e.statements.values(r, false)...)
 	if stored {
 		r.now, r.Changed = r.Written, r.Written
 		e.ahead.Store(int64(time.Until(r.now)))
@@ -213,7 +205,7 @@ func (e *engine) save(ctx context.Context, tx tx, before, r *row) error {
 	if err := r.encode(); err != nil {
 		return err
 	}
-	args := append([]any{r.ID, string(before.State), before.Version, before.claim}, e.statements.updated(r)...)
+	args := append([]any{r.ID, string(before.State), before.Version, before.claim}, e.statements.values(r, true)...)
 	n, err := tx.Exec(ctx, e.statements.update, args...)
 	if err == nil && n != 1 {
 		err = ErrChanged
@@ -236,11 +228,7 @@ func (e *Engine[TTx]) PaymentOf(ctx context.Context, order string) (Write, error
 // Writes returns the writes of an order, the last one first: its payments and their follow-ups.
 func (e *Engine[TTx]) Writes(ctx context.Context, order string) (list []Write, err error) {
 	err = within(ctx, e.db, func(tx tx) error {
-		var errs []error
-		err := e.each(ctx, tx, func(r *row, unreadable error) {
-			list, errs = append(list, r.shown()), append(errs, unreadable)
-		}, "order_id = $1 ORDER BY written_at DESC, id DESC", order)
-		return errors.Join(append(errs, err)...)
+		return e.each(ctx, tx, func(r *row) { list = append(list, r.shown()) }, "order_id = $1 ORDER BY written_at DESC, id DESC", order)
 	})
 	return list, named(err)
 }

@@ -22,112 +22,66 @@ func (r row) after(o observed, p resolve.Policy) row {
 	// A process that looked up meanwhile may have found nothing yet.
 	holder := o.claim != "" && o.claim == r.claim
 	unseen := r.State == StateSending || r.State == StateUnknown && !r.mayBeFound()
-	switch o.kind {
-	case sawPermit:
-		if holder && unseen {
-			return r.queuedAgain(o.permit)
-		}
-		return r
-	case sawRefusal:
-		// It is proof, also if a look-up found nothing before the answer came; but not of an earlier send, nor against
-		// what was found.
-		switch {
-		case holder && r.Sends > 1:
-			o.seen = resolve.Observation{Result: resolve.LookupFailed}
-			return r.looked(o, p)
-		case holder && unseen:
-			r.forgetCase()
-			return r.ended(standing(StateDeclined, ReasonRefused)).chosenAgain()
-		}
-		return r
-	case sawLost:
-		if r.State == StateSending {
-			o.seen = resolve.Observation{Result: resolve.LookupFailed}
-			return r.lost()
-		}
-		return r
-	case sawGiveUp:
-		if r.State == StateQueued && o.sends == r.Sends {
-			return r.ended(standing(StateNotSent, o.reason))
-		}
-		return r
-	case sawConflict:
-		if r.State == StateQueued || r.neverClaimed() {
-			r = r.ended(standing(StateNeedsPerson, cmp.Or(o.reason, ReasonConflict)))
-			r.Problem = o.problem
-		}
-		return r
-	case sawReturn:
-		if r.Approved() && !r.twice() {
-			return r.ended(standing(StateReturned))
-		}
-		return r
-	case sawDecision:
+	switch {
+	case o.kind == EventNotExecuted && holder && unseen:
+		return r.queuedAgain(o.permit)
+	case r.State == StateSending && (o.kind == EventLost || o.kind == EventRefused && holder && r.Sends > 1):
+		// A refusal says nothing of an earlier send. It is looked up at once.
+		r.lookups = resolve.Begin(r.sentIntent(), r.now)
+		r.Standing, r.Due = standing(StateUnknown), r.lookups.NextLook
+	case o.kind == EventRefused && holder && unseen && r.Sends == 1:
+		r.forgetCase()
+		return r.ended(standing(StateDeclined, ReasonRefused))
+	case (o.kind == EventExpired || o.kind == EventCancelled) && r.State == StateQueued && o.sends == r.Sends:
+		return r.ended(standing(StateNotSent, o.reason))
+	case o.kind == EventHeld && r.State == StateQueued:
+		r.Problem = o.problem
+		return r.ended(standing(StateNeedsPerson, o.reason))
+	case o.kind == EventReturned && r.Approved() && !r.twice():
+		return r.ended(standing(StateReturned))
+	case o.kind == EventDecided:
 		r.decided = true
 		r.ReceiptNumber = cmp.Or(o.receipt, r.ReceiptNumber)
 		r.Standing, r.Due = o.decided, r.lookups.NextLook // OnOutcome is notified of a charge that comes late all the same
-		return r
-	case sawAnswer:
-		if !holder {
-			return r
-		}
+	case o.kind == EventAnswered && holder:
 		return r.answered(o, p)
-	case sawShown:
-		if o = r.judged(o); o.shown == nil && !r.State.InProgress() {
-			return r // a candidate says nothing of a write that has ended
+	case o.kind == EventShown:
+		if o = r.judged(o); o.shown != nil || r.State.InProgress() { // a candidate says nothing of a write that has ended
+			return r.looked(o, p)
 		}
-	case sawLookUp:
+	case o.kind == EventLookedUp:
+		return r.looked(o, p)
 	}
-	return r.looked(o, p)
+	return r
 }
 
 // answered is the write after the answer to its own request, or after that was lost.
 func (r row) answered(o observed, p resolve.Policy) row {
-	once := r.Sends == 1 && r.suspect == 0
-	void := r.isVoid()
-	approved := o.seen.Outcome == quickstream.OutcomeApproved && !void || o.seen.Outcome == quickstream.OutcomeVoided && void
-	final := (approved || !void) && p.Next(r.begun(o), o.seen, r.now).Status == resolve.StatusSettled
-	fresh := r.State == StateSending || r.State == StateUnknown && !r.mayBeFound()
+	wanted := quickstream.OutcomeApproved
+	if r.isVoid() {
+		wanted = quickstream.OutcomeVoided
+	}
+	approved := o.seen.Result == resolve.LookupSettled && o.seen.Outcome == wanted
 	switch {
-	case fresh && approved && final:
-		r = r.shows(o)
-		r.forgetCase()
-		r = r.ended(standing(StateApproved))
-		if o.resent || !once { // an earlier request may be approved too
-			r.lookups = r.settledCase(o.seen, r.now.Add(resolvedAgain))
-			r.Due = r.lookups.NextLook
-		}
-		return r
-	case fresh && once && final && !o.resent:
-		r = r.shows(o)
-		r.forgetCase()
-		return r.ended(ofOutcome(o.seen.Outcome, void)).chosenAgain()
-	case !once && !approved: // it says nothing of an earlier send
+	case !approved && (r.Sends > 1 || r.isVoid()): // it says nothing of an earlier send
 		o.seen, o.shown, o.receipt = resolve.Observation{Result: resolve.LookupFailed}, nil, ""
+	case o.shown != nil && (r.State == StateSending || r.State == StateUnknown && !r.mayBeFound()):
+		r.forgetCase() // a look-up meanwhile may have found nothing yet
 	}
 	return r.looked(o, p)
 }
 
-// resolvedAgain is when an approval is looked up again beside which there may be another.
-const resolvedAgain = 15 * time.Minute
-
 // settledCase is the case of an approval, beside which another one is double_charged.
-func (r row) settledCase(seen resolve.Observation, next time.Time) resolve.Case {
+func (r row) settledCase() resolve.Case {
 	intent := r.sentIntent()
 	intent.Attempts, intent.Resent = max(r.Sends, 2), true
 	c := resolve.Begin(intent, r.now)
-	c.Status, c.Seen, c.Outcome, c.NextLook = resolve.StatusSettled, seen, quickstream.OutcomeApproved, next
+	c.Status, c.Outcome, c.NextLook = resolve.StatusSettled, quickstream.OutcomeApproved, time.Time{}
+	c.Seen = resolve.Observation{Result: resolve.LookupSettled, Outcome: c.Outcome, ReceiptNumber: r.ReceiptNumber}
 	if r.isVoid() {
 		c.Outcome = quickstream.OutcomeVoided
 	}
 	return c
-}
-
-// lost is a write whose process has ended: it is looked up at once.
-func (r row) lost() row {
-	r.lookups = resolve.Begin(r.sentIntent(), r.now)
-	r.Standing, r.Due = standing(StateUnknown), r.lookups.NextLook
-	return r
 }
 
 // queuedAgain queues a write again whose answer permits another send, with pauses that grow. Intent
@@ -141,7 +95,10 @@ func (r row) queuedAgain(p permit) row {
 	r.permit, r.Standing = p, standing(StateQueued)
 	r.forgetCase()
 	r.Failures++
-	r.Due = r.now.Add(pause(p.pause(), r.Failures))
+	r.Due = r.now.Add(pause(time.Second, r.Failures))
+	if p == permitRefused {
+		r.Due = r.now.Add(pause(20*time.Second, r.Failures))
+	}
 	return r
 }
 
@@ -158,17 +115,15 @@ func (r *row) forgetCase() { r.lookups, r.lookupsText = resolve.Case{}, "" }
 
 // looked is a write after a transaction was read, or was not found.
 func (r row) looked(o observed, p resolve.Policy) row {
-	if o.kind == sawLookUp && o.seen.Result != resolve.LookupFailed {
+	if o.kind == EventLookedUp && o.seen.Result != resolve.LookupFailed {
 		r.LookedUp = r.now
 	}
 	if later, ok := r.reversedBy(o); ok {
 		return r.shows(o).ended(later)
 	}
 	switch weak := nothing(o.seen) || o.seen.Result == resolve.LookupSettled && o.seen.Outcome != quickstream.OutcomeApproved; {
-	case r.State == StateQueued && o.kind != sawAnswer && nothing(o.seen):
+	case r.State == StateQueued && o.kind != EventAnswered && nothing(o.seen):
 		return r
-	case r.intent.Version == 0:
-		return r.seenEmpty(o)
 	case r.lookups.Version != 0:
 	case r.Approved() && (weak || o.seen.ReceiptNumber == r.ReceiptNumber || o.seen.Result == resolve.LookupPending):
 		return r.shows(o)
@@ -177,14 +132,14 @@ func (r row) looked(o observed, p resolve.Policy) row {
 	case r.State.isFree() && (weak || o.seen.Result == resolve.LookupPending && o.seen.ReceiptNumber == r.ReceiptNumber):
 		return r // weaker than what is known
 	case r.Approved() || r.moneyBack():
-		r.lookups = r.settledCase(resolve.Observation{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeApproved, ReceiptNumber: r.ReceiptNumber}, time.Time{})
+		r.lookups = r.settledCase()
 	default:
 		r.lookups = r.begun(o)
 	}
-	if r.State == StateSending && o.kind != sawAnswer && !o.found() {
+	if r.State == StateSending && o.kind != EventAnswered && !o.found() {
 		return r // its own process has the answer, or a job finds out that it has ended
 	}
-	if o.kind == sawAnswer && o.shown == nil && len(r.lookups.Lookups) == 0 { // it is looked up at once
+	if o.kind == EventAnswered && o.shown == nil && len(r.lookups.Lookups) == 0 { // it is looked up at once
 		r.Standing, r.Due = r.standingOf(r.lookups), r.lookups.NextLook
 		return r
 	}
@@ -195,8 +150,9 @@ func (r row) looked(o observed, p resolve.Policy) row {
 		r.Standing = now
 	}
 	r = r.shows(o)
-	if r.State == StateDeclined {
-		return r.chosenAgain()
+	if o.kind == EventAnswered && r.lookups.Status == resolve.StatusSettled && r.Due.IsZero() { // nothing more is looked for
+		r = r.ended(r.Standing)
+		r.forgetCase()
 	}
 	return r
 }
@@ -251,7 +207,7 @@ func (r row) shows(o observed) row {
 	if t == nil || r.isVoid() {
 		return r
 	}
-	if r.ReceiptNumber == "" || o.kind == sawAnswer || o.found() && !r.Approved() {
+	if r.ReceiptNumber == "" || o.kind == EventAnswered || o.found() && !r.Approved() {
 		r.ReceiptNumber = cmp.Or(t.ReceiptNumber, r.ReceiptNumber)
 	}
 	if t.ReceiptNumber != r.ReceiptNumber {
@@ -282,16 +238,17 @@ func lastDigits(masked string, most int) string {
 // begun is the case of a write that is looked up for the first time, or whose answer has come.
 func (r row) begun(o observed) resolve.Case {
 	intent := r.sentIntent()
-	if o.kind != sawAnswer {
+	if r.hasNoRequest() {
+		intent.ReceiptNumber = cmp.Or(intent.ReceiptNumber, o.seen.ReceiptNumber)
+	}
+	if o.kind != EventAnswered {
 		return resolve.Begin(intent, r.now)
 	}
-	if r.Sends == 1 && r.suspect == 0 {
-		intent.Attempts = o.attempts
-	} else {
+	intent.Attempts, intent.Resent, intent.ReceiptNumber = o.attempts, o.resent, o.receipt
+	if r.Sends > 1 {
 		intent.Attempts = max(o.attempts, 2)
 	}
-	intent.Resent, intent.ReceiptNumber = o.resent, o.receipt
-	if o.shown != nil && !o.resent && r.Sends == 1 && r.suspect == 0 {
+	if o.shown != nil && !o.resent && r.Sends == 1 {
 		intent.ReceiptNumber, intent.Answered = o.shown.ReceiptNumber, true
 	}
 	c := resolve.Begin(intent, r.now)
@@ -302,13 +259,6 @@ func (r row) begun(o observed) resolve.Case {
 // mayBeFound reports whether a look-up has seen anything that may be the write.
 func (r row) mayBeFound() bool {
 	return slices.ContainsFunc(r.lookups.Lookups, func(l resolve.Lookup) bool { return !nothing(l.Observation) })
-}
-
-// neverClaimed reports whether a payment waits that this history of the database has not sent. One
-// that a restored backup holds may be being looked up.
-func (r row) neverClaimed() bool {
-	waits := r.State == StateQueued || r.State == StateUnknown || r.State == StateNeedsPerson && r.Reason == ReasonNotFound
-	return waits && r.claim == "" && r.intent.Complete
 }
 
 // reversedBy is the standing of an approved payment whose money has come back by an observation that
@@ -332,20 +282,4 @@ func (r row) reversedBy(o observed) (s Standing, back bool) {
 // taken it all the same.
 func (r row) twice() bool {
 	return r.lookups.Version != 0 && r.lookups.Status == resolve.StatusDoubleCharged
-}
-
-// seenEmpty is an emptied write after a look-up that began before it was emptied, or an event that came again. It cannot
-// be looked up, and only a charge changes its outcome.
-func (r row) seenEmpty(o observed) row {
-	taken := o.seen.Result == resolve.LookupSettled && o.seen.Outcome == quickstream.OutcomeApproved
-	switch same := r.ReceiptNumber == "" || o.seen.ReceiptNumber == r.ReceiptNumber; {
-	case o.seen.Result == resolve.LookupDoubleCharged, taken && r.Approved() && !same:
-		return r.ended(standing(StateNeedsPerson, ReasonDoubleCharged))
-	case taken && r.moneyBack() && same:
-		return r
-	case taken && !r.Approved():
-		r.ReceiptNumber = o.seen.ReceiptNumber
-		return r.ended(standing(StateApproved))
-	}
-	return r
 }

@@ -92,7 +92,7 @@ func (w Write) MayPayAgain() bool {
 // row is a write as it is stored.
 type row struct {
 	Write
-	source, token, request  string // digests
+	source, token           string // digests
 	customer                string // digest of the customer's reference
 	seen                    int64  // NewWrite.Version of a follow-up, which is not stored
 	claim                   string
@@ -108,9 +108,11 @@ type row struct {
 	intentText, lookupsText string
 	decided                 bool // a person has closed it
 
-	intent  quickstream.Intent // zero if it was emptied
+	intent  quickstream.Intent // without the request if that was emptied
 	lookups resolve.Case       // zero until the first look-up
 	now     time.Time          // the database's, when it was read
+	// unreadable is why this version of the program cannot read all of it, which then leaves it alone.
+	unreadable error
 
 	callsHook bool // the transaction that changes it calls OnOutcome, and needs no job for that
 }
@@ -136,13 +138,11 @@ func (r *row) refunds() bool {
 	return r.Operation == quickstream.OperationRefund || r.Operation == OperationReverse
 }
 
-// adopted reports whether a payment was read from the service, as after a restore.
-func (r *row) adopted() bool {
-	return r.IsPayment() && !r.emptied() && r.intent.Request == nil && r.intent.IdempotencyKey == ""
+// hasNoRequest reports whether what was sent is not known: it was read from the service, as after a restore, or retention
+// has removed it.
+func (r *row) hasNoRequest() bool {
+	return r.intent.Request == nil && r.intent.IdempotencyKey == "" && r.intent.Operation != OperationReverse
 }
-
-// emptied reports whether retention has removed what was sent.
-func (r *row) emptied() bool { return r.intentText == "" }
 
 // was reports whether it was claimed, here or in a history of the database that was lost.
 func (r *row) maySent() bool { return r.claim != "" || r.Sends > 0 || r.suspect != 0 }

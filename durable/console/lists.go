@@ -111,11 +111,10 @@ func amountIn(text string) (decimal.Decimal, error) {
 type list struct {
 	search
 
-	Tabs       []tab
-	Rows       []durable.Write
-	Unreadable int
-	Next       string
-	Note       string
+	Tabs []tab
+	Rows []durable.Write
+	Next string
+	Note string
 }
 
 // payments shows a page of the list, or what the one field finds. A customer's reference is personal: it is looked for when a
@@ -207,7 +206,7 @@ func (c *console[TTx]) find(ctx context.Context, l *list, f durable.Filter) erro
 // read adds a page of a list to what was found, the newest first, each once.
 func (c *console[TTx]) read(ctx context.Context, l *list, f durable.Filter) error {
 	page, err := c.engine.List(ctx, f)
-	l.Rows, l.Unreadable = append(l.Rows, page.Writes...), l.Unreadable+page.Unreadable
+	l.Rows = append(l.Rows, page.Writes...)
 	if f.Limit == mostFound && page.Next != "" {
 		l.Note = "There are more: fill in a day, or more of what you look for."
 	} else if page.Next != "" {

@@ -84,7 +84,7 @@ func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
 	g.Work = c.work
 	c.mu.Unlock()
 	g.Silent = silent(slices.Concat(g.Unknown, g.Person))
-	g.Held, _, err = c.engine.Notifications(ctx, "", mostOpen)
+	g.Held, err = c.engine.Notifications(ctx, mostOpen)
 	g.Held = slices.DeleteFunc(g.Held, func(n durable.Notification) bool { return n.Failures == 0 })
 	return g, err
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
@@ -19,15 +20,9 @@ import (
 // which then needs a person.
 func Worlds(t *testing.T, n int, test func(t *testing.T, world worlds.World)) {
 	t.Helper()
-	number := 0
 	for world := range worlds.Generate(1, max(n, 1)) {
-		number++
-		t.Run(fmt.Sprintf("world%04d", number), func(t *testing.T) {
-			t.Cleanup(func() {
-				if t.Failed() {
-					t.Logf("in the world %q", world)
-				}
-			})
+		t.Run("world", func(t *testing.T) {
+			t.Logf("in the world %q", world)
 			test(t, world)
 		})
 	}
@@ -41,16 +36,8 @@ type ChaosOptions struct {
 	Paid func(ctx context.Context, order string) (bool, error)
 }
 
-// What happens during a chaos: how many orders are paid at once, the share of requests that meet a fault, and how often the
-// engine is killed.
-const (
-	chaosWorkers = 4
-	chaosFaults  = 0.3
-	chaosKills   = 4
-)
-
-// Chaos calls pay for each of many orders, concurrently, while calls fail in every way that a network,
-// a gateway and the service can fail, and while the engine is killed. pay is the merchant's: it stores
+// Chaos calls pay for each of many orders, four at once, while three of ten calls fail in every way that a network, a
+// gateway and the service can fail, and while the engine is killed four times. pay is the merchant's: it stores
 // the order and calls [durable.Engine.Pay]. If that returned an error, pay returns it. The faults
 // do not meet the creation of a [Kit.Token], which is the browser's.
 //
@@ -58,17 +45,15 @@ const (
 // the merchant has lost a payment or charged one twice.
 func (k *Kit[TTx]) Chaos(opts ChaosOptions, pay func(ctx context.Context, order string) error) {
 	k.t.Helper()
-	faults := worlds.RandomFaults(chaosFaults)
+	faults := worlds.RandomFaults(0.3)
 	for i := range faults {
 		faults[i].Match = func(r sandbox.Request) bool { return r.Operation != "POST /single-use-tokens" }
 	}
-	if err := k.Sandbox.Inject(faults...); err != nil {
-		k.t.Fatal(err)
-	}
+	k.must(k.Sandbox.Inject(faults...))
 	orders := make([]string, cmp.Or(opts.Orders, 40))
 	next := make(chan string)
 	var workers sync.WaitGroup
-	for range chaosWorkers {
+	for range 4 {
 		workers.Go(func() {
 			for order := range next {
 				if err := pay(k.t.Context(), order); err != nil {
@@ -80,46 +65,33 @@ func (k *Kit[TTx]) Chaos(opts ChaosOptions, pay func(ctx context.Context, order 
 	for i := range orders {
 		orders[i] = fmt.Sprintf("CHAOS-%05d", i+1)
 		next <- orders[i]
-		if (i+1)*chaosKills/len(orders) > i*chaosKills/len(orders) {
+		if (i+1)*4/len(orders) > i*4/len(orders) {
 			k.Kill()
 		}
 	}
 	close(next)
 	workers.Wait()
 	k.Sandbox.ClearFaults()
-	k.settle(orders)
-	k.Judge(orders...)
-	k.compare(orders, opts.Paid)
-}
-
-// settle waits for all writes of the orders.
-func (k *Kit[TTx]) settle(orders []string) {
-	k.t.Helper()
 	for _, order := range orders {
-		writes, err := k.Engine().Writes(k.t.Context(), order)
-		if err != nil {
-			k.t.Fatal(err)
-		}
-		for _, w := range writes {
+		for _, w := range k.writes(order) {
 			k.Settled(w.ID)
 		}
-	}
-}
-
-// compare compares the merchant's tables with the engine's payments.
-func (k *Kit[TTx]) compare(orders []string, paid func(ctx context.Context, order string) (bool, error)) {
-	k.t.Helper()
-	if paid == nil {
-		return
-	}
-	for _, order := range orders {
-		payment, err := k.Engine().PaymentOf(k.t.Context(), order)
-		if err != nil {
-			k.t.Errorf("durabletest: order %s: %v", order, err)
+		if opts.Paid == nil {
 			continue
 		}
-		if said, err := paid(k.t.Context(), order); err != nil || said != payment.Paid() {
+		payment, err := k.Engine().PaymentOf(k.t.Context(), order)
+		k.must(err)
+		if said, err := opts.Paid(k.t.Context(), order); err != nil || said != payment.Paid() {
 			k.t.Errorf("durabletest: order %s is %s, and the merchant's tables say paid: %t (%v)", order, payment.Text(), said, err)
 		}
 	}
+	k.Judge(orders...)
+}
+
+// writes are those of an order.
+func (k *Kit[TTx]) writes(order string) []durable.Write {
+	k.t.Helper()
+	writes, err := k.Engine().Writes(k.t.Context(), order)
+	k.must(err)
+	return writes
 }

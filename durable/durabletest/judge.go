@@ -1,7 +1,6 @@
 package durabletest
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/quickstream-go/quickstream/sandbox"
@@ -29,16 +28,28 @@ func (k *Kit[TTx]) Judge(orders ...string) {
 			refunded[e.OriginalReceipt] += e.Amount
 		}
 	}
-	for _, entries := range charged {
-		for _, e := range entries {
-			if refunded[e.Receipt] > e.Amount+e.Surcharge {
-				k.t.Errorf("durabletest: %s took %d cents, and %d were refunded", e.Receipt, e.Amount+e.Surcharge, refunded[e.Receipt])
-			}
+	for _, e := range k.Sandbox.Ledger() {
+		if took := e.Amount + e.Surcharge; e.Type == "PAYMENT" && e.Outcome == "approved" && refunded[e.Receipt] > took {
+			k.t.Errorf("durabletest: %s took %d cents, and %d were refunded", e.Receipt, took, refunded[e.Receipt])
 		}
 	}
 	for _, order := range orders {
-		for _, wrong := range k.judge(order, charged) {
-			k.t.Errorf("durabletest: order %s %s%s", order, wrong, k.history(order))
+		times := 0
+		for _, p := range k.writes(order) {
+			if !p.IsPayment() {
+				continue
+			}
+			reference := strings.ToUpper(p.Reference)
+			entries := charged[reference]
+			delete(charged, reference)
+			times += len(entries)
+			unknown := p.State.Blocks() && !p.Paid() && k.World.String() != worlds.World{}.String()
+			if p.Paid() != (len(entries) > 0) && !unknown {
+				k.t.Errorf("durabletest: order %s was charged %d times by %s, which is %s", order, len(entries), p.ID, p.Text())
+			}
+		}
+		if times > 1 {
+			k.t.Errorf("durabletest: order %s was charged %d times", order, times)
 		}
 	}
 	for _, entries := range charged {
@@ -46,50 +57,4 @@ func (k *Kit[TTx]) Judge(orders ...string) {
 			k.t.Errorf("durabletest: %s was charged for %q, and is of no payment of these orders", e.Receipt, e.CustomerReferenceNumber)
 		}
 	}
-}
-
-// judge returns what is wrong with an order. What its payments have charged is taken away.
-func (k *Kit[TTx]) judge(order string, charged map[string]sandbox.Ledger) (wrong []string) {
-	writes, err := k.Engine().Writes(k.t.Context(), order)
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	times := 0
-	for _, p := range writes {
-		if !p.IsPayment() {
-			continue
-		}
-		reference := strings.ToUpper(p.Reference)
-		entries := charged[reference]
-		delete(charged, reference)
-		times += len(entries)
-		unknown := p.State.Blocks() && !p.Paid() && k.World.String() != worlds.World{}.String()
-		if p.Paid() != (len(entries) > 0) && !unknown {
-			wrong = append(wrong, fmt.Sprintf("was charged %d times by %s, which is %s", len(entries), p.ID, p.Text()))
-		}
-	}
-	if times > 1 {
-		wrong = append(wrong, fmt.Sprintf("was charged %d times", times))
-	}
-	return wrong
-}
-
-// history returns what happened to the payments of an order.
-func (k *Kit[TTx]) history(order string) string {
-	var b strings.Builder
-	writes, err := k.Engine().Writes(k.t.Context(), order)
-	for _, w := range writes {
-		events, failed := k.Engine().Events(k.t.Context(), w.ID)
-		if err = failed; err != nil {
-			break
-		}
-		fmt.Fprintf(&b, "\n  %s is %s", w.ID, w.Text())
-		for _, e := range events {
-			fmt.Fprintf(&b, "\n    %s %s", e.At.Format("2006-01-02 15:04:05"), e.Kind)
-		}
-	}
-	if err != nil {
-		fmt.Fprintf(&b, "\n  its history: %v", err)
-	}
-	return b.String()
 }

@@ -6,18 +6,12 @@
 //
 // It takes the merchant's own database of package sqlite or postgres, and imports neither.
 //
-// # Time
+// The database, the sandbox and the client have one clock, which goes on as real time does. [Kit.Settled] moves it to what
+// the engine waits for, so that days of look-ups take no time, and never past a request that is under way.
 //
-// The database, the sandbox and the client have one clock, which goes on as real time does.
-// [Kit.Advance] moves it, and [Kit.Settled] moves it to what the engine waits for, so that days of
-// look-ups take no time. It is never moved past a request or a write of the client that is under way.
-//
-// # Faults
-//
-// A test arms faults by [sandbox.Sandbox.Inject]. [Worlds] runs it in many worlds, each with other
-// answers to what the public contract leaves open, and with another fault. [Kit.Chaos] pays many
-// orders while calls fail and engines are killed. [Kit.Judge] compares the engine's payments with the
-// sandbox's ledger.
+// A test arms faults by [sandbox.Sandbox.Inject]. [Worlds] runs it in many worlds, each with other answers to what the
+// public contract leaves open. [Kit.Chaos] pays many orders while calls fail and engines are killed, and [Kit.Judge]
+// compares the engine's payments with the sandbox's ledger.
 package durabletest
 
 import (
@@ -28,6 +22,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,33 +48,20 @@ type Kit[TTx any] struct {
 	clock *sandbox.Clock
 	opts  durable.Options[TTx]
 
-	mu     sync.Mutex
-	engine *durable.Engine[TTx]
-	ahead  int64 // microseconds of the kit's time before this machine's
+	engine atomic.Pointer[durable.Engine[TTx]]
+
+	mu    sync.Mutex
+	ahead int64 // microseconds of the kit's time before this machine's
 }
 
 // driven is a database whose engine's work the kit does too, so that it waits for no queue.
 type driven[TTx any] struct {
 	durable.Database[TTx]
-	mu    sync.Mutex
-	tasks database.Tasks
+	tasks atomic.Pointer[database.Tasks]
 }
-
-// Step implements [database.Probe].
-func (*driven[TTx]) Step(string) {}
 
 // Drive implements [database.Driver].
-func (d *driven[TTx]) Drive(tasks database.Tasks) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.tasks = tasks
-}
-
-func (d *driven[TTx]) work() database.Tasks {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.tasks
-}
+func (d *driven[TTx]) Drive(tasks database.Tasks) { d.tasks.Store(&tasks) }
 
 // New makes the tables of the engine and starts it. Everything ends with the test. Of the options
 // Installation, ServiceRetries, LongestPay and Logger have values for tests, and only OnOutcome
@@ -100,21 +82,15 @@ func NewIn[TTx any](t testing.TB, world worlds.World, db durable.Database[TTx], 
 	})
 	k.Sandbox = sandbox.New(append([]sandbox.Option{sandbox.WithClock(k.clock), world.Option(), assume}, box...)...)
 	t.Cleanup(k.Sandbox.Close)
-	if err := k.Sandbox.Inject(world.Faults("POST /transactions")...); err != nil {
-		t.Fatal(err)
-	}
+	k.must(k.Sandbox.Inject(world.Faults("POST /transactions")...))
 	k.Client = sandboxtest.Client(t, k.Sandbox,
 		quickstream.WithAttemptTimeout(2*time.Second), quickstream.WithRetryWait(time.Millisecond, 10*time.Millisecond))
 	retries := resolve.ServiceRetriesOff()
 	k.opts.Installation = cmp.Or(opts.Installation, "durabletest")
 	k.opts.ServiceRetries = cmp.Or(opts.ServiceRetries, &retries)
 	k.opts.LongestPay = cmp.Or(opts.LongestPay, 20*time.Second)
-	if k.opts.Logger == nil {
-		k.opts.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-	}
-	if err := durable.MigrateUp(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	k.opts.Logger = cmp.Or(opts.Logger, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})))
+	k.must(durable.MigrateUp(t.Context(), db))
 	k.start()
 	t.Cleanup(func() { k.stop(time.Minute) })
 	return k
@@ -134,24 +110,21 @@ func (k *Kit[TTx]) now(expression string) string {
 }
 
 // Engine returns the engine that works now: [Kit.Kill] starts another one.
-func (k *Kit[TTx]) Engine() *durable.Engine[TTx] {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.engine
+func (k *Kit[TTx]) Engine() *durable.Engine[TTx] { return k.engine.Load() }
+
+func (k *Kit[TTx]) must(err error) {
+	k.t.Helper()
+	if err != nil {
+		k.t.Fatal(err)
+	}
 }
 
 func (k *Kit[TTx]) start() {
 	k.t.Helper()
 	engine, err := durable.New(k.t.Context(), k.db, k.Client, k.opts)
-	if err == nil {
-		err = engine.Start(k.t.Context())
-	}
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.engine = engine
+	k.must(err)
+	k.must(engine.Start(k.t.Context()))
+	k.engine.Store(engine)
 }
 
 func (k *Kit[TTx]) stop(patience time.Duration) {
@@ -195,14 +168,11 @@ func (k *Kit[TTx]) Tx(f func(tx TTx) error) error {
 func (k *Kit[TTx]) Token(number string) string {
 	k.t.Helper()
 	token, err := sandboxtest.CardToken(k.t.Context(), k.Client, number)
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	k.must(err)
 	return token
 }
 
 const (
-	look     = 5 * time.Millisecond   // how often the test looks, in real time
 	patience = 2 * time.Minute        // the longest that it waits, in real time
 	mostDays = 60 * 24 * time.Hour    // the longest that it waits, by the clock
 	claiming = 250 * time.Millisecond // how long a claim may take to become a request, in real time
@@ -220,13 +190,11 @@ func (k *Kit[TTx]) Settled(id string) durable.Write {
 func (k *Kit[TTx]) Until(id string, wanted func(w durable.Write) bool) durable.Write {
 	k.t.Helper()
 	begun, deadline := k.Now(), time.Now().Add(patience)
-	ticker := time.NewTicker(look)
+	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
 	for since, last := time.Now(), durable.State(""); ; {
 		w, err := k.Engine().Get(k.t.Context(), id)
-		if err != nil {
-			k.t.Fatal(err)
-		}
+		k.must(err)
 		if wanted(w) {
 			return w
 		}
@@ -253,7 +221,7 @@ func (k *Kit[TTx]) Work(w durable.Write) {
 	if w.Due.After(k.Now()) && w.Notified {
 		return
 	}
-	ctx, tasks := k.t.Context(), k.db.work()
+	ctx, tasks := k.t.Context(), k.db.tasks.Load()
 	var err error
 	switch {
 	case !w.Notified:
@@ -269,19 +237,10 @@ func (k *Kit[TTx]) Work(w durable.Write) {
 	}
 }
 
-// Daily does what the engine does once a day, if it is due: it reads what the bank has returned, empties what was kept for
-// long enough, and compares.
+// Daily does what the engine does from time to time: it reads what the bank has returned, empties what was kept for long
+// enough and compares, once a day, and gives each write that has something to do and no job of River's one.
 func (k *Kit[TTx]) Daily() {
 	k.t.Helper()
-	if err := k.db.work().Daily(k.t.Context()); err != nil {
-		k.t.Fatal(err)
-	}
-}
-
-// Orphans gives each write that has something to do and no job of River's one, as the engine does twice a minute.
-func (k *Kit[TTx]) Orphans() {
-	k.t.Helper()
-	if err := k.db.work().Orphans(k.t.Context()); err != nil {
-		k.t.Fatal(err)
-	}
+	tasks := k.db.tasks.Load()
+	k.must(errors.Join(tasks.Daily(k.t.Context()), tasks.Orphans(k.t.Context())))
 }

@@ -4,7 +4,7 @@ package postgres
 
 import (
 	"context"
-	"embed"
+	_ "embed" // the schema
 	"errors"
 	"fmt"
 	"slices"
@@ -61,10 +61,10 @@ type pgxDatabase struct {
 	seen   atomic.Pointer[identity] // the latest
 }
 
-//go:embed schema/*.sql
-var schemaFiles embed.FS
+//go:embed schema/0001.sql
+var schema string
 
-func (*pgxDatabase) Schema() []string { return database.Files(schemaFiles) }
+func (*pgxDatabase) Schema() []string { return []string{schema} }
 
 func (d *pgxDatabase) Begin(ctx context.Context) (database.Tx, error) {
 	tx, err := d.pool.Begin(ctx)

@@ -6,7 +6,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"embed"
+	_ "embed" // the schema
 	"errors"
 	"fmt"
 	"net/url"
@@ -59,10 +59,10 @@ type sqliteDatabase struct {
 	db *sql.DB
 }
 
-//go:embed schema/*.sql
-var schema embed.FS
+//go:embed schema/0001.sql
+var schema string
 
-func (*sqliteDatabase) Schema() []string { return database.Files(schema) }
+func (*sqliteDatabase) Schema() []string { return []string{schema} }
 
 func (d *sqliteDatabase) Begin(ctx context.Context) (database.Tx, error) {
 	tx, err := d.db.BeginTx(ctx, nil)

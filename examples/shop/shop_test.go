@@ -471,7 +471,7 @@ func TestSays(t *testing.T) {
 	t.Parallel()
 	reasons := []durable.Reason{
 		durable.ReasonNone, durable.ReasonRejected, durable.ReasonRefused, durable.ReasonTooLate, durable.ReasonCancelled, durable.ReasonMoneyBack, durable.ReasonNothing,
-		durable.ReasonOtherPaid, durable.ReasonSuspended, durable.ReasonReversed, durable.ReasonImpossible, durable.ReasonAltered, durable.ReasonConflict,
+		durable.ReasonOtherPaid, durable.ReasonSuspended, durable.ReasonReversed, durable.ReasonImpossible, durable.ReasonAltered,
 		durable.ReasonRestored, durable.ReasonUnresolved, durable.ReasonNotFound, durable.ReasonLookUps, durable.ReasonDoubleCharged,
 	}
 	for _, state := range durable.States() {

@@ -66,6 +66,6 @@ func Count[TTx any](meterProvider metric.MeterProvider, opts durable.Options[TTx
 func kinds() []durable.DifferenceKind {
 	return []durable.DifferenceKind{
 		durable.MissingHere, durable.MissingThere, durable.DifferentAmount, durable.DifferentState, durable.Late, durable.DoubleCharged,
-		durable.NotFoundCharged, durable.RefundsExceed, durable.NotOurs, durable.Unreadable,
+		durable.NotFoundCharged, durable.NotOurs, durable.Unreadable,
 	}
 }

@@ -33,7 +33,7 @@ func full() durable.Health {
 			durable.StateQueued: 1, durable.StateSending: 2, durable.StatePending: 3, durable.StateUnknown: 4, durable.StateNeedsPerson: 21,
 		},
 		NeedPerson: map[durable.Reason]int{
-			durable.ReasonNotFound: 1, durable.ReasonUnresolved: 2, durable.ReasonLookUps: 3, durable.ReasonConflict: 4, durable.ReasonRestored: 5, durable.ReasonDoubleCharged: 6,
+			durable.ReasonNotFound: 1, durable.ReasonUnresolved: 2, durable.ReasonLookUps: 3, durable.ReasonAltered: 4, durable.ReasonRestored: 5, durable.ReasonDoubleCharged: 6,
 		},
 		Unknown: 14, UnknownFor: 7 * time.Second, Overdue: 8 * time.Second, Refused: 9, HookWaits: 10 * time.Second, Discarded: 10, Received: 11, Held: 12, Restoring: ago(13), Unreadable: "a day",
 		MaybeCopy: true, Paused: ago(15), PausedBy: "Kim",
@@ -112,7 +112,7 @@ func TestGauges(t *testing.T) {
 		"quickstream.durable.write.count {write} 2 quickstream.durable.state=sending",
 		"quickstream.durable.write.count {write} 3 quickstream.durable.reason=look_ups_failed,quickstream.durable.state=needs_person",
 		"quickstream.durable.write.count {write} 3 quickstream.durable.state=pending",
-		"quickstream.durable.write.count {write} 4 quickstream.durable.reason=conflict,quickstream.durable.state=needs_person",
+		"quickstream.durable.write.count {write} 4 quickstream.durable.reason=altered,quickstream.durable.state=needs_person",
 		"quickstream.durable.write.count {write} 4 quickstream.durable.state=unknown",
 		"quickstream.durable.write.count {write} 5 quickstream.durable.reason=restored,quickstream.durable.state=needs_person",
 		"quickstream.durable.write.count {write} 6 quickstream.durable.reason=double_charged,quickstream.durable.state=needs_person",
@@ -164,7 +164,7 @@ func TestCount(t *testing.T) {
 		},
 	})
 	require.NoError(t, err)
-	require.Len(t, read(), 10, "each kind of difference begins with zero")
+	require.Len(t, read(), 9, "each kind of difference begins with zero")
 	change := durable.OutcomeChange{Write: durable.Write{
 		ID: "an id", Order: "an order", ReceiptNumber: "R-1", Operation: quickstream.OperationPay, Standing: durable.Standing{State: durable.StateApproved},
 	}}

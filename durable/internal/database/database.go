@@ -3,11 +3,9 @@ package database
 
 import (
 	"context"
-	"io/fs"
 
 	"github.com/riverqueue/river"
 
-	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
@@ -91,15 +89,8 @@ type Dialect struct {
 	Sequences []string
 }
 
-// Probe is what a Database of the tests is too: the engine names each durable step, before and
-// after it.
-type Probe interface {
-	Step(name string)
-}
-
-// Driver is a Probe that does an engine's work itself, in any order: New gives it the tasks.
+// Driver is what a Database of the tests is too that does an engine's work itself, in any order: New gives it the tasks.
 type Driver interface {
-	Probe
 	Drive(tasks Tasks)
 }
 
@@ -112,10 +103,9 @@ type Tasks struct {
 
 	// Inline has the engine do beside nothing what it does beside its work, so that a test decides what comes first.
 	Inline func()
-	// Keep and Inbox store a notification and act on it, and Compare compares a day.
-	Keep    func(ctx context.Context, n *webhooks.Notification) error
-	Inbox   func(ctx context.Context, id, digest string) error
-	Compare func(ctx context.Context, date quickstream.Date) error
+	// Keep and Inbox store a notification and act on it.
+	Keep  func(ctx context.Context, n *webhooks.Notification) error
+	Inbox func(ctx context.Context, id, digest string) error
 }
 
 // Change is how a database differs from the one that was adopted.
@@ -131,23 +121,6 @@ const (
 	// MaybeCopy: it may be a copy, beside which the original is at work.
 	MaybeCopy Change = "maybe_copy"
 )
-
-// Files returns the texts of the files below "schema", in the order of their names.
-func Files(files fs.FS) []string {
-	names, err := fs.Glob(files, "schema/*.sql")
-	if err != nil {
-		return nil
-	}
-	texts := make([]string, len(names))
-	for i, name := range names {
-		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			return nil
-		}
-		texts[i] = string(text)
-	}
-	return texts
-}
 
 // Now is the database's time in statements.
 const Now = "database_now()"

@@ -116,7 +116,7 @@ func testCompare[TTx any](t *testing.T, db store[TTx]) {
 	assert.True(t, s.Settled("missing here").Paid())
 }
 
-// TestCompareElsewhere: what was made elsewhere is not ours, or pays an order of ours twice, or gives more back than was paid.
+// TestCompareElsewhere: what was made elsewhere is not ours, or pays an order of ours twice.
 func TestCompareElsewhere(t *testing.T) {
 	everywhere(t, testCompareElsewhere[*sql.Tx], testCompareElsewhere[pgx.Tx])
 }
@@ -146,9 +146,6 @@ func testCompareElsewhere[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, err)
 	s.compare(day)
 	assert.Equal(t, []string{"B: not_ours"}, reported.kinds(), "a refund of a payment of ours, up to all of it")
-	s.edit("amount = amount - 1", "B")
-	s.compare(day)
-	assert.Contains(t, reported.kinds(), "B: refunds_exceed_payment")
 }
 
 // TestCompareNightly: the comparisons of the days that were missed, or failed, are made up, the oldest first.

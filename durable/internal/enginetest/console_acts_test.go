@@ -330,7 +330,7 @@ func TestConsoleHeld(t *testing.T) {
 	o.inject(sandbox.Fault{Operation: "GET /transactions/{receiptNumber}", Kind: sandbox.Status(500, sandbox.HTML)})
 	o.Advance(time.Hour)
 	require.NoError(t, o.Sandbox.Flush(t.Context()))
-	o.eventually(func() bool { o.Orphans(); return o.health().Held > 0 }, "it is held")
+	o.eventually(func() bool { o.Daily(); return o.health().Held > 0 }, "it is held")
 	o.clicks = 0
 	held := o.get("jo", "")
 	assert.Regexp(t, `<strong>Order A</strong>, \$`+p.Amount.StringFixed(2)+`, receipt `+p.ReceiptNumber+`,.*It has failed`, held.body)
@@ -339,7 +339,7 @@ func TestConsoleHeld(t *testing.T) {
 	assert.Contains(t, o.submit("jo", held, "retry").body, "It is tried again now.")
 	assert.Equal(t, 2, o.clicks)
 	assert.False(t, o.get("reader", "").offers("retry"))
-	o.eventually(func() bool { o.Orphans(); return o.health().Held == 0 }, "it is confirmed")
+	o.eventually(func() bool { o.Daily(); return o.health().Held == 0 }, "it is confirmed")
 	assert.Equal(t, http.StatusOK, o.submit("jo", held, "retry").status, "it was confirmed meanwhile")
 	assert.NotContains(t, o.get("jo", "").body, "Held notifications")
 	assert.Equal(t, "approved", o.Settled("A").Name())

@@ -254,7 +254,7 @@ func TestConsoleCompare(t *testing.T) {
 	var found []durable.Found
 	for _, kind := range []durable.DifferenceKind{
 		durable.MissingHere, durable.MissingThere, durable.DifferentAmount, durable.DifferentState, durable.Late, durable.DoubleCharged,
-		durable.NotFoundCharged, durable.RefundsExceed, durable.NotOurs, durable.Unreadable,
+		durable.NotFoundCharged, durable.NotOurs, durable.Unreadable,
 	} {
 		found = append(found, durable.Found{Kind: kind})
 	}

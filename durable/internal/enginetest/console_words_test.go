@@ -142,7 +142,6 @@ func TestConsoleStandings(t *testing.T) {
 		{State: durable.StateReturned, Reason: durable.ReasonReversed}:         "The service has reversed it.",
 		{State: durable.StateNeedsPerson, Reason: durable.ReasonNotFound}:      "no proof that no money was taken",
 		{State: durable.StateNeedsPerson, Reason: durable.ReasonDoubleCharged}: "charged twice",
-		{State: durable.StateNeedsPerson, Reason: durable.ReasonConflict}:      "and then decide",
 		{State: durable.StateNeedsPerson, Reason: durable.ReasonRestored}:      "and then decide",
 		{State: durable.StateNeedsPerson, Reason: durable.ReasonAltered}:       "and then decide",
 		{State: durable.StateNeedsPerson, Reason: durable.ReasonUnresolved}:    "and then decide",

@@ -85,8 +85,7 @@ func testLostRefunds[TTx any](t *testing.T, db store[TTx]) {
 	s.Judge("A")
 }
 
-// TestReverse: all that is left is voided before the settlement and refunded after, and a void that is refused becomes a
-// refund.
+// TestReverse: all that is left is voided before the settlement and refunded after. A void that is refused takes nothing back.
 func TestReverse(t *testing.T) { everywhere(t, testReverse[*sql.Tx], testReverse[pgx.Tx]) }
 
 func testReverse[TTx any](t *testing.T, db store[TTx]) {

@@ -37,7 +37,7 @@ func (s *shop[TTx]) listen() {
 func (s *shop[TTx]) received() {
 	s.T.Helper()
 	require.NoError(s.T, s.Sandbox.Flush(s.T.Context()))
-	s.eventually(func() bool { s.Orphans(); return s.health().Received == 0 }, "the notifications are acted on")
+	s.eventually(func() bool { s.Daily(); return s.health().Received == 0 }, "the notifications are acted on")
 }
 
 // mandate returns the parameters of a collection under an active PayTo agreement.
@@ -86,7 +86,7 @@ func testEvents[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, s.Sandbox.Flush(t.Context()))
 	assert.Positive(t, s.health().Received)
 	s.Sandbox.ClearFaults()
-	list, _, err := s.Engine().Notifications(t.Context(), "", 10)
+	list, err := s.Engine().Notifications(t.Context(), 10)
 	require.NoError(t, err)
 	for _, n := range list {
 		require.NoError(t, s.Engine().RetryNotification(t.Context(), n.ID, n.Digest, "Kim", "the service answers again"))

@@ -47,7 +47,7 @@ func testConflicts[TTx any](t *testing.T, db store[TTx]) {
 	}{
 		{durable.NewWrite{ID: "A/2", Order: "A"}, s.card(sandbox.CardAttempted), durable.ErrOrderOpen},
 		{durable.NewWrite{ID: "B", Order: "B"}, params, durable.ErrTokenUsed},
-		{durable.NewWrite{ID: "A/2", Order: "A"}, other, durable.ErrOtherBusiness},
+		{durable.NewWrite{ID: "A/2", Order: "A"}, other, durable.ErrOrderOpen},
 		{durable.NewWrite{ID: "A", Order: "A"}, amount, durable.ErrIDReused},
 		{durable.NewWrite{ID: "refund"}, quickstream.PayParams{}, durable.ErrTooMuch},
 	} {

@@ -40,12 +40,12 @@ func testJobs[TTx any](t *testing.T, db store[TTx]) {
 		require.NoError(t, s.Engine().Pause(ctx, "Kim", "somebody uses River's interface"))
 		s.pay(order, s.stored())
 		s.eventually(func() bool {
-			return db.exec(ctx, fmt.Sprintf(statement+" WHERE kind = 'quickstream.send' AND state <> 'completed' AND args ->> 'id' = '%s'", s.jobs(), order)) == nil
+			return db.exec(ctx, fmt.Sprintf(statement+" WHERE queue = 'quickstream_send' AND state <> 'completed' AND args ->> 'id' = '%s'", s.jobs(), order)) == nil
 		}, "the job is changed")
 		require.NoError(t, s.Engine().Unpause(ctx, "Kim", "go on"))
 		s.Advance(time.Minute)
 		if i < 3 {
-			s.Orphans()
+			s.Daily()
 			w, err := s.Engine().Wait(ctx, order)
 			require.NoError(t, err)
 			assert.True(t, w.Paid())
@@ -54,7 +54,7 @@ func testJobs[TTx any](t *testing.T, db store[TTx]) {
 		assert.Equal(t, 1, s.charged(order))
 	}
 	// All jobs of what is done run again.
-	require.NoError(t, db.exec(ctx, "UPDATE "+s.jobs()+" SET state = 'available', "+ended+" = NULL WHERE state = 'completed' AND kind IN ('quickstream.send', 'quickstream.notify', 'quickstream.lookup')"))
+	require.NoError(t, db.exec(ctx, "UPDATE "+s.jobs()+" SET state = 'available', "+ended+" = NULL WHERE state = 'completed' AND queue IN ('quickstream_send', 'quickstream_notify', 'quickstream_lookup')"))
 	s.pay("last", s.stored())
 	s.Settled("last")
 	for i := range 4 {

@@ -153,7 +153,7 @@ func wrongPrograms() []wrongProgram {
 			params := s.stored()
 			params.SupplierBusinessCode = "ANOTHER"
 			_, err := s.try("attempt 2", "A", params)
-			require.ErrorIs(s.T, err, durable.ErrOtherBusiness)
+			require.ErrorIs(s.T, err, durable.ErrOrderOpen)
 		}},
 		{name: "another amount under the id, after the basket has changed", charges: 1, run: func(s *wrongShop) {
 			_, _ = s.try("attempt", "A", s.stored())

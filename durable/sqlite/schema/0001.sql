@@ -10,7 +10,6 @@ CREATE TABLE quickstream_write (
 	business text NOT NULL,
 	source text NOT NULL, -- digest of a stored account or agreement
 	token text NOT NULL, -- digest of a single-use token
-	request text NOT NULL, -- digest of the whole request, if it was made with options
 	customer text NOT NULL, -- digest of the customer's reference
 	title text NOT NULL,
 	reference text NOT NULL,

@@ -43,7 +43,6 @@ func watch[TTx comparable](db durable.Database[TTx]) *watched[TTx] {
 }
 
 // Step does nothing: a step of a schedule begins with what goes out of the process.
-func (*watched[TTx]) Step(string)                  {}
 func (d *watched[TTx]) Drive(tasks database.Tasks) { d.tasks = tasks }
 
 // Check lets a file be on a disk that may lose it.
