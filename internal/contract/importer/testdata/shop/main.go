@@ -6,31 +6,21 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"net/netip"
-	"time"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream"
-	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 func main() {
-	box := sandbox.New()
-	defer box.Close()
-	client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), quickstream.Keys{Secret: quickstream.NewSecretKey(box.Keys().Secret)},
-		quickstream.WithHTTPClient(box.HTTPClient()))
+	box, client, err := sandboxtest.Open()
 	if err != nil {
 		log.Fatal(err)
 	}
 	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Source: quickstream.FromCard(quickstream.CardDetails{
-			CardholderName: "Ann Example", CardNumber: quickstream.NewSecret("4242424242424242"),
-			Expiry: quickstream.YearMonth{Year: time.Now().Year() + 2, Month: time.June}, CVN: quickstream.NewSecret("123"),
-		}),
-		PrincipalAmount: decimal.RequireFromString("49.95"), Currency: quickstream.CurrencyAUD,
-		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.10"),
+		Source:          quickstream.FromCard(sandboxtest.Card("4242424242424242")),
+		PrincipalAmount: decimal.RequireFromString("49.95"), ECI: quickstream.ECIPhone,
 	})
 	if err != nil {
 		log.Fatal(err)
