@@ -120,9 +120,11 @@ func (v *visitor) hidden(page, name string) string {
 func (v *visitor) buy() (id string) {
 	v.Helper()
 	form := v.hidden(v.get("/"), "form")
-	page := v.post("/orders", "form", form)
-	require.Equal(v, page, v.post("/orders", "form", form), "a second click orders nothing")
-	return regexp.MustCompile(`ORDER-\d+`).FindString(page)
+	action := regexp.MustCompile(`action="/orders/(ORDER-\d+)/card"`)
+	placed := action.FindStringSubmatch(v.post("/orders", "form", form))
+	require.NotNil(v, placed)
+	require.Equal(v, placed, action.FindStringSubmatch(v.post("/orders", "form", form)), "a second click orders nothing")
+	return placed[1]
 }
 
 // token is a card's, as the service's script makes it.
