@@ -8,7 +8,7 @@ field() { sed -n "s/.*\"$1\" *: *\"\([^\"]*\)\".*/\1/p"; }
 # Events, which only PayTo has, go to a program of yours, which answers 200, or 401 to what it cannot verify. Where none listens a delivery is tried again, for some hours.
 curl -s -d '{"url":"http://127.0.0.1:4242/","secret":"whsec"}' $SANDBOX/subscriptions
 
-# A payment with a token, made once however often it is sent with this key.
+# A payment with a token, made once however often it is sent with this key within 24 hours of the sandbox's clock.
 TOKEN=$(tokenise -d '{
   "supplierBusinessCode":"SANDBOX01", "accountType":"CREDIT_CARD", "cardNumber":"4242424242424242",
   "cardholderName":"Kim Lee", "expiryDateMonth":"02", "expiryDateYear":"2099"
