@@ -121,7 +121,7 @@ func TestConsoleChargedTwice(t *testing.T) {
 	assert.Contains(t, asked.body, "The order stays paid by the other one, and cannot be paid again.")
 	assert.NotContains(t, asked.body, "can be paid again")
 	done := o.submit("jo", asked, "refund", "note", "charged twice")
-	assert.Contains(t, done.body, "Do not refund another one for that.")
+	assert.Regexp(t, "Do not refund another one for that|all of it was refunded", done.body, "the refund may be under way, or done")
 	assert.LessOrEqual(t, o.clicks-2, 4, "clicks") // two were wrong on purpose
 	for _, id := range []string{"A", "A/2"} {
 		assert.NotContains(t, o.page("jo", id).body, "Refund this one")
