@@ -41,7 +41,8 @@ func Open(opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Client, error)
 }
 
 // New starts a sandbox that ends with the test, and returns it with a client. Nothing leaves
-// the process. It works inside a testing/synctest bubble too.
+// the process. It works inside a testing/synctest bubble too. The client has no business and no
+// currency of its own, as yours: each payment names them, or [Client] is given options.
 func New(t testing.TB, opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Client) {
 	t.Helper()
 	box := sandbox.New(opts...)
@@ -49,9 +50,9 @@ func New(t testing.TB, opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.C
 	return box, Client(t, box)
 }
 
-// Client returns a client of the sandbox with both keys and the options, which goes by the sandbox's
-// clock. That is not moved past the client's writes, by [sandbox.Sandbox.Hold], unless you give it an
-// observer of your own.
+// Client returns a client of the sandbox with both keys and the options. It goes by the sandbox's
+// clock, which waits for a write of the client that is under way ([sandbox.Sandbox.Hold]), unless you
+// give the client an observer of your own.
 func Client(t testing.TB, box *sandbox.Sandbox, opts ...quickstream.ClientOption) *quickstream.Client {
 	t.Helper()
 	client, err := newClient(box, opts...)

@@ -39,18 +39,20 @@ func (c *checkout) handler() http.Handler {
 	shown := template.Must(template.New("").Parse(page))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _ = shown.Execute(w, c) })
 	mux.HandleFunc("POST /payment", func(w http.ResponseWriter, r *http.Request) {
-		text, err := c.pay(r.Context(), r.PostFormValue("singleUseTokenId"))
+		status, text, err := c.pay(r.Context(), r.PostFormValue("singleUseTokenId"))
 		if err != nil {
 			log.Print(err)
 		}
+		w.WriteHeader(status)
 		_, _ = fmt.Fprint(w, text)
 	})
 	return mux
 }
 
 // pay is called with the browser's token, and again after a challenge. It never reads a result that the browser
-// claims. A shop stores its attempt before it pays: see the quick start.
-func (c *checkout) pay(ctx context.Context, token string) (string, error) {
+// claims, nor knows whether the order was paid before: a shop stores each attempt, as the quick start does. 402 lets
+// the customer try again.
+func (c *checkout) pay(ctx context.Context, token string) (status int, text string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	amount := decimal.RequireFromString("49.95")
@@ -60,14 +62,14 @@ func (c *checkout) pay(ctx context.Context, token string) (string, error) {
 		BillingAddress: quickstream.ThreeDSAddress{Line1: "1 George St", City: "Sydney", PostCode: "2000", State: "NSW", Country: "036"},
 	})
 	if err != nil {
-		return "You have paid nothing.", err // without an authentication there is no payment
+		return http.StatusPaymentRequired, "Your card could not be checked. Look at your order before you try again.", err // this call charged nothing
 	}
 	switch result.TransStatus.Next() {
 	case quickstream.ThreeDSStepProceed:
 	case quickstream.ThreeDSStepChallenge:
-		return "challenge", nil
+		return http.StatusOK, "challenge", nil
 	default:
-		return "Your bank did not confirm that it is you. You have paid nothing.", nil
+		return http.StatusPaymentRequired, "Your bank did not confirm that it is you.", nil
 	}
 	_, err = c.client.Transactions.Pay(ctx, quickstream.PayParams{
 		Source: quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard), ThreeDS2: new(true),
@@ -76,13 +78,13 @@ func (c *checkout) pay(ctx context.Context, token string) (string, error) {
 	})
 	switch {
 	case err == nil:
-		return "Thank you.", nil
+		return http.StatusOK, "Thank you.", nil
 	case errors.Is(err, quickstream.ErrDeclined):
-		return "The card was declined. You have paid nothing.", nil
+		return http.StatusPaymentRequired, "The card was declined.", nil
 	case errors.Is(err, quickstream.ErrPending), errors.Is(err, quickstream.ErrOutcomeUnknown):
-		return "We are checking your payment. Do not pay again.", err
+		return http.StatusAccepted, "We are checking your payment. Do not pay again.", err
 	default:
-		return "You have paid nothing: try again.", err
+		return http.StatusPaymentRequired, "This attempt took nothing. Look at your order before you try again.", err // another one may have paid
 	}
 }
 

@@ -52,7 +52,7 @@ func (s *session) webhookScheme() string {
 	return ""
 }
 
-// withoutTime ends the name of a scheme that does not sign the time of the header. Whoever has seen a
+// withoutTime ends the name of a scheme that does not sign the time of the header. Anyone who has seen a
 // notification of such a scheme can send it again under any time.
 const withoutTime = ", without the time"
 

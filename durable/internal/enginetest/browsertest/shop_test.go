@@ -15,7 +15,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// customer is somebody in the shop of examples/shop.
+// customer is a customer of examples/shop.
 type customer struct {
 	*tab
 

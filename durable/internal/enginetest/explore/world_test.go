@@ -45,6 +45,15 @@ func (r *ids) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// mutant is a fault that is put back into what the engine asks of its database.
+type mutant struct {
+	name   string
+	in     []string                            // the scenarios that are to find it
+	change func(query string) string           // of a statement
+	forget func(query string, args []any) bool // its transaction is not committed, and says that it is
+	seen   func(query string)
+}
+
 // scene is the world of a scenario: a shop on a database, and a service.
 type scene[TTx comparable] struct {
 	testing.TB
