@@ -31,18 +31,16 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// Open starts a sandbox and returns it with a client, for programs: tests use [New]. The client goes by
-// the sandbox's clock, and pays to its default business in Australian dollars unless a call says
-// otherwise. Close the sandbox at the end.
+// Open starts a sandbox and returns it with a client as [Client] makes it, for programs: tests use [New].
+// Close the sandbox at the end.
 func Open(opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Client, error) {
 	box := sandbox.New(opts...)
-	client, err := newClient(box, quickstream.WithSupplierBusinessCode(sandbox.DefaultBusiness), quickstream.WithCurrency(quickstream.CurrencyAUD))
+	client, err := newClient(box)
 	return box, client, err
 }
 
-// New starts a sandbox that ends with the test, and returns it with a client. Nothing leaves
-// the process. It works inside a testing/synctest bubble too. The client has no business and no
-// currency of its own, as yours: each payment names them, or [Client] is given options.
+// New starts a sandbox that ends with the test, and returns it with a client as [Client] makes it. Nothing leaves
+// the process. It works inside a testing/synctest bubble too.
 func New(t testing.TB, opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Client) {
 	t.Helper()
 	box := sandbox.New(opts...)
@@ -50,8 +48,8 @@ func New(t testing.TB, opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.C
 	return box, Client(t, box)
 }
 
-// Client returns a client of the sandbox with both keys and the options. It goes by the sandbox's
-// clock, which waits for a write of the client that is under way ([sandbox.Sandbox.Hold]), unless you
+// Client returns a client of the sandbox with both keys and the options. It pays to [sandbox.DefaultBusiness] in Australian
+// dollars, unless an option or a call says otherwise. It goes by the sandbox's clock, which waits for a write of the client that is under way ([sandbox.Sandbox.Hold]), unless you
 // give the client an observer of your own.
 func Client(t testing.TB, box *sandbox.Sandbox, opts ...quickstream.ClientOption) *quickstream.Client {
 	t.Helper()
@@ -65,6 +63,7 @@ func Client(t testing.TB, box *sandbox.Sandbox, opts ...quickstream.ClientOption
 func newClient(box *sandbox.Sandbox, opts ...quickstream.ClientOption) (*quickstream.Client, error) {
 	opts = append([]quickstream.ClientOption{
 		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithClock(box.Now), quickstream.WithObserver(holding(box)),
+		quickstream.WithSupplierBusinessCode(sandbox.DefaultBusiness), quickstream.WithCurrency(quickstream.CurrencyAUD),
 	}, opts...)
 	return quickstream.NewClient(quickstream.CustomURL(box.URL()), Keys(box), opts...)
 }
