@@ -11,6 +11,9 @@ import (
 	"testing"
 )
 
+// checkout is the folder of the program of docs/browser.md.
+const checkout = "../../durable/sqlite/examples/checkout"
+
 // block is a fenced block of a page, in a language, and what stands before it.
 type block struct{ before, language, text string }
 
@@ -49,7 +52,7 @@ func TestPrograms(t *testing.T) {
 		t.Fatal("pages were found:", pages, err)
 	}
 	files := map[string]string{} // path to program
-	for _, pattern := range []string{"*/*.go", "../firstpayment/*.go", "../backend/*.go"} {
+	for _, pattern := range []string{"*/*.go", "../firstpayment/*.go", "../backend/*.go", checkout + "/*.go"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -59,7 +62,7 @@ func TestPrograms(t *testing.T) {
 		}
 	}
 	programs := t.TempDir()
-	run(t, "go", "build", "-o", programs+string(filepath.Separator), "./...", "../firstpayment", "../backend")
+	run(t, "go", "build", "-o", programs+string(filepath.Separator), "./...", "../firstpayment", "../backend", "github.com/quickstream-go/quickstream/durable/sqlite/examples/checkout")
 	shown := map[string]bool{} // names of programs whose output is shown
 	for _, page := range append(pages, "../../README.md") {
 		printing := "" // the program whose output comes next
@@ -70,12 +73,12 @@ func TestPrograms(t *testing.T) {
 			switch b.language {
 			case "html":
 				if !slices.Contains(documents(t), b.text) {
-					t.Errorf("%s: this is no document of examples/pages:\n%s", page, b.text)
+					t.Errorf("%s: this is no document of the examples:\n%s", page, b.text)
 				}
 			case "go":
 				path := fileWith(files, b.text)
 				if path == "" {
-					t.Errorf("%s: these are no lines of a file of examples/pages:\n%s", page, b.text)
+					t.Errorf("%s: these are no lines of a file of the examples:\n%s", page, b.text)
 				}
 				if b.text == files[path] && filepath.Base(path) == "main.go" {
 					printing = filepath.Base(filepath.Dir(path))
@@ -101,7 +104,7 @@ func TestPrograms(t *testing.T) {
 }
 
 // command is how a sentence names a program of the examples.
-var command = regexp.MustCompile("`go run \\./examples/(?:pages/)?(\\w+)`[^`]*$")
+var command = regexp.MustCompile("`go run \\./(?:durable/sqlite/)?examples/(?:pages/)?(\\w+)`[^`]*$")
 
 // fileWith returns the path of the file with the lines.
 func fileWith(files map[string]string, lines string) string {
@@ -116,7 +119,7 @@ func fileWith(files map[string]string, lines string) string {
 // documents are those that a browser gets.
 func documents(t *testing.T) (texts []string) {
 	t.Helper()
-	paths, err := filepath.Glob("*/*.html")
+	paths, err := filepath.Glob(checkout + "/*.html")
 	if err != nil || len(paths) == 0 {
 		t.Fatal("documents were found:", paths, err)
 	}

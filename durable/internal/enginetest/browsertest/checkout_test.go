@@ -16,8 +16,8 @@ import (
 // The checkout of docs/browser.md takes a payment in a browser, with a challenge in the bank's frame.
 func TestCheckout(t *testing.T) {
 	p := open(t)
-	program := filepath.Join(t.TempDir(), "browser")
-	built, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/quickstream-go/quickstream/examples/pages/browser").CombinedOutput()
+	program := filepath.Join(t.TempDir(), "checkout")
+	built, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/quickstream-go/quickstream/durable/sqlite/examples/checkout").CombinedOutput()
 	require.NoError(t, err, "%s", built)
 	served := exec.CommandContext(t.Context(), program, "-serve", "127.0.0.1:0") // until the test ends
 	out, err := served.StdoutPipe()
