@@ -106,13 +106,14 @@ func TestClientTimeout(t *testing.T) {
 // and is concealed then. The words of the path are the service's own.
 func TestNamesThatRepeatTheCall(t *testing.T) {
 	call := Call{
-		URL: &url.URL{Path: "/rest/v1/transactions/1000000001/refunds", RawQuery: "q=2000000002&n=7"}, Route: "/transactions/{receiptNumber}/refunds",
-		Key: "key-of-the-call", Reference: "ORDER-12", Header: http.Header{"X-Own": {"own-value"}}, Body: []byte(`{"customerName":"Margaret","city":"Sydney"}`),
+		URL: &url.URL{Path: "/rest/v1/transactions/1000000001/refunds", RawQuery: "q=2000000002&n=7&year=2031"}, Route: "/transactions/{receiptNumber}/refunds",
+		Key: "key-of-the-call", Reference: "ORDER-12", Header: http.Header{"X-Own": {"own-value"}}, Body: []byte(`{"customerName":"Margaret","city":"Sydney","first":"Anne","second":"Bob"}`),
 	}
 	for name, echoes := range map[string]bool{
 		"transactions[0].amount": false, "customerName": false, "city": false, "order": false, "refunds": false, "Margaret.amount": true,
 		"1000000001": true, "metadata.ORDER-12": true, "x.key-of-the-call": true, "own-value": true,
 		"T-77": false, "2000000002": true, "Margaret": true, "Sydney": true, "ORDER-12": true,
+		"T-2031": true, "Anne": true, "Bob": false, // three characters may be chance
 	} {
 		assert.Equal(t, echoes, call.repeats(name), name)
 	}
