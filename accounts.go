@@ -63,7 +63,7 @@ func (s *AccountsService) Register(ctx context.Context, customerID string, param
 		if len(answer) == 0 {
 			return nil
 		}
-		return cmp.Or(decode(answer, account), body.fits(account, customerID))
+		return cmp.Or(decodeOwned(answer, account), body.fits(account, customerID))
 	})
 	if err != nil {
 		return nil, err

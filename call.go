@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -379,9 +380,9 @@ type model[T any] interface {
 	keep(source func() (body []byte, model reflect.Type))
 }
 
-// read decodes an answer that has an identifier.
+// read decodes an answer that has an identifier, and keeps it.
 func read[T any, P model[T]](body []byte, object P) error {
-	if err := decode(body, object); err != nil {
+	if err := decodeOwned(body, object); err != nil {
 		return err
 	}
 	if object.identifier() == "" {
@@ -413,11 +414,16 @@ func identifiedBy[T any, P model[T]](id string) func(P) error {
 
 // decode reads an object, and keeps a copy of the body.
 func decode[T any, P model[T]](body []byte, object P) error {
+	return decodeOwned(bytes.Clone(body), object)
+}
+
+// decodeOwned reads an object, and keeps the body, which nobody may change.
+func decodeOwned[T any, P model[T]](body []byte, object P) error {
 	*object = *new(T)
 	if !wire.IsObject(body) {
 		return errNotObject
 	}
-	stored, err := wire.DecodeCopy(body, (*T)(object))
+	stored, err := wire.DecodeOwned(body, (*T)(object))
 	if err != nil {
 		*object = *new(T) // half an answer could read as an approval
 		return err

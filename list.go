@@ -387,7 +387,7 @@ func list[T any, P model[T]](c *Client, name Operation, params any, check func(*
 		begin: begin,
 		item: func(body []byte) (*T, error) {
 			object := new(T)
-			err := read(body, P(object))
+			err := read(bytes.Clone(body), P(object)) // without the page
 			c.config.explain(object)
 			return object, err
 		},

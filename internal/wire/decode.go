@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/shopspring/decimal"
 )
@@ -46,10 +47,11 @@ func Decode[T any](data []byte, into *T) error {
 	return decode(&scanner{data: data}, reflect.ValueOf(into).Elem())
 }
 
-// DecodeCopy is Decode for what keeps its data. Short data shares the copy with its texts.
-func DecodeCopy[T any](data []byte, into *T) (copied string, err error) {
-	copied = string(data)
-	return copied, decode(&scanner{data: data, copied: copied}, reflect.ValueOf(into).Elem())
+// DecodeOwned is Decode of data that nobody changes any more, and returns it as a text. Short data is shared with the texts
+// in it.
+func DecodeOwned[T any](data []byte, into *T) (text string, err error) {
+	text = unsafe.String(unsafe.SliceData(data), len(data)) //nolint:gosec // as strings.Builder does: nobody changes data
+	return text, decode(&scanner{data: data, copied: text}, reflect.ValueOf(into).Elem())
 }
 
 func decode(s *scanner, into reflect.Value) error {
