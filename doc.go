@@ -95,6 +95,5 @@
 // sent again. A repeat takes one, and a success gives a tenth back. One attempt is one request: the
 // client's own connections speak HTTP/1.1. See [WithHTTPClient] about yours.
 //
-// Responses keep members without a Go field: Extra returns them, and Raw the whole JSON. Texts of one
-// response share memory: [strings.Clone] those that you keep in large numbers.
+// Responses keep members without a Go field: Extra returns them, and Raw the whole JSON.
 package quickstream

@@ -218,28 +218,28 @@ type Reason string
 
 // The reasons.
 const (
-	ReasonInvalid      = Reason(transport.Invalid)      // 400 and 422: ErrInvalid
-	ReasonUnauthorized = Reason(transport.Unauthorized) // 401: ErrUnauthorized
-	ReasonForbidden    = Reason(transport.Forbidden)    // 403: ErrForbidden
-	ReasonNotFound     = Reason(transport.NotFound)     // 404: ErrNotFound
-	ReasonConflict     = Reason(transport.Conflict)     // 409
-	ReasonRateLimited  = Reason(transport.RateLimited)  // 429: ErrRateLimited
+	ReasonInvalid      Reason = Reason(transport.Invalid)      // 400 and 422: ErrInvalid
+	ReasonUnauthorized Reason = Reason(transport.Unauthorized) // 401: ErrUnauthorized
+	ReasonForbidden    Reason = Reason(transport.Forbidden)    // 403: ErrForbidden
+	ReasonNotFound     Reason = Reason(transport.NotFound)     // 404: ErrNotFound
+	ReasonConflict     Reason = Reason(transport.Conflict)     // 409
+	ReasonRateLimited  Reason = Reason(transport.RateLimited)  // 429: ErrRateLimited
 	// ReasonUnavailable is a 503 in the service's error body, which means that nothing was
 	// processed: [ErrUnavailable].
-	ReasonUnavailable = Reason(transport.Unavailable)
+	ReasonUnavailable Reason = Reason(transport.Unavailable)
 	// ReasonThreeDSNotEnabled is a 503 on 3D Secure authentication in the service's error body:
 	// [ErrThreeDSNotEnabled].
-	ReasonThreeDSNotEnabled = Reason(transport.ThreeDSNotEnabled)
+	ReasonThreeDSNotEnabled Reason = Reason(transport.ThreeDSNotEnabled)
 	// ReasonThreeDSUnavailable is any other 503 on 3D Secure authentication: [ErrThreeDSNotEnabled]
 	// and [ErrUnavailable], because it can be either.
-	ReasonThreeDSUnavailable = Reason(transport.ThreeDSUnavailable)
+	ReasonThreeDSUnavailable Reason = Reason(transport.ThreeDSUnavailable)
 	// ReasonRefused is a refusal with 405, 406, 411, 413, 414 or 415, which HTTP defines as not
 	// executed, or with another status that [WithRefusal] accepts.
-	ReasonRefused    = Reason(transport.Refused)
-	ReasonRedirected = Reason(transport.Redirected) // 3xx, which is never followed
+	ReasonRefused    Reason = Reason(transport.Refused)
+	ReasonRedirected Reason = Reason(transport.Redirected) // 3xx, which is never followed
 	// ReasonInconclusive is an answer that proves nothing: see "Retries" in the package
 	// documentation. For a write it becomes an [UnknownOutcomeError].
-	ReasonInconclusive = Reason(transport.Inconclusive)
+	ReasonInconclusive Reason = Reason(transport.Inconclusive)
 )
 
 func (r Reason) sentinels() []error {
@@ -297,16 +297,16 @@ type NetworkKind string
 
 // The kinds of network failure.
 const (
-	NetworkKindDNS               = NetworkKind(transport.KindDNS)               // the host name could not be resolved
-	NetworkKindCertificate       = NetworkKind(transport.KindCertificate)       // the certificate is not trusted
-	NetworkKindProxy             = NetworkKind(transport.KindProxy)             // the proxy wants credentials
-	NetworkKindConnectionRefused = NetworkKind(transport.KindConnectionRefused) // nothing accepts connections
-	NetworkKindTLS               = NetworkKind(transport.KindTLS)               // the handshake failed
-	NetworkKindTimeout           = NetworkKind(transport.KindTimeout)           // no answer in time
-	NetworkKindReset             = NetworkKind(transport.KindReset)             // the connection broke
-	NetworkKindCancelled         = NetworkKind(transport.KindCancelled)         // the caller's context was cancelled: matches context.Canceled
-	NetworkKindDeadline          = NetworkKind(transport.KindDeadline)          // its deadline or WithTimeout passed: matches context.DeadlineExceeded
-	NetworkKindOther             = NetworkKind(transport.KindOther)             // anything else
+	NetworkKindDNS               NetworkKind = NetworkKind(transport.KindDNS)               // the host name could not be resolved
+	NetworkKindCertificate       NetworkKind = NetworkKind(transport.KindCertificate)       // the certificate is not trusted
+	NetworkKindProxy             NetworkKind = NetworkKind(transport.KindProxy)             // the proxy wants credentials
+	NetworkKindConnectionRefused NetworkKind = NetworkKind(transport.KindConnectionRefused) // nothing accepts connections
+	NetworkKindTLS               NetworkKind = NetworkKind(transport.KindTLS)               // the handshake failed
+	NetworkKindTimeout           NetworkKind = NetworkKind(transport.KindTimeout)           // no answer in time
+	NetworkKindReset             NetworkKind = NetworkKind(transport.KindReset)             // the connection broke
+	NetworkKindCancelled         NetworkKind = NetworkKind(transport.KindCancelled)         // the caller's context was cancelled: matches context.Canceled
+	NetworkKindDeadline          NetworkKind = NetworkKind(transport.KindDeadline)          // its deadline or WithTimeout passed: matches context.DeadlineExceeded
+	NetworkKindOther             NetworkKind = NetworkKind(transport.KindOther)             // anything else
 )
 
 // hint says what usually helps, or "" if nothing general can be said.
