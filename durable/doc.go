@@ -19,7 +19,8 @@
 //	})
 //	err = engine.Start(ctx)
 //	tx, err := db.BeginTx(ctx, nil) // with the order in it
-//	payment, created, err := engine.Pay(ctx, tx, durable.NewWrite{ID: attempt, Order: order}, quickstream.PayParams{...})
+//	write := durable.NewWrite{ID: attempt, Order: order}
+//	payment, created, err := engine.Pay(ctx, tx, write, quickstream.PayParams{...})
 //	err = tx.Commit() // from here on the payment is sent, whatever happens
 //	payment, err = engine.Wait(ctx, attempt)
 //
