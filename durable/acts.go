@@ -13,7 +13,7 @@ import (
 )
 
 // lookUpPace is the pause between the look-ups that a person asks for.
-const lookUpPace = 200 * time.Millisecond
+const lookUpPace = 100 * time.Millisecond
 
 // LookUp asks the service what became of writes, now and not when it is due, one after the other, and returns them
 // as they stand then. A person asks before a [Decision]. by and note are as there. A look-up that fails

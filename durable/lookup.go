@@ -52,7 +52,7 @@ var errUnread = errors.New("the database could not say whose receipt was found")
 func (s lookupService) Resume(ctx context.Context, i quickstream.Intent, opts ...quickstream.CallOption) (*quickstream.Transaction, error) {
 	answer, note := s.e.dated()
 	t, err := s.e.client.Transactions.Resume(ctx, i, append(opts, answer)...)
-	note()
+	note(ctx)
 	if err != nil || i.Operation == quickstream.OperationVoid {
 		return t, err
 	}
@@ -145,12 +145,19 @@ type clockSkew struct {
 }
 
 // dated is an option for a call, and what notes the Date of its answer.
-func (e *engine) dated() (quickstream.CallOption, func()) {
+func (e *engine) dated() (option quickstream.CallOption, note func(ctx context.Context)) {
 	answer := new(quickstream.Response)
-	return quickstream.WithResponseInto(answer), func() {
-		if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
-			now := e.guess()
-			e.service.Store(&clockSkew{date.Sub(now.Truncate(time.Second)), now})
+	return quickstream.WithResponseInto(answer), func(ctx context.Context) {
+		date, err := http.ParseTime(answer.Header.Get("Date"))
+		if err != nil {
+			return
 		}
+		now := e.guess()
+		if date.Sub(now).Abs() > time.Minute { // the guess may be old
+			if g, err := e.readGates(ctx); err == nil {
+				now = g.now
+			}
+		}
+		e.service.Store(&clockSkew{date.Sub(now.Truncate(time.Second)), now})
 	}
 }

@@ -251,7 +251,7 @@ func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (t
 		c.err = e.claim(ctx, r, c)
 		return c.err
 	}, append(resends(r.intent.Operation), answer)...)
-	note()
+	note(ctx)
 	stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.longestPay/4+jobMargin)
 	defer cancel()
 	if !c.committed {

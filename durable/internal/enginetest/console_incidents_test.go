@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +56,15 @@ func TestConsoleOutage(t *testing.T) {
 	assert.Regexp(t, `Look-up by Jo: \d+ of 300`, page.body)
 	assert.False(t, page.offers("look-up-all"), "it is being done")
 	o.Sandbox.ClearFaults()
+	progress := regexp.MustCompile(`(\d+) of 300`)
+	for n := 50; n <= payments; n += 50 { // a minute for each part
+		o.eventually(func() bool {
+			shown := progress.FindStringSubmatch(now().body)
+			require.NotNil(t, shown)
+			done, err := strconv.Atoi(shown[1])
+			return err == nil && done >= n
+		}, "they are looked up")
+	}
 	o.eventually(func() bool { return strings.Contains(now().body, "done, 300 of 300") }, "all were looked up")
 	if page = now(); page.offers("look-up-all") { // the first of them failed
 		assert.Regexp(t, `\d+ failed: the service could not be asked`, page.body)
