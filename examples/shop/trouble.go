@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -21,7 +22,6 @@ type fault struct {
 type troubles struct {
 	Faults       []fault
 	Kills, Leaps int
-	Killed       time.Time
 }
 
 // The names of the faults.
@@ -80,26 +80,33 @@ func (s *shop) switchFault(name string, on bool) error {
 
 // kill ends the engine in the middle of what it does, and starts another one on the same database.
 func (s *shop) kill(ctx context.Context) error {
+	return s.restart(ctx, func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.made.Kills++
+		return nil
+	})
+}
+
+// restart does something while no engine works: what was under way is cut off.
+func (s *shop) restart(ctx context.Context, meanwhile func() error) error {
 	s.killing.Lock()
 	defer s.killing.Unlock()
 	s.stop()
-	s.mu.Lock()
-	s.made.Kills++
-	s.made.Killed = s.clock.Now()
-	s.mu.Unlock()
-	return s.start(context.WithoutCancel(ctx))
+	return cmp.Or(meanwhile(), s.start(context.WithoutCancel(ctx)))
 }
 
 // leap is how far the clock is moved.
 const leap = 48 * time.Hour
 
-// later moves the clock of everything. River, whose times are this machine's, gets its jobs back: each looks in its row
-// whether it is due.
+// later moves the clock of everything, and wakes River's jobs, which sleep by the clock of this machine.
 func (s *shop) later(ctx context.Context) error {
-	s.clock.Advance(leap)
-	s.mu.Lock()
-	s.made.Leaps++
-	s.mu.Unlock()
-	_, err := s.db.ExecContext(ctx, "UPDATE river_job SET scheduled_at = datetime('now', 'subsec') WHERE state IN ('scheduled', 'retryable')")
-	return err
+	return s.restart(ctx, func() error {
+		s.clock.Advance(leap)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.made.Leaps++
+		_, err := s.db.ExecContext(ctx, "UPDATE river_job SET scheduled_at = datetime('now', 'subsec') WHERE state IN ('scheduled', 'retryable')")
+		return err
+	})
 }
