@@ -59,9 +59,9 @@
 //	401, 429 or 503                     20 seconds and a look-up; the same key
 //
 // Each counts only in the service's error body. A key is used for a minute, because the service does not say how long it
-// keeps one. Then the look-up must be later than Options.LookUpLag after the last send, and the next key is used. A look-up
-// that finds anything which may be the write permits nothing. After a second send only an approval settles the write at
-// once, and it is looked up again.
+// keeps one. Then the look-up must be later than Options.LookUpLag after the last send, and the next key is used: after a 503
+// a payment by a single-use token can so end not_sent, because its token is too old. A look-up that finds anything which may
+// be the write permits nothing. After a second send only an approval settles the write at once, and it is looked up again.
 //
 // Within one claim the client sends a payment again after a lost answer, with the same key and for a
 // minute (see [quickstream.WithoutResend]). Follow-ups are looked up instead.

@@ -88,7 +88,7 @@ func (s shop) charge(ctx context.Context, order, attempt, token string) (durable
 	}
 	payment, _, err := s.engine.Pay(ctx, tx, durable.NewWrite{ID: attempt, Order: order}, quickstream.PayParams{
 		SupplierBusinessCode: "SANDBOX01", Source: quickstream.FromSingleUseToken(token), PrincipalAmount: amount, Currency: quickstream.CurrencyAUD,
-		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"),
+		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"), CustomerReferenceNumber: order, // the customer's address
 	})
 	if err == nil {
 		err = tx.Commit() // from here on it is sent, whatever happens

@@ -49,7 +49,7 @@ func New(t testing.TB, opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.C
 }
 
 // Client returns a client of the sandbox with both keys and the options. It pays to [sandbox.DefaultBusiness] in Australian
-// dollars, unless an option or a call says otherwise. It goes by the sandbox's clock, which waits for a write of the client that is under way ([sandbox.Sandbox.Hold]), unless you
+// dollars, and takes it that the service retries no declines, unless an option or a call says otherwise. It goes by the sandbox's clock, which waits for a write of the client that is under way ([sandbox.Sandbox.Hold]), unless you
 // give the client an observer of your own.
 func Client(t testing.TB, box *sandbox.Sandbox, opts ...quickstream.ClientOption) *quickstream.Client {
 	t.Helper()
@@ -64,6 +64,7 @@ func newClient(box *sandbox.Sandbox, opts ...quickstream.ClientOption) (*quickst
 	opts = append([]quickstream.ClientOption{
 		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithClock(box.Now), quickstream.WithObserver(holding(box)),
 		quickstream.WithSupplierBusinessCode(sandbox.DefaultBusiness), quickstream.WithCurrency(quickstream.CurrencyAUD),
+		quickstream.WithServiceRetries(false),
 	}, opts...)
 	return quickstream.NewClient(quickstream.CustomURL(box.URL()), Keys(box), opts...)
 }

@@ -39,7 +39,7 @@ func run(ctx context.Context) error {
 	}, clock.Now)
 	for err == nil && row != nil {
 		var c resolve.Case
-		if err := json.Unmarshal(row, &c); err != nil {
+		if err := json.Unmarshal(row, &c); err != nil || c.NextLook.IsZero() {
 			return err
 		}
 		clock.Advance(c.NextLook.Sub(clock.Now()))
@@ -63,7 +63,7 @@ func pay(ctx context.Context, client *quickstream.Client, params quickstream.Pay
 	return json.Marshal(result.Case) // UPDATE: it knows more than the row
 }
 
-// look is the job. It is due at the case's NextLook.
+// look is the job. It is due at the case's NextLook, and over when that is zero.
 func look(ctx context.Context, client *quickstream.Client, row []byte, now func() time.Time) ([]byte, error) {
 	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff()) // a setting of your facility: ask your bank
 	var c resolve.Case
@@ -72,8 +72,5 @@ func look(ctx context.Context, client *quickstream.Client, row []byte, now func(
 	}
 	c = policy.Next(c, policy.LookUp(ctx, client.Transactions, c), now())
 	fmt.Println("the case:", c.Status, c.Outcome)
-	if c.NextLook.IsZero() {
-		return nil, nil
-	}
-	return json.Marshal(c) // UPDATE
+	return json.Marshal(c) // UPDATE, with what the status says of the order
 }

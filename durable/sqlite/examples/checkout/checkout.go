@@ -24,8 +24,11 @@ import (
 //go:embed checkout.html
 var page string
 
+// An order is open, paid or refunded, or a person has to check it. Its amount has two decimals, such as 49.95.
 const schema = `CREATE TABLE IF NOT EXISTS orders (
-	number TEXT PRIMARY KEY, amount TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'open', paid_by TEXT NOT NULL DEFAULT '')`
+	number TEXT PRIMARY KEY, amount TEXT NOT NULL, email TEXT NOT NULL,
+	line1 TEXT NOT NULL, city TEXT NOT NULL, postcode TEXT NOT NULL, state_of_address TEXT NOT NULL,
+	state TEXT NOT NULL DEFAULT 'open', paid_by TEXT NOT NULL DEFAULT '')`
 
 // checkout takes the payments of a web shop.
 type checkout struct {
@@ -37,20 +40,28 @@ type checkout struct {
 	Key, Script, Business string
 }
 
-func newCheckout(ctx context.Context, db *sql.DB, client *quickstream.Client) (*checkout, error) {
-	store, off := sqlite.DB(db), resolve.ServiceRetriesOff() // a setting of your facility: ask your bank
-	if err := durable.MigrateUp(ctx, store); err != nil {
+// open makes the tables, and an engine that works until it is stopped.
+func open(ctx context.Context, db *sql.DB, client *quickstream.Client) (*checkout, error) {
+	if err := durable.MigrateUp(ctx, sqlite.DB(db)); err != nil {
 		return nil, err
 	}
 	if _, err := db.ExecContext(ctx, schema); err != nil {
 		return nil, err
 	}
-	engine, err := durable.New(ctx, store, client, durable.Options[*sql.Tx]{Installation: "shop", ServiceRetries: &off, OnOutcome: markOrder})
+	engine, err := durable.New(ctx, sqlite.DB(db), client, options())
 	if err != nil {
 		return nil, err
 	}
-	c := &checkout{db: db, client: client, engine: engine, page: template.Must(template.New("").Parse(page))}
-	return c, engine.Start(ctx)
+	return newCheckout(db, client, engine), engine.Start(ctx)
+}
+
+func options() durable.Options[*sql.Tx] {
+	off := resolve.ServiceRetriesOff() // a setting of your facility: ask your bank
+	return durable.Options[*sql.Tx]{Installation: "shop", ServiceRetries: &off, OnOutcome: markOrder}
+}
+
+func newCheckout(db *sql.DB, client *quickstream.Client, engine *durable.Engine[*sql.Tx]) *checkout {
+	return &checkout{db: db, client: client, engine: engine, page: template.Must(template.New("").Parse(page))}
 }
 
 func (c *checkout) handler(verifier *signature.Verifier) http.Handler {
@@ -64,17 +75,20 @@ func (c *checkout) handler(verifier *signature.Verifier) http.Handler {
 
 func (c *checkout) show(w http.ResponseWriter, r *http.Request) {
 	order := r.PathValue("order")
-	var amount string
-	if err := c.db.QueryRowContext(r.Context(), `SELECT amount FROM orders WHERE number = ?`, order).Scan(&amount); err != nil {
+	var amount, state string
+	switch err := c.db.QueryRowContext(r.Context(), `SELECT amount, state FROM orders WHERE number = ?`, order).Scan(&amount, &state); {
+	case err != nil:
 		http.NotFound(w, r)
-		return
+	case state != "open":
+		_, _ = fmt.Fprintf(w, "Your order is %s.", state)
+	default:
+		_ = c.page.Execute(w, map[string]string{"Order": order, "Amount": amount, "Key": c.Key, "Script": c.Script, "Business": c.Business})
 	}
-	_ = c.page.Execute(w, map[string]string{"Order": order, "Amount": amount, "Key": c.Key, "Script": c.Script, "Business": c.Business})
 }
 
 // pay is called with the browser's token, and again after a challenge. 402 lets the customer try again.
 func (c *checkout) pay(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), time.Minute) // also if the browser goes away
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 30*time.Second) // also if the browser goes away
 	defer cancel()
 	payment, err := c.engine.Wait(ctx, r.FormValue("attempt"))
 	if errors.Is(err, durable.ErrNoWrite) {
@@ -83,14 +97,14 @@ func (c *checkout) pay(w http.ResponseWriter, r *http.Request) {
 	if open, is := errors.AsType[*durable.OrderOpenError](err); is { // another attempt of this order
 		payment, err = open.Payment, nil
 	}
-	switch {
-	case payment.Paid():
+	switch ours := payment.Order == r.PathValue("order"); {
+	case ours && payment.Paid():
 		_, _ = fmt.Fprint(w, "Thank you.")
 	case errors.Is(err, errChallenge):
 		_, _ = fmt.Fprint(w, "challenge")
-	case payment.MayPayAgain():
+	case ours && payment.MayPayAgain():
 		http.Error(w, "You have not paid. Try again, or take another card.", http.StatusPaymentRequired)
-	case payment.ID == "": // nothing was stored
+	case errors.Is(err, errNotStored):
 		log.Print(err)
 		http.Error(w, "This attempt took nothing. Look at your order before you try again.", http.StatusPaymentRequired)
 	default:
@@ -98,19 +112,31 @@ func (c *checkout) pay(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+var errNotStored = errors.New("no payment was stored")
+
 // charge stores a payment whose customer the bank has confirmed, and waits for its outcome.
-func (c *checkout) charge(ctx context.Context, r *http.Request) (durable.Write, error) {
+func (c *checkout) charge(ctx context.Context, r *http.Request) (payment durable.Write, err error) {
 	order, attempt, token := r.PathValue("order"), r.FormValue("attempt"), r.FormValue("token")
+	stored := false
+	defer func() {
+		if err != nil && !stored {
+			err = fmt.Errorf("%w: %w", errNotStored, err)
+		}
+	}()
 	var amount decimal.Decimal
-	if err := c.db.QueryRowContext(ctx, `SELECT amount FROM orders WHERE number = ?`, order).Scan(&amount); err != nil {
-		return durable.Write{}, err
+	var email string
+	address := quickstream.ThreeDSAddress{Country: "036"} // Australia
+	err = c.db.QueryRowContext(ctx, `SELECT amount, email, line1, city, postcode, state_of_address FROM orders WHERE number = ? AND state <> 'refunded'`, order).
+		Scan(&amount, &email, &address.Line1, &address.City, &address.PostCode, &address.State)
+	if err != nil {
+		return payment, err
 	}
-	if err := authenticate(ctx, c.client, token, amount); err != nil {
-		return durable.Write{}, err
+	if err := authenticate(ctx, c.client, token, amount, email, address); err != nil {
+		return payment, err
 	}
 	tx, err := c.db.BeginTx(ctx, nil)
 	if err != nil {
-		return durable.Write{}, err
+		return payment, err
 	}
 	defer tx.Rollback()                                   //nolint:errcheck // after Commit it does nothing
 	from, _ := netip.ParseAddr(r.Header.Get("X-Real-IP")) // as your proxy sets it
@@ -119,10 +145,11 @@ func (c *checkout) charge(ctx context.Context, r *http.Request) (durable.Write, 
 		PrincipalAmount: amount, ECI: quickstream.ECIInternet, IPAddress: from, CustomerReferenceNumber: order,
 	})
 	if err != nil {
-		return durable.Write{}, err
+		return payment, err
 	}
-	if err := tx.Commit(); err != nil { // it may be stored all the same
-		return durable.Write{ID: attempt}, err
+	stored = true // or may be, if the commit fails
+	if err := tx.Commit(); err != nil {
+		return payment, err
 	}
 	return c.engine.Wait(ctx, attempt) // it is sent from the commit on, whatever happens
 }
@@ -130,11 +157,10 @@ func (c *checkout) charge(ctx context.Context, r *http.Request) (durable.Write, 
 var errChallenge = errors.New("the bank asks the customer")
 
 // authenticate asks whether the customer's bank has confirmed who pays. What the browser claims is no evidence.
-func authenticate(ctx context.Context, client *quickstream.Client, token string, amount decimal.Decimal) error {
+func authenticate(ctx context.Context, client *quickstream.Client, token string, amount decimal.Decimal, email string, address quickstream.ThreeDSAddress) error {
 	result, err := client.SingleUseTokens.Authenticate(ctx, token, quickstream.AuthenticateParams{
 		MessageCategory: quickstream.ThreeDSMessageCategoryPayment, Purpose: quickstream.ThreeDSPurposePayment,
-		PrincipalAmount: &amount, Currency: quickstream.CurrencyAUD, Email: "ann@example.com", // the customer's, as the address
-		BillingAddress: quickstream.ThreeDSAddress{Line1: "1 George St", City: "Sydney", PostCode: "2000", State: "NSW", Country: "036"},
+		PrincipalAmount: &amount, Currency: quickstream.CurrencyAUD, Email: email, BillingAddress: address,
 	})
 	if err != nil {
 		return err
@@ -151,25 +177,42 @@ func authenticate(ctx context.Context, client *quickstream.Client, token string,
 
 // refund gives back all of an order's payment: by a void before the cut-off, and by a refund after it.
 func (c *checkout) refund(w http.ResponseWriter, r *http.Request) {
-	tx, err := c.db.BeginTx(r.Context(), nil)
+	switch err := c.reverse(r.Context(), r.PathValue("order")); {
+	case err == nil:
+		_, _ = fmt.Fprint(w, "The refund is on its way.")
+	case errors.Is(err, sql.ErrNoRows):
+		http.Error(w, "There is nothing to refund.", http.StatusConflict)
+	default:
+		http.Error(w, "Press again: "+err.Error(), http.StatusConflict)
+	}
+}
+
+// reverse stores a refund. Its id counts those that gave nothing back: a second click is the same refund.
+func (c *checkout) reverse(ctx context.Context, order string) error {
+	var payment string
+	err := c.db.QueryRowContext(ctx, `SELECT paid_by FROM orders WHERE number = ? AND state IN ('paid', 'refunded')`, order).Scan(&payment)
 	if err != nil {
-		http.Error(w, "nothing was done", http.StatusInternalServerError)
-		return
+		return err
+	}
+	details, err := c.engine.Details(ctx, payment)
+	if err != nil {
+		return err
+	}
+	number := 1
+	for _, refund := range details.FollowUps {
+		if !refund.State.Blocks() {
+			number++
+		}
+	}
+	tx, err := c.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
-	var payment string
-	err = tx.QueryRowContext(r.Context(), `SELECT paid_by FROM orders WHERE number = ? AND state = 'paid'`, r.PathValue("order")).Scan(&payment)
-	if err == nil {
-		_, _, err = c.engine.Reverse(r.Context(), tx, durable.NewWrite{ID: "refund of " + payment}, payment) // a second click is the same refund
+	if _, _, err := c.engine.Reverse(ctx, tx, durable.NewWrite{ID: fmt.Sprintf("refund %d of %s", number, payment)}, payment); err != nil {
+		return err
 	}
-	if err == nil {
-		err = tx.Commit()
-	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusConflict)
-		return
-	}
-	_, _ = fmt.Fprint(w, "The refund is on its way.")
+	return tx.Commit()
 }
 
 // markOrder is notified of what became of a payment or a refund. A person looks at an order in the state check.

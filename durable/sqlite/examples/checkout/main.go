@@ -1,4 +1,5 @@
-// Command checkout is the program of docs/browser.md: a web checkout with 3D Secure and refunds. With -serve a browser can use it.
+// Command checkout is the program of docs/browser.md: a web checkout with 3D Secure and refunds. Alone it plays a customer. With
+// -serve it serves the page, with a sandbox in the process, or for the service that the variable QUICKSTREAM_ENVIRONMENT names.
 package main
 
 import (
@@ -12,8 +13,10 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable/sqlite"
@@ -25,15 +28,24 @@ import (
 func main() {
 	serve := flag.String("serve", "", "serve the page at this `address`, such as 127.0.0.1:8080, for a browser")
 	flag.Parse()
-	if err := run(context.Background(), *serve); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	var err error
+	switch {
+	case *serve == "":
+		err = demonstrate(ctx)
+	case os.Getenv("QUICKSTREAM_ENVIRONMENT") == "":
+		err = forBrowsers(ctx, *serve)
+	default:
+		err = forCustomers(ctx, *serve, "shop.db")
+	}
+	stop()
+	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, serve string) error {
-	if serve != "" {
-		return forBrowsers(ctx, serve)
-	}
+// demonstrate plays a customer who is challenged, and staff.
+func demonstrate(ctx context.Context) error {
 	box, client, err := sandboxtest.Open()
 	if err != nil {
 		return err
@@ -62,7 +74,7 @@ func run(ctx context.Context, serve string) error {
 		for range 2 {
 			fmt.Println("staff:", post("/orders/ORDER-1042/refund"))
 		}
-		refund, err := c.engine.Wait(ctx, "refund of 5c1f8f0e-6a3e-4c0e-9a64-0d6b5a1f7c11")
+		refund, err := c.engine.Wait(ctx, "refund 1 of 5c1f8f0e-6a3e-4c0e-9a64-0d6b5a1f7c11")
 		fmt.Println("the refund is", refund.State)
 		return err
 	})
@@ -80,12 +92,13 @@ func withOrder(ctx context.Context, client *quickstream.Client, do func(c *check
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	c, err := newCheckout(ctx, db, client)
+	c, err := open(ctx, db, client)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.engine.Stop(context.WithoutCancel(ctx))) }()
-	if _, err := db.ExecContext(ctx, `INSERT INTO orders (number, amount) VALUES ('ORDER-1042', '49.95')`); err != nil {
+	if _, err := db.ExecContext(ctx, `INSERT INTO orders (number, amount, email, line1, city, postcode, state_of_address)
+		VALUES ('ORDER-1042', '49.95', 'ann@example.com', '1 George St', 'Sydney', '2000', 'NSW')`); err != nil {
 		return err
 	}
 	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{"the secret of your webhooks"})

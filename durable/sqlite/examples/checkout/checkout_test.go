@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
+)
+
+// customer sends forms to a checkout with one order.
+type customer struct {
+	*testing.T
+
+	box     *sandbox.Sandbox
+	client  *quickstream.Client
+	handler http.Handler
+}
+
+func shopFor(t *testing.T, do func(c customer)) {
+	box, client := sandboxtest.New(t)
+	require.NoError(t, withOrder(t.Context(), client, func(_ *checkout, handler http.Handler) error {
+		do(customer{t, box, client, handler})
+		return nil
+	}))
+}
+
+func (c customer) post(path string, fields url.Values) (status int, text string) {
+	r := httptest.NewRequestWithContext(c.Context(), http.MethodPost, path, strings.NewReader(fields.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	c.handler.ServeHTTP(w, r)
+	return w.Code, strings.TrimSpace(w.Body.String())
+}
+
+// pay makes a token of a card, as the page does, and sends it.
+func (c customer) pay(order, attempt, card string) string {
+	c.Helper()
+	token, err := sandboxtest.CardToken(c.Context(), c.client, card, sandboxtest.ThreeDS)
+	require.NoError(c, err)
+	_, text := c.post("/orders/"+order+"/payments", url.Values{"token": {token}, "attempt": {attempt}})
+	return text
+}
+
+// An order is paid once, by whatever attempt, and not again after its refund.
+func TestCheckout(t *testing.T) {
+	const order = "ORDER-1042"
+	shopFor(t, func(c customer) {
+		assert.Equal(t, "You have not paid. Try again, or take another card.", c.pay(order, "1", "4111111111444496"))
+		assert.Equal(t, "Thank you.", c.pay(order, "2", sandbox.CardAttempted))
+		assert.Equal(t, "Thank you.", c.pay(order, "2", sandbox.CardAttempted), "the same attempt again")
+		assert.Equal(t, "Thank you.", c.pay(order, "3", sandbox.CardAttempted), "another one")
+		assert.NotContains(t, c.pay("ORDER-7", "2", sandbox.CardAttempted), "Thank you", "an attempt of another order")
+		assert.Len(t, c.box.Ledger().Charged(order), 1)
+		for range 2 {
+			_, text := c.post("/orders/"+order+"/refund", nil)
+			assert.Equal(t, "The refund is on its way.", text)
+		}
+		assert.Eventually(t, func() bool { return c.box.Ledger().Net(order) == 0 }, time.Minute, 10*time.Millisecond)
+		assert.Eventually(t, func() bool {
+			return strings.HasPrefix(c.pay(order, "4", sandbox.CardAttempted), "This attempt took nothing.")
+		},
+			time.Minute, 10*time.Millisecond, "it was refunded")
+		assert.Zero(t, c.box.Ledger().Net(order))
+	})
+}
+
+// Lost answers leave the customer waiting, and the order is paid.
+func TestLostAnswers(t *testing.T) {
+	shopFor(t, func(c customer) {
+		require.NoError(t, c.box.Inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 3}))
+		text := c.pay("ORDER-1042", "1", sandbox.CardAttempted)
+		assert.Contains(t, []string{"Thank you.", "We are checking your payment. Do not pay again."}, text)
+		assert.Eventually(t, func() bool { return c.pay("ORDER-1042", "1", sandbox.CardAttempted) == "Thank you." }, time.Minute, 10*time.Millisecond)
+		assert.Len(t, c.box.Ledger().Charged("ORDER-1042"), 1)
+	})
+}
+
+// With the variables of a service the program serves customers until it is stopped.
+func TestForCustomers(t *testing.T) {
+	box := sandbox.New()
+	defer box.Close()
+	service, err := box.Listen("127.0.0.1:0")
+	require.NoError(t, err)
+	t.Setenv("QUICKSTREAM_ENVIRONMENT", service)
+	t.Setenv("QUICKSTREAM_SECRET_KEY", box.Keys().Secret)
+	t.Setenv("QUICKSTREAM_PUBLISHABLE_KEY", box.Keys().Publishable)
+	t.Setenv("SHOP_BUSINESS", sandbox.DefaultBusiness)
+	t.Setenv("SHOP_WEBHOOK_SECRET", "a secret of the test")
+	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := free.Addr().String()
+	require.NoError(t, free.Close())
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- forCustomers(ctx, address, filepath.Join(t.TempDir(), "shop.db")) }()
+	assert.Eventually(t, func() bool {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/orders/none", http.NoBody)
+		require.NoError(t, err)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return false
+		}
+		defer func() { _ = answer.Body.Close() }()
+		_, _ = io.Copy(io.Discard, answer.Body)
+		return answer.StatusCode == http.StatusNotFound
+	}, time.Minute, 10*time.Millisecond)
+	stop()
+	require.ErrorIs(t, <-ended, nil)
+}
