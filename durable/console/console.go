@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 	"embed"
-	"encoding/json"
 	"errors"
 	"html/template"
 	"io/fs"
@@ -67,9 +66,7 @@ func New[TTx any](engine *durable.Engine[TTx], db durable.Database[TTx], opts Op
 	}
 	c := &console[TTx]{engine: engine, db: db, opts: opts, sydney: sydney, origins: http.NewCrossOriginProtection()}
 	c.ending, c.end = context.WithCancel(context.Background()) //nolint:gosec // Close calls it
-	if c.opts.Logger == nil {
-		c.opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	if c.opts.Now == nil {
 		c.opts.Now = time.Now
 	}
@@ -138,7 +135,7 @@ func (c *console[TTx]) allRoutes() map[string]route {
 	do := func(name, done string, do act, to string, show handler) {
 		all["POST /"+name] = route{c.act(do, to, show), mayAct, done}
 	}
-	do("retry", "It is tried again now. If it stays here it has failed again.", c.retry, "./", c.first)
+	do("retry", "It is tried again in the next seconds. If that works, it goes from this page. If not, its number of failures goes up.", c.retry, "./", c.first)
 	do("look-up-all", "All are looked up, one after the other.", c.lookUpAll, "./", c.first)
 	do("compare", "It is being compared.", c.compare, "installation", c.installation)
 	do("decide", "Decided.", c.decide, "payment", c.payment)
@@ -147,7 +144,7 @@ func (c *console[TTx]) allRoutes() map[string]route {
 	}
 	about("look-up", "The service was asked. What is known now is shown here.", c.lookUpOne)
 	about("notify", "The shop's program has accepted the outcome.", c.engine.NotifyAgain)
-	about("cancel", "Cancelled, if it was not sent before.", c.engine.Cancel)
+	about("cancel", "If this was in time, it stands as cancelled below.", c.engine.Cancel)
 	for name, step := range map[string]func(ctx context.Context, by, note string) error{
 		"pause": c.engine.Pause, "unpause": c.engine.Unpause, "confirm-history": c.engine.ConfirmHistory,
 		"end-restoring": c.engine.EndRestoring, "confirm-facility": c.engine.ConfirmFacility,
@@ -227,12 +224,8 @@ var templates embed.FS
 func (c *console[TTx]) parse() (err error) {
 	c.pages, err = template.New("").Funcs(template.FuncMap{
 		"money": money, "stamp": c.stamp, "span": span, "long": long, "count": count, "ahead": ahead, "words": words, "label": label, "what": what,
-		"evidence": evidence, "found": found, "takes": takes,
+		"evidence": evidence, "last": lastLook, "found": found, "takes": takes,
 		"newID": func() string { return formPrefix + rand.Text() }, // a second click makes nothing
-		"json": func(v any) (string, error) {
-			text, err := json.MarshalIndent(v, "", "  ")
-			return string(text), err
-		},
 		"note": func(p page, form string) map[string]string {
 			return map[string]string{"Form": form, "Value": p.Typed(form, "note")}
 		},

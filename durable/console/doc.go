@@ -11,9 +11,8 @@
 //	mux.Handle("/payments/", requireLogin(http.StripPrefix("/payments", office)))
 //	server.RegisterOnShutdown(office.Close)
 //
-// It works under any prefix that ends with a slash, in one process or many, and without JavaScript.
-// With it, a page that is shown reloads every three seconds, so a login that ends
-// when it is not used stays open with it.
+// It works under any prefix that ends with a slash, in one process or many, and without JavaScript. With it, a page that is
+// shown reloads every three seconds, so a login that ends when it is not used stays open with it.
 //
 // Only what the engine allows is offered. A form has the version of the payment that it shows, and the id of what it makes:
 // a second click makes nothing, and a second person sees what the first one has done. A refund is asked for on one page and

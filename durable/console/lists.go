@@ -156,7 +156,7 @@ func (c *console[TTx]) payments(q request, _ string) {
 	c.show(q, p)
 }
 
-// mostFound is how many payments of each kind a search finds.
+// mostFound is how many payments a search finds of each kind, and how much a page shows that has no next one.
 const mostFound = 200
 
 // find adds what has an id, the beginning of an order's number, a receipt, an amount, a time or the last digits of a card.
@@ -206,7 +206,7 @@ func (c *console[TTx]) find(ctx context.Context, l *list, f durable.Filter) erro
 // read adds a page of a list to what was found, the newest first, each once.
 func (c *console[TTx]) read(ctx context.Context, l *list, f durable.Filter) error {
 	page, err := c.engine.List(ctx, f)
-	l.Rows = append(l.Rows, page.Writes...)
+	l.Rows = append(l.Rows, c.settled(ctx, page.Writes)...)
 	if f.Limit == mostFound && page.Next != "" {
 		l.Note = "There are more: fill in a day, or more of what you look for."
 	} else if page.Next != "" {

@@ -3,12 +3,13 @@ package console
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/resolve"
 )
 
 // glance is what is for a person now, and what each page counts.
@@ -19,10 +20,11 @@ type glance struct {
 	Person  []durable.Write // whose outcome a person finds out
 	Unknown []durable.Write // that are looked up by themselves
 	Refused []durable.Write // by the shop's program
-	Unsent  []durable.Write // that could not be sent, and are tried again
+	Unsent  []durable.Write // that could not be sent, and are tried again: the oldest first
 	Held    []durable.Notification
 
-	Silent time.Time // since when look-ups have failed; zero if the last one was answered
+	Failed time.Time // when the last look-up has failed; zero if it was answered
+	Back   time.Time // when a payment was answered since
 	Work   work
 	Now    bool // for the first page, which says so if all is well
 }
@@ -30,15 +32,22 @@ type glance struct {
 // mostOpen is how many of each kind a glance has.
 const mostOpen = 1000
 
-// Waiting is how much is for a person: what the first page lists. A held notification is tried again by itself for an hour.
+// Waiting is how much is for a person: what the first page lists.
 func (g glance) Waiting() int {
-	waiting := len(g.Charged) + len(g.Done) + len(g.Person) + len(g.Refused)
-	for _, n := range g.Held {
-		if g.Health.At.Sub(n.Received) > time.Hour {
-			waiting++
-		}
+	return len(g.Charged) + len(g.Done) + len(g.Person) + len(g.Refused) + len(g.Held)
+}
+
+// Silent reports whether the last look-up has failed, and nothing was answered since.
+func (g glance) Silent() bool { return !g.Failed.IsZero() && g.Back.IsZero() }
+
+// Next is how soon the first of those whose outcome is unknown is looked up by itself; empty if none is.
+func (g glance) Next() string {
+	due := slices.DeleteFunc(slices.Concat(g.Unknown, g.Person), func(w durable.Write) bool { return w.Due.IsZero() })
+	if len(due) == 0 {
+		return ""
 	}
-	return waiting
+	first := slices.MinFunc(due, func(x, y durable.Write) int { return x.Due.Compare(y.Due) })
+	return span(max(0, first.Due.Sub(g.Health.At)))
 }
 
 // Since is how long ago something was.
@@ -64,53 +73,60 @@ func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
 	}
 	g.Refused = slices.DeleteFunc(g.Refused, func(w durable.Write) bool { return w.Failures == 0 })            // it was not told yet
 	g.Unsent = slices.DeleteFunc(g.Unsent, func(w durable.Write) bool { return w.Failures == 0 || !takes(w) }) // a refund waits for its day
-	for _, w := range person {
+	slices.Reverse(g.Unsent)
+	for _, w := range c.settled(ctx, person) {
 		switch {
 		case isTwice(w):
-			both, err := c.both(ctx, w.Order)
-			if err != nil {
-				return g, err
-			}
-			if len(both) > 0 {
-				g.Charged = append(g.Charged, w)
-			}
+			g.Charged = append(g.Charged, w)
 		case w.Reason == durable.ReasonDoubleCharged:
 			g.Done = append(g.Done, w)
-		case w.ReplacedBy == "":
+		case w.ReplacedBy == "" && w.State == durable.StateNeedsPerson:
 			g.Person = append(g.Person, w)
 		}
 	}
 	c.mu.Lock()
 	g.Work = c.work
+	g.Work.Came = maps.Clone(c.work.Came)
 	c.mu.Unlock()
-	g.Silent = silent(slices.Concat(g.Unknown, g.Person))
+	if err := c.answers(ctx, &g); err != nil {
+		return g, err
+	}
 	g.Held, err = c.engine.Notifications(ctx, mostOpen)
 	g.Held = slices.DeleteFunc(g.Held, func(n durable.Notification) bool { return n.Failures == 0 })
 	return g, err
 }
 
-// silent is since when all look-ups have failed; zero if the last one was answered, or there was none.
-func silent(writes []durable.Write) (since time.Time) {
-	var answered time.Time
-	for _, w := range writes {
-		if w.LookedUp.After(answered) {
-			answered = w.LookedUp
+// answers fills in when the last look-up has failed, and what was answered since.
+func (c *console[TTx]) answers(ctx context.Context, g *glance) error {
+	open := slices.Concat(g.Unknown, g.Person)
+	g.Failed = latest(open, func(w durable.Write) (at time.Time) {
+		if look := lastLook(w); look.Result == resolve.LookupFailed {
+			at = look.Last
 		}
+		return at
+	})
+	if !g.Failed.After(latest(open, func(w durable.Write) time.Time { return w.LookedUp })) {
+		g.Failed = time.Time{}
+		return nil
 	}
-	for _, w := range writes {
-		if lastLook(w).Last.After(answered) && !w.Case.Failing.IsZero() && (since.IsZero() || w.Case.Failing.Before(since)) {
-			since = w.Case.Failing
+	ended, err := c.engine.List(ctx, durable.Filter{States: []durable.State{durable.StateApproved, durable.StateDeclined}, Limit: mostFound})
+	g.Back = latest(ended.Writes, func(w durable.Write) (at time.Time) {
+		if w.LookedUp.After(g.Failed) || w.Written.After(g.Failed) {
+			at = w.Changed
 		}
-	}
-	return since
+		return at
+	})
+	return err
 }
 
-// Oldest is the oldest that could not be sent.
-func (g glance) Oldest() (oldest durable.Write) {
-	if len(g.Unsent) > 0 {
-		oldest = g.Unsent[len(g.Unsent)-1]
+// latest is the latest time of writes.
+func latest(writes []durable.Write, at func(durable.Write) time.Time) (last time.Time) {
+	for _, w := range writes {
+		if t := at(w); t.After(last) {
+			last = t
+		}
 	}
-	return oldest
+	return last
 }
 
 func (c *console[TTx]) first(q request, notice string) {
@@ -134,13 +150,9 @@ type deed struct {
 type service struct {
 	glance
 
-	Ready     string
 	Deeds     []deed
 	Yesterday string
 }
-
-// mostDeeds is how many deeds are shown.
-const mostDeeds = 100
 
 func (c *console[TTx]) installation(q request, notice string) {
 	g, err := c.glance(q.Context())
@@ -150,7 +162,7 @@ func (c *console[TTx]) installation(q request, notice string) {
 		return
 	}
 	content := service{glance: g, Yesterday: g.Health.At.In(c.sydney).AddDate(0, 0, -1).Format("2/1/2006")}
-	for _, event := range events[:min(len(events), mostDeeds)] {
+	for _, event := range events[:min(len(events), mostFound)] {
 		d := deed{Event: event}
 		if event.WriteID != "" {
 			if d.Of, err = c.engine.Get(q.Context(), event.WriteID); err != nil && !errors.Is(err, durable.ErrNoWrite) {
@@ -159,9 +171,6 @@ func (c *console[TTx]) installation(q request, notice string) {
 			}
 		}
 		content.Deeds = append(content.Deeds, d)
-	}
-	if err := c.engine.Ready(q.Context()); err != nil {
-		content.Ready = strings.TrimPrefix(err.Error(), "durable: ")
 	}
 	c.show(q, page{Name: "installation", Title: "Installation", Notice: notice, Address: "installation", Glance: &g, Content: content})
 }

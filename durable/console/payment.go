@@ -35,14 +35,6 @@ type view struct {
 	Offer         offer
 }
 
-// Net is what is left of what was taken.
-func (v view) Net() decimal.Decimal { return v.Taken.Sub(v.Back) }
-
-// AllBack reports whether all of a payment was refunded.
-func (v view) AllBack() bool {
-	return v.State == durable.StateApproved && v.Taken.IsPositive() && v.Back.GreaterThanOrEqual(v.Amount)
-}
-
 // OutcomeOpen reports whether money may have been taken, or may not.
 func (v view) OutcomeOpen() bool {
 	return (v.State.InProgress() || v.State == durable.StateNeedsPerson && v.Reason != durable.ReasonDoubleCharged) && (v.State != durable.StateQueued || v.Sends > 0)
@@ -115,6 +107,7 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 	if v.Twice = takes(w) && w.Approved() && slices.ContainsFunc(all, isTwice); v.Twice {
 		v.Both, err = c.both(ctx, w.Order)
 	}
+	v.write, v.Others = c.settled(ctx, []durable.Write{w})[0], c.settled(ctx, v.Others)
 	v.Offer = c.offer(v)
 	return v, err
 }
@@ -125,9 +118,8 @@ func (c *console[TTx]) both(ctx context.Context, order string) (both []durable.W
 	if err != nil {
 		return nil, err
 	}
-	charged, refunded := false, false
+	refunded := false
 	for _, w := range all {
-		charged = charged || isTwice(w)
 		if back := w.State == durable.StateVoided || w.State == durable.StateReturned; !w.IsPayment() || !w.Approved() && !back {
 			continue
 		}
@@ -141,10 +133,23 @@ func (c *console[TTx]) both(ctx context.Context, order string) (both []durable.W
 			refunded = true
 		}
 	}
-	if !charged || refunded && len(both) <= 1 {
+	if refunded && len(both) <= 1 {
 		return nil, nil
 	}
 	return both, nil
+}
+
+// settled shows a payment that was charged twice as approved once one payment of its order was refunded.
+func (c *console[TTx]) settled(ctx context.Context, writes []durable.Write) []durable.Write {
+	for i, w := range writes {
+		if !isTwice(w) {
+			continue
+		}
+		if both, err := c.both(ctx, w.Order); err == nil && len(both) == 0 {
+			writes[i].Standing = durable.Standing{State: durable.StateApproved}
+		}
+	}
+	return writes
 }
 
 // isTwice reports whether a payment is the second one of its order.

@@ -13,7 +13,6 @@ type refunding struct {
 
 	How, Typed, Write string
 	Back              decimal.Decimal
-	Text              string
 }
 
 // refund shows what a refund means, and makes it once a person has said yes to that.
@@ -55,17 +54,8 @@ func (c *console[TTx]) refunding(q request, w durable.NewWrite, amount decimal.D
 		return r, durable.ErrStale
 	case r.How == "all":
 		r.Back = r.Left
-		r.Text = "Voided if that can still be done, and refunded otherwise. After a void the order can be paid again. After a refund it stays paid, and cannot."
 	case len(r.Both) > 0:
 		return r, errForm("Refund all of one of the two.")
-	default:
-		r.Text = "Refunded once the payment has settled, which can take a day or more. The order stays paid."
-	}
-	switch {
-	case len(r.Both) > 0:
-		r.Text = "Only this payment goes back. The order stays paid by the other one, and cannot be paid again."
-	case r.IsPayment() && r.Elsewhere:
-		r.Text = "Only this payment goes back. The other payments of the order stay as they are."
 	}
 	if r.Back.GreaterThan(r.Left) || !r.Offer.Refund {
 		return r, durable.ErrTooMuch

@@ -15,9 +15,6 @@ import (
 
 // stamp is a time in Sydney, with the name of its zone.
 func (c *console[TTx]) stamp(t time.Time) string {
-	if t.IsZero() {
-		return "never"
-	}
 	return t.In(c.sydney).Format("2 Jan 2006, 15:04:05 MST")
 }
 

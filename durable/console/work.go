@@ -13,7 +13,8 @@ import (
 type work struct {
 	Title, By         string
 	All, Made, Failed int
-	Technical         string // the last error
+	Came              map[string]int // how many look-ups have found each state
+	Technical         string         // the last error
 	Running           bool
 }
 
@@ -27,7 +28,7 @@ func (c *console[TTx]) start(title, by string, all int, step func(ctx context.Co
 	if c.work.Running {
 		return errForm(c.work.Title + ", by " + c.work.By + ", is not done yet.")
 	}
-	c.work = work{Title: title, By: by, All: all, Running: true}
+	c.work = work{Title: title, By: by, All: all, Came: map[string]int{}, Running: true}
 	go func() {
 		for i := range all {
 			err := step(c.ending, i)
@@ -59,10 +60,14 @@ func (c *console[TTx]) lookUpAll(q request) error {
 	}
 	by, note := q.person.Name, q.field("note")
 	return c.start("Look-up", by, len(all), func(ctx context.Context, i int) error {
-		if err := c.lookUpOne(ctx, all[i].ID, by, note); !errors.Is(err, durable.ErrNotAllowed) { // it has ended meanwhile
+		if err := c.lookUpOne(ctx, all[i].ID, by, note); err != nil && !errors.Is(err, durable.ErrNotAllowed) { // it has ended meanwhile
 			return err
 		}
-		return nil
+		w, err := c.engine.Get(ctx, all[i].ID)
+		c.mu.Lock()
+		c.work.Came[label(w.Standing)]++
+		c.mu.Unlock()
+		return err
 	})
 }
 

@@ -57,14 +57,8 @@ func TestConsoleLists(t *testing.T) {
 		}
 		assert.Equal(t, orders, all, "tab %q", tab)
 	}
-	assert.Equal(t, []string{"order 119"}, o.get("reader", "payments?find=order+119").orders())
 	assert.Equal(t, []string{"declined"}, o.get("reader", "payments?find="+url.QueryEscape(refusal.ID)).orders())
-	paid := o.shop.get("order 007")
-	assert.Equal(t, []string{"order 007"}, o.get("reader", "payments?find="+paid.ReceiptNumber).orders())
-	assert.Empty(t, o.get("reader", "payments?find=none").orders())
-	for _, wrong := range []string{"payments?from=yesterday", "payments?from=2/1/2026&to=1/1/2026"} {
-		assert.Equal(t, http.StatusUnprocessableEntity, o.get("reader", wrong).status)
-	}
+	assert.Equal(t, http.StatusUnprocessableEntity, o.get("reader", "payments?from=yesterday").status)
 	assert.Equal(t, http.StatusInternalServerError, o.get("reader", "payments?after=x").status)
 }
 

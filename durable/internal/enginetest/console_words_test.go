@@ -135,6 +135,7 @@ func TestConsoleStandings(t *testing.T) {
 		{State: durable.StateDeclined}:                                         "said no. No money was taken",
 		{State: durable.StateDeclined, Reason: durable.ReasonRejected}:         "said no. No money was taken",
 		{State: durable.StateDeclined, Reason: durable.ReasonRefused}:          "did not accept the request. No money was taken",
+		{State: durable.StateNotSent}:                                          "decided that it never reached the service. No money was taken",
 		{State: durable.StateNotSent, Reason: durable.ReasonCancelled}:         "given up before it was sent. No money was taken",
 		{State: durable.StatePending, Reason: durable.ReasonSuspended}:         "Fraud screening holds it",
 		{State: durable.StateVoided}:                                           "The customer has the money.",

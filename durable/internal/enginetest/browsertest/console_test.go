@@ -186,7 +186,7 @@ func TestConsoleKeyboard(t *testing.T) {
 	o.says("The refund is stored")
 	o.tabs("form[action=cancel] button")
 	o.do(chromedp.KeyEvent("\r"))
-	o.says("Cancelled, if it was not sent before.")
+	o.says("If this was in time, it stands as cancelled below.")
 	o.says("cancelled before it was sent")
 	o.tabs(`a[href="installation"]`)
 	o.do(chromedp.KeyEvent("\r"))
