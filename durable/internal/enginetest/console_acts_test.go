@@ -223,7 +223,7 @@ func TestConsoleInstallation(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	page := o.get("jo", "installation")
-	assert.Contains(t, page.body, "No person has done anything to a payment or to the installation yet.")
+	assert.Contains(t, page.body, "No person has changed a payment or the installation yet. Comparisons are not listed.")
 	assert.Contains(t, o.get("jo", "").body, "All is well. The shop's own list of orders is not seen here.")
 	assert.Equal(t, http.StatusUnprocessableEntity, o.submit("jo", page, "pause").status, "no reason")
 	page = o.submit("jo", page, "pause", "note", "the bank asks for it")
