@@ -153,7 +153,7 @@ func (p *tab) tabs(selector string) {
 	p.Helper()
 	for range 60 {
 		p.do(chromedp.KeyEvent("\t"))
-		is, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("document.activeElement.matches("+strconv.Quote(selector)+")"))
+		is, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("document.activeElement?.matches("+strconv.Quote(selector)+") === true"))
 		require.NoError(p, err)
 		if is {
 			return
