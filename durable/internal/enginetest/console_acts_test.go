@@ -227,8 +227,7 @@ func TestConsoleInstallation(t *testing.T) {
 	assert.Contains(t, o.get("jo", "").body, "All is well. The shop's own list of orders is not seen here.")
 	assert.Equal(t, http.StatusUnprocessableEntity, o.submit("jo", page, "pause").status, "no reason")
 	page = o.submit("jo", page, "pause", "note", "the bank asks for it")
-	assert.Contains(t, page.body, "Jo has paused the installation")
-	assert.Contains(t, page.body, "the bank asks for it")
+	assert.Regexp(t, "Jo has paused the installation, .* ago: the bank asks for it", page.body)
 	assert.False(t, page.offers("pause"))
 	assert.Contains(t, o.get("reader", "").body, "Jo has paused the installation")
 	o.submit("kim", page, "unpause", "note", "done")
@@ -356,10 +355,8 @@ func TestConsoleFollowUp(t *testing.T) {
 	assert.Contains(t, void.body, "It follows <a")
 	assert.False(t, void.offers("refund"))
 	o.Settled(p.ID)
-	before := len(o.names(p.ID))
 	o.clicks = 0
 	assert.Contains(t, o.follow(o.get("jo", "payments?find=a"), "A<").body, "It has accepted the outcome. Notify it again only if", "a paid order that shows unpaid")
 	assert.Equal(t, 2, o.clicks)
 	assert.Contains(t, o.submit("jo", o.page("jo", p.ID), "notify", "note", "its row was lost").body, "has accepted the outcome")
-	assert.Len(t, o.names(p.ID), before+1)
 }

@@ -85,17 +85,21 @@ func TestConsoleRefundedTwice(t *testing.T) {
 	assert.Equal(t, []string{"A"}, page.orders())
 }
 
-// A look-up that failed is not said to have asked the service.
+// A look-up that failed is not said to have asked the service. The service is said to be away until something was answered.
 func TestConsoleLookUpFails(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
-	p := o.lost("A")
+	p, other := o.lost("A"), o.lost("C")
 	o.inject(sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(http.StatusBadGateway, sandbox.HTML)})
 	page := o.submit("jo", o.page("jo", p.ID), "look-up")
 	assert.Equal(t, http.StatusUnprocessableEntity, page.status)
 	assert.Contains(t, page.body, "Not done. The service could not be asked.")
+	assert.Contains(t, o.get("jo", "").body, "The service does not answer.")
+	o.paid("B")
+	assert.Contains(t, o.get("jo", "").body, "The service seems to be back.")
 	o.Sandbox.ClearFaults()
-	assert.Contains(t, o.submit("jo", page, "look-up").body, "The service was asked.")
+	assert.Contains(t, o.submit("jo", o.page("jo", other.ID), "look-up").body, "The service was asked.")
+	assert.NotContains(t, o.get("jo", "").body, "The service seems to be back.", "a look-up was answered")
 }
 
 // What was restored, and may be a copy, is shown to all. A person ends it, and confirms it, and stands in the history.
