@@ -36,6 +36,8 @@ type checkout struct {
 	client *quickstream.Client
 	engine *durable.Engine[*sql.Tx]
 	page   *template.Template
+	// patience is how long a customer waits for an outcome.
+	patience time.Duration
 	// Key is the publishable key, which anybody may see. Script is the service's: {environment}/quickstream-api-1.0.min.js.
 	Key, Script, Business string
 }
@@ -61,7 +63,7 @@ func options() durable.Options[*sql.Tx] {
 }
 
 func newCheckout(db *sql.DB, client *quickstream.Client, engine *durable.Engine[*sql.Tx]) *checkout {
-	return &checkout{db: db, client: client, engine: engine, page: template.Must(template.New("").Parse(page))}
+	return &checkout{db: db, client: client, engine: engine, page: template.Must(template.New("").Parse(page)), patience: 30 * time.Second}
 }
 
 func (c *checkout) handler(verifier *signature.Verifier) http.Handler {
@@ -76,19 +78,34 @@ func (c *checkout) handler(verifier *signature.Verifier) http.Handler {
 func (c *checkout) show(w http.ResponseWriter, r *http.Request) {
 	order := r.PathValue("order")
 	var amount, state string
-	switch err := c.db.QueryRowContext(r.Context(), `SELECT amount, state FROM orders WHERE number = ?`, order).Scan(&amount, &state); {
-	case err != nil:
+	if err := c.db.QueryRowContext(r.Context(), `SELECT amount, state FROM orders WHERE number = ?`, order).Scan(&amount, &state); err != nil {
 		http.NotFound(w, r)
-	case state != "open":
-		_, _ = fmt.Fprintf(w, "Your order is %s.", state)
+		return
+	}
+	switch payment, err := c.engine.PaymentOf(r.Context(), order); {
+	case state == "refunded":
+		_, _ = fmt.Fprint(w, textRefunded)
+	case err == nil && payment.Paid():
+		_, _ = fmt.Fprint(w, textPaid)
+	case err == nil && !payment.MayPayAgain():
+		_, _ = fmt.Fprint(w, textChecking)
 	default:
 		_ = c.page.Execute(w, map[string]string{"Order": order, "Amount": amount, "Key": c.Key, "Script": c.Script, "Business": c.Business})
 	}
 }
 
+// What the customer reads.
+const (
+	textPaid     = "Thank you."
+	textRefunded = "You got your money back."
+	textChecking = "We are checking your payment. Do not pay again."
+	textNotPaid  = "You have not paid. Try again, or take another card."
+	textNothing  = "This attempt took nothing. Look at your order before you try again."
+)
+
 // pay is called with the browser's token, and again after a challenge. 402 lets the customer try again.
 func (c *checkout) pay(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 30*time.Second) // also if the browser goes away
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), c.patience) // also if the browser goes away
 	defer cancel()
 	payment, err := c.engine.Wait(ctx, r.FormValue("attempt"))
 	if errors.Is(err, durable.ErrNoWrite) {
@@ -98,17 +115,19 @@ func (c *checkout) pay(w http.ResponseWriter, r *http.Request) {
 		payment, err = open.Payment, nil
 	}
 	switch ours := payment.Order == r.PathValue("order"); {
+	case ours && (payment.State == durable.StateVoided || payment.State == durable.StateReturned || payment.Refunded.IsPositive()):
+		_, _ = fmt.Fprint(w, textRefunded)
 	case ours && payment.Paid():
-		_, _ = fmt.Fprint(w, "Thank you.")
+		_, _ = fmt.Fprint(w, textPaid)
 	case errors.Is(err, errChallenge):
 		_, _ = fmt.Fprint(w, "challenge")
 	case ours && payment.MayPayAgain():
-		http.Error(w, "You have not paid. Try again, or take another card.", http.StatusPaymentRequired)
+		http.Error(w, textNotPaid, http.StatusPaymentRequired)
 	case errors.Is(err, errNotStored):
 		log.Print(err)
-		http.Error(w, "This attempt took nothing. Look at your order before you try again.", http.StatusPaymentRequired)
+		http.Error(w, textNothing, http.StatusPaymentRequired)
 	default:
-		http.Error(w, "We are checking your payment. Do not pay again.", http.StatusAccepted)
+		http.Error(w, textChecking, http.StatusAccepted)
 	}
 }
 
@@ -130,6 +149,9 @@ func (c *checkout) charge(ctx context.Context, r *http.Request) (payment durable
 		Scan(&amount, &email, &address.Line1, &address.City, &address.PostCode, &address.State)
 	if err != nil {
 		return payment, err
+	}
+	if other, err := c.engine.PaymentOf(ctx, order); err == nil && !other.MayPayAgain() {
+		return other, nil // nobody is asked to confirm what is paid, or may be
 	}
 	if err := authenticate(ctx, c.client, token, amount, email, address); err != nil {
 		return payment, err
@@ -183,14 +205,14 @@ func (c *checkout) refund(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, sql.ErrNoRows):
 		http.Error(w, "There is nothing to refund.", http.StatusConflict)
 	default:
-		http.Error(w, "Press again: "+err.Error(), http.StatusConflict)
+		http.Error(w, err.Error(), http.StatusConflict) // another press does no harm
 	}
 }
 
 // reverse stores a refund. Its id counts those that gave nothing back: a second click is the same refund.
 func (c *checkout) reverse(ctx context.Context, order string) error {
 	var payment string
-	err := c.db.QueryRowContext(ctx, `SELECT paid_by FROM orders WHERE number = ? AND state IN ('paid', 'refunded')`, order).Scan(&payment)
+	err := c.db.QueryRowContext(ctx, `SELECT paid_by FROM orders WHERE number = ? AND state <> 'open'`, order).Scan(&payment)
 	if err != nil {
 		return err
 	}
@@ -215,21 +237,23 @@ func (c *checkout) reverse(ctx context.Context, order string) error {
 	return tx.Commit()
 }
 
-// markOrder is notified of what became of a payment or a refund. A person looks at an order in the state check.
+// markOrder is notified of what became of a payment or a refund. A person looks at an order in the state check, decides about
+// its payment in the console, or refunds it.
 func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
 	write, state := change.Write, "check"
 	switch {
 	case write.Follows != "" && write.Approved():
 		_, err := tx.ExecContext(ctx, `UPDATE orders SET state = 'refunded' WHERE paid_by = ?`, write.Follows)
 		return err
-	case write.Follows != "":
-		return nil // the console shows a refund that was not made
+	case write.Follows != "": // the refund was not made
+		_, err := tx.ExecContext(ctx, `UPDATE orders SET state = 'check' WHERE paid_by = ?`, write.Follows)
+		return err
 	case write.Paid() && write.State == durable.StateApproved:
 		state = "paid"
 	case write.MayPayAgain():
 		state = "open"
 	}
 	_, err := tx.ExecContext(ctx, `UPDATE orders SET state = CASE WHEN $1 = 'paid' AND amount <> $2 THEN 'check' ELSE $1 END, paid_by = $3
-		WHERE number = $4 AND state NOT IN ('check', 'refunded') AND (state <> 'paid' OR paid_by = $3)`, state, write.Amount.StringFixed(2), write.ID, write.Order)
+		WHERE number = $4 AND state <> 'refunded' AND (state = 'open' OR paid_by = $3 OR state = 'check' AND $1 = 'paid')`, state, write.Amount.StringFixed(2), write.ID, write.Order)
 	return err
 }

@@ -45,6 +45,12 @@ func (c customer) post(path string, fields url.Values) (status int, text string)
 	return w.Code, strings.TrimSpace(w.Body.String())
 }
 
+func (c customer) get(path string) string {
+	w := httptest.NewRecorder()
+	c.handler.ServeHTTP(w, httptest.NewRequestWithContext(c.Context(), http.MethodGet, path, http.NoBody))
+	return w.Body.String()
+}
+
 // pay makes a token of a card, as the page does, and sends it.
 func (c customer) pay(order, attempt, card string) string {
 	c.Helper()
@@ -64,6 +70,7 @@ func TestCheckout(t *testing.T) {
 		assert.Equal(t, "Thank you.", c.pay(order, "3", sandbox.CardAttempted), "another one")
 		assert.NotContains(t, c.pay("ORDER-7", "2", sandbox.CardAttempted), "Thank you", "an attempt of another order")
 		assert.Len(t, c.box.Ledger().Charged(order), 1)
+		assert.Equal(t, "Thank you.", c.get("/orders/"+order), "and not the form")
 		for range 2 {
 			_, text := c.post("/orders/"+order+"/refund", nil)
 			assert.Equal(t, "The refund is on its way.", text)
@@ -74,6 +81,7 @@ func TestCheckout(t *testing.T) {
 		},
 			time.Minute, 10*time.Millisecond, "it was refunded")
 		assert.Zero(t, c.box.Ledger().Net(order))
+		assert.Equal(t, "You got your money back.", c.get("/orders/"+order))
 	})
 }
 

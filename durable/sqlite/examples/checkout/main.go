@@ -28,7 +28,7 @@ import (
 func main() {
 	serve := flag.String("serve", "", "serve the page at this `address`, such as 127.0.0.1:8080, for a browser")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx := context.Background()
 	var err error
 	switch {
 	case *serve == "":
@@ -36,9 +36,10 @@ func main() {
 	case os.Getenv("QUICKSTREAM_ENVIRONMENT") == "":
 		err = forBrowsers(ctx, *serve)
 	default:
-		err = forCustomers(ctx, *serve, "shop.db")
+		ended, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+		err = forCustomers(ended, *serve, "shop.db")
+		stop()
 	}
-	stop()
 	if err != nil {
 		log.Fatal(err)
 	}
