@@ -6,7 +6,7 @@
 //	case err == nil:
 //		// approved
 //	case errors.Is(err, quickstream.ErrDeclined):
-//		// not paid: ask for another card, if the service does not retry ([WithServiceRetries])
+//		// not paid: ask for another card, if the service does not retry ([WithFinalDeclines])
 //	case errors.Is(err, quickstream.ErrPending), errors.Is(err, quickstream.ErrOutcomeUnknown):
 //		// hold the order, do not call again: resolve.After(nil, err, time.Now())
 //	default:

@@ -116,7 +116,7 @@ func ExampleUnknownOutcomeError() {
 
 // A payment that is not approved is an error, which has the transaction.
 func ExampleDeclinedError() {
-	box, client := exampleClient(quickstream.WithServiceRetries(false)) // as the bank says of the facility
+	box, client := exampleClient(quickstream.WithFinalDeclines(true)) // as the bank says of the facility
 	defer box.Close()
 
 	_, err := client.Transactions.Pay(context.Background(), orderParams("ORDER-1", "49.95", tokenFromBrowser(client, noFundsCard)))

@@ -45,17 +45,17 @@ type callConfig struct {
 	response *Response
 	extra    []extraField
 	// beforeSend holds the client's hooks before the call's.
-	beforeSend  []func(context.Context, Intent) error
-	intentName  string // the member of metadata for the intent's id; "" for none
-	business    string // for requests without one
-	reference   string // for transactions without one
-	metadata    map[string]string
-	statuses    statuses
-	retries     *bool    // whether the service retries declines, if the caller said so
-	currency    Currency // for requests without one
-	refusal     func(status int, header http.Header, body []byte) bool
-	now         func() time.Time // for the times in intents
-	environment string           // the client's, for the intents of what it reads
+	beforeSend    []func(context.Context, Intent) error
+	intentName    string // the member of metadata for the intent's id; "" for none
+	business      string // for requests without one
+	reference     string // for transactions without one
+	metadata      map[string]string
+	statuses      statuses
+	finalDeclines bool     // the caller said that the service retries no declines
+	currency      Currency // for requests without one
+	refusal       func(status int, header http.Header, body []byte) bool
+	now           func() time.Time // for the times in intents
+	environment   string           // the client's, for the intents of what it reads
 }
 
 type (
@@ -314,12 +314,13 @@ func WithStatus(status TransactionStatus, outcome Outcome) ClientOption {
 	})
 }
 
-// WithServiceRetries says whether the service retries the declined payments of your facility, which
-// your bank knows. With false a declined payment can be paid again at once. Without this option, and
-// with true, [Transaction.NextStep] of a soft decline says that its retries have to be read first.
-func WithServiceRetries(retries bool) ClientOption {
+// WithFinalDeclines says whether declines are final: true if the service retries no declined payment
+// of your facility, which your bank knows. A declined payment can then be paid again at once, which
+// charges twice if the service does retry. Without this option, and with false, [Transaction.NextStep]
+// of a soft decline says that its retries have to be read first.
+func WithFinalDeclines(final bool) ClientOption {
 	return clientOption(func(c *clientConfig) error {
-		c.retries = &retries
+		c.finalDeclines = final
 		return nil
 	})
 }

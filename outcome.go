@@ -108,7 +108,7 @@ type statuses map[string]Outcome
 // explain tells a transaction what the client knows of its facility.
 func (c *callConfig) explain(object any) {
 	if t, ok := object.(*Transaction); ok {
-		t.meaning, t.retries, t.environment = c.statuses[strings.ToLower(string(t.Status))], c.retries, c.environment
+		t.meaning, t.finalDeclines, t.environment = c.statuses[strings.ToLower(string(t.Status))], c.finalDeclines, c.environment
 	}
 }
 
@@ -130,8 +130,8 @@ const (
 	// another account.
 	NextStepPayAgain NextStep = "pay_again"
 	// NextStepCheckRetries: declined with a code that the service may retry, such as 05, 51 or 91,
-	// and the client does not know that it retries nothing: see [WithServiceRetries]. Read Retries, and
-	// pay again only if none is approved or still to come.
+	// without [WithFinalDeclines] true. Read Retries, and pay again only if none is approved or still to
+	// come.
 	NextStepCheckRetries NextStep = "check_retries"
 	// NextStepResolve: unknown. Hold the order and use package resolve.
 	NextStepResolve NextStep = "resolve"
@@ -197,7 +197,7 @@ func (t *Transaction) afterDecline() NextStep {
 	if of, ok := strings.CutPrefix(code, "Q"); ok && len(of) == 1 && strings.Contains("0123456ABCDEFGHIJKLMNOPQTUVWXYZ", of) { // codes of the gateway
 		return NextStepPayAgain
 	}
-	if t.retries != nil && !*t.retries {
+	if t.finalDeclines {
 		return NextStepPayAgain
 	}
 	return NextStepCheckRetries
@@ -331,8 +331,8 @@ func (t *Transaction) describe() string {
 		return "there is no transaction"
 	}
 	text := fmt.Sprintf("the transaction is %s (response code %s); next: %s", t.Outcome(), safeName(t.ResponseCode, 4), strings.ReplaceAll(string(t.NextStep()), "_", " "))
-	if t.NextStep() == NextStepCheckRetries && t.retries == nil {
-		text += "; ask the bank whether the service retries the declined payments of your facility, and pass the answer to WithServiceRetries"
+	if t.NextStep() == NextStepCheckRetries {
+		text += "; ask the bank whether the service retries the declined payments of your facility, and if it retries none use WithFinalDeclines(true)"
 	}
 	return text
 }

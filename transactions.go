@@ -130,11 +130,11 @@ type Transaction struct {
 	SubMerchantID         string `json:"subMerchantId,omitempty"`
 	Links                 []Link `json:"links,omitempty"`
 
-	meaning     Outcome     // of a status that this package does not know
-	retries     *bool       // whether the service retries declines, if the client knows
-	environment string      // of the client that read it
-	intent      *Intent     // of the call that was answered with it
-	candidates  []Candidate // what the Resume that returned it found beside it
+	meaning       Outcome     // of a status that this package does not know
+	finalDeclines bool        // the client was told that the service retries no declines
+	environment   string      // of the client that read it
+	intent        *Intent     // of the call that was answered with it
+	candidates    []Candidate // what the Resume that returned it found beside it
 
 	envelope
 }

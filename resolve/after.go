@@ -39,7 +39,7 @@ type Result struct {
 // its amount, or give it to Intent.Found.
 //
 // A decline that the service may retry is open, unless the client was told that it retries nothing:
-// see [quickstream.WithServiceRetries].
+// see [quickstream.WithFinalDeclines].
 func After(t *quickstream.Transaction, err error, now time.Time) Result {
 	declined, isDeclined := errors.AsType[*quickstream.DeclinedError](err)
 	pending, isPending := errors.AsType[*quickstream.PendingError](err)

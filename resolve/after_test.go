@@ -56,7 +56,7 @@ func TestAfterACall(t *testing.T) {
 		rejected, pending  = `"status":"Declined","summaryCode":"3","responseCode":"QA"`, `"status":"Pending"`
 		suspended, erred   = `"status":"Suspended","summaryCode":"1","responseCode":"34"`, `"status":"Declined","summaryCode":"2"`
 		voided, refusal    = `"status":"Voided","summaryCode":"0"`, `{"errors":[{"fieldName":"amount","messages":["is wrong"]}]}`
-		off, on, untold    = "off", "on", ""
+		final, untold      = "final declines", ""
 		pays, voids, reads = "Pay", "Void", "Get"
 		collects, submits  = "Collect", "Submit of Collect"
 	)
@@ -80,9 +80,8 @@ func TestAfterACall(t *testing.T) {
 		{pays, untold, hard, "ended declined"},
 		{pays, untold, rejected, "ended rejected"},
 		{pays, untold, soft, "open, open 1 Transactions.Pay R1"},
-		{pays, on, soft, "open, open 1 Transactions.Pay R1"},
-		{pays, off, soft, "ended declined"},
-		{pays, off, suspended, "open, open 1 Transactions.Pay R1"},
+		{pays, final, soft, "ended declined"},
+		{pays, final, suspended, "open, open 1 Transactions.Pay R1"},
 		{pays, untold, pending, "open, open 1 Transactions.Pay R1"},
 		{pays, untold, erred, "open, open 1 Transactions.Pay R1"},
 		{pays, untold, voided, "open, open 1 Transactions.Pay R1"},
@@ -102,7 +101,7 @@ func TestAfterACall(t *testing.T) {
 		{reads, untold, paid, "ended approved"},
 		{reads, untold, voided, "ended voided"},
 		{reads, untold, soft, "open, open 1 Transactions.Pay R1"},
-		{reads, off, soft, "ended declined"},
+		{reads, final, soft, "ended declined"},
 		{reads, untold, pending, "open, open 1 Transactions.Pay R1"},
 		{reads, untold, erred, "open, open 1 Transactions.Pay R1"},
 		{reads, untold, "422", "open"}, // says nothing of the transaction
@@ -119,8 +118,8 @@ func TestAfterACall(t *testing.T) {
 			status = 0
 		}
 		var opts []quickstream.ClientOption
-		if c.told != untold {
-			opts = append(opts, quickstream.WithServiceRetries(c.told == on))
+		if c.told == final {
+			opts = append(opts, quickstream.WithFinalDeclines(true))
 		}
 		client := answering(t, status, body, opts...)
 		tx, err := calls[c.call](client)

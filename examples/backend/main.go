@@ -51,7 +51,7 @@ func open(ctx context.Context) (*Shop, *sandbox.Sandbox, error) {
 func facility() []quickstream.ClientOption {
 	return []quickstream.ClientOption{
 		quickstream.WithSupplierBusinessCode(sandbox.DefaultBusiness), quickstream.WithCurrency(quickstream.CurrencyAUD),
-		quickstream.WithServiceRetries(false),
+		quickstream.WithFinalDeclines(true),
 	}
 }
 

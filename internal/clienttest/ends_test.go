@@ -146,17 +146,17 @@ func TestNilErrorMeansApproved(t *testing.T) {
 }
 
 // A client that was told of its facility's retries does not say to ask the bank about them.
-func TestSaidRetries(t *testing.T) {
+func TestFinalDeclines(t *testing.T) {
 	for _, c := range []struct {
 		opts []quickstream.ClientOption
 		asks bool
-	}{{nil, true}, {[]quickstream.ClientOption{quickstream.WithServiceRetries(true)}, false}} {
+	}{{nil, true}, {[]quickstream.ClientOption{quickstream.WithFinalDeclines(false)}, true}, {[]quickstream.ClientOption{quickstream.WithFinalDeclines(true)}, false}} {
 		client := clientOf(t, echoing(t, func(t object) {
 			maps.Copy(t, object{"status": "Declined", "summaryCode": "1", "responseCode": "51"})
 		}), c.opts...)
 		_, err := client.Transactions.Pay(t.Context(), payment())
 		require.ErrorIs(t, err, quickstream.ErrDeclined)
-		assert.ErrorContains(t, err, "check retries")
+		assert.Equal(t, c.asks, strings.Contains(err.Error(), "next: check retries"), err.Error())
 		assert.Equal(t, c.asks, strings.Contains(err.Error(), "ask the bank whether"), err.Error())
 	}
 }

@@ -52,7 +52,7 @@ func TestNothingIsHeldInTheDocumentedWorld(t *testing.T) {
 					box := sandbox.New(sandbox.WithClock(clock))
 					t.Cleanup(box.Close)
 					client, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()),
-						quickstream.WithClock(clock.Now), quickstream.WithServiceRetries(false))
+						quickstream.WithClock(clock.Now), quickstream.WithFinalDeclines(true))
 					require.NoError(t, err)
 					pay := payment()
 					pay.SupplierBusinessCode = sandbox.DefaultBusiness

@@ -64,7 +64,7 @@ func newClient(box *sandbox.Sandbox, opts ...quickstream.ClientOption) (*quickst
 	opts = append([]quickstream.ClientOption{
 		quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithClock(box.Now), quickstream.WithObserver(holding(box)),
 		quickstream.WithSupplierBusinessCode(sandbox.DefaultBusiness), quickstream.WithCurrency(quickstream.CurrencyAUD),
-		quickstream.WithServiceRetries(false),
+		quickstream.WithFinalDeclines(true),
 	}, opts...)
 	return quickstream.NewClient(quickstream.CustomURL(box.URL()), Keys(box), opts...)
 }

@@ -20,7 +20,7 @@ func forCustomers(ctx context.Context, address, file string) error {
 	}
 	business := os.Getenv("SHOP_BUSINESS") // the supplier business code
 	client, err := quickstream.NewClient(environment, quickstream.KeysFromEnv(), quickstream.WithSupplierBusinessCode(business),
-		quickstream.WithCurrency(quickstream.CurrencyAUD), quickstream.WithServiceRetries(false)) // as in options
+		quickstream.WithCurrency(quickstream.CurrencyAUD), quickstream.WithFinalDeclines(true)) // as in options
 	if err == nil {
 		err = client.Check(ctx)
 	}
