@@ -292,19 +292,19 @@ func WithRefusal(refused func(status int, header http.Header, body []byte) bool)
 	})
 }
 
-// WithStatus gives a meaning to a status that this package does not know, in any case; "" is an
+// WithStatusOutcome gives a meaning to a status that this package does not know, in any case; "" is an
 // absent one. Outcome is approved, pending or voided, because it applies to summary code 0 only:
 // that of a decline decides by itself. Ask the service before you use it: money is taken by it.
 //
 // It applies to what the client reads, also by webhooks.ConfirmWith. A transaction that is decoded
 // without a client, such as that of a webhook, stays unknown: read it again with Get.
-func WithStatus(status TransactionStatus, outcome Outcome) ClientOption {
+func WithStatusOutcome(status TransactionStatus, outcome Outcome) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if status.listed() != "" {
-			return errors.New("WithStatus: this package knows the status")
+			return errors.New("WithStatusOutcome: this package knows the status")
 		}
 		if outcome != OutcomeApproved && outcome != OutcomePending && outcome != OutcomeVoided {
-			return errors.New("WithStatus: the outcome is not approved, pending or voided")
+			return errors.New("WithStatusOutcome: the outcome is not approved, pending or voided")
 		}
 		if c.statuses == nil {
 			c.statuses = statuses{}

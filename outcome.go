@@ -37,7 +37,7 @@ const (
 // see [Outcome.Final]. Money may have moved or may still move with any other outcome.
 //
 // Statuses are compared in any case. If this package does not know the status, or it is absent,
-// summary codes 1 and 3 decide, and 0 only with [WithStatus]. The outcome is unknown if summary
+// summary codes 1 and 3 decide, and 0 only with [WithStatusOutcome]. The outcome is unknown if summary
 // code and status disagree, and for a nil or zero Transaction.
 func (t *Transaction) Outcome() Outcome {
 	if t == nil {
@@ -102,7 +102,7 @@ func (s TransactionStatus) listed() TransactionStatus {
 // Final reports whether nothing more happens by itself: approved, declined, rejected or voided.
 func (o Outcome) Final() bool { return o == OutcomeApproved || o.tookNoMoney() }
 
-// statuses are the meanings of statuses in lower case, by [WithStatus].
+// statuses are the meanings of statuses in lower case, by [WithStatusOutcome].
 type statuses map[string]Outcome
 
 // explain tells a transaction what the client knows of its facility.

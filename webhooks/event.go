@@ -99,7 +99,7 @@ type PaymentEvent struct {
 
 // Transaction returns the transaction, which has a receipt number. Unless it comes from
 // [ConfirmWith], it is the notification's claim about a past moment: check receipt number and
-// outcome before you act on it. A client's [quickstream.WithStatus] does not apply to it.
+// outcome before you act on it. A client's [quickstream.WithStatusOutcome] does not apply to it.
 func (e *PaymentEvent) Transaction() *quickstream.Transaction { return e.transaction.get() }
 
 // UnknownEvent is an event of any other type, or of an unknown type whose data does not fit its

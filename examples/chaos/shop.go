@@ -31,9 +31,9 @@ func openShop(ctx context.Context, r *oracle.Run, c config) (*merchant, error) {
 	}
 	switch c.World.Value("StatusForm") { // technical support has said what it means
 	case "unlisted":
-		options = append(options, quickstream.WithStatus("Settled", quickstream.OutcomeApproved), quickstream.WithStatus("Reversed", quickstream.OutcomeVoided))
+		options = append(options, quickstream.WithStatusOutcome("Settled", quickstream.OutcomeApproved), quickstream.WithStatusOutcome("Reversed", quickstream.OutcomeVoided))
 	case "absent":
-		options = append(options, quickstream.WithStatus("", quickstream.OutcomeApproved))
+		options = append(options, quickstream.WithStatusOutcome("", quickstream.OutcomeApproved))
 	}
 	var err error
 	m.client, err = quickstream.NewClient(quickstream.CustomURL(r.Box.URL()), sandboxtest.Keys(r.Box), options...)

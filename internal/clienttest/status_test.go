@@ -18,10 +18,10 @@ import (
 // summary code that says more is never overruled.
 func TestStatusesThatAreNamed(t *testing.T) {
 	named := []quickstream.ClientOption{
-		quickstream.WithStatus("Settled", quickstream.OutcomeApproved), quickstream.WithStatus("Processing", quickstream.OutcomePending),
-		quickstream.WithStatus("Cancelled", quickstream.OutcomeVoided),
+		quickstream.WithStatusOutcome("Settled", quickstream.OutcomeApproved), quickstream.WithStatusOutcome("Processing", quickstream.OutcomePending),
+		quickstream.WithStatusOutcome("Cancelled", quickstream.OutcomeVoided),
 	}
-	absent := append(named[:3:3], quickstream.WithStatus("", quickstream.OutcomeApproved))
+	absent := append(named[:3:3], quickstream.WithStatusOutcome("", quickstream.OutcomeApproved))
 	for _, c := range []struct {
 		opts          []quickstream.ClientOption
 		status, codes string // of summary and response
@@ -87,8 +87,8 @@ func TestStatusesThatCannotBeNamed(t *testing.T) {
 		"Settled": {"", "paid", quickstream.OutcomeDeclined, quickstream.OutcomeRejected, quickstream.OutcomeSuspended, quickstream.OutcomeUnknown},
 	} {
 		for _, outcome := range outcomes {
-			_, err := quickstream.NewClient(quickstream.CustomURL(baseURL), testKeys(), quickstream.WithStatus(status, outcome))
-			assert.ErrorContains(t, err, "WithStatus", "%s, %s", status, outcome)
+			_, err := quickstream.NewClient(quickstream.CustomURL(baseURL), testKeys(), quickstream.WithStatusOutcome(status, outcome))
+			assert.ErrorContains(t, err, "WithStatusOutcome", "%s, %s", status, outcome)
 		}
 	}
 }

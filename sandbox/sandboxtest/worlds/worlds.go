@@ -13,7 +13,7 @@
 //   - an unstable order over more than one page
 //   - a 404 for nothing found in a form that a gateway could send (ErrorForm other than object
 //     and map)
-//   - StatusForm absent, or unlisted words without WithStatus
+//   - StatusForm absent, or unlisted words without WithStatusOutcome
 //
 // Where KeyLifetime is 0, a payment that is sent twice is charged twice; if a gateway has done
 // it (Fault=twice401 and the like), a refusal of the second request is no proof that the first
