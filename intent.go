@@ -315,7 +315,7 @@ func (c *callConfig) withMetadata(own map[string]string) map[string]string {
 // derivation returns what makes the references and the id of a transaction: new ones, or under a key of the
 // caller's those that follow from key, operation, environment and request. So the same call has the
 // same bytes, and another request under the key is never taken for this one. Under a reference of
-// WithReference the id follows from that, and a token and an IP address may differ from one try to the
+// WithUniqueReference the id follows from that, and a token and an IP address may differ from one try to the
 // next.
 func (c *call) derivation(b transactionBody) func(what string) string {
 	key, reference, environment := c.config.key, c.config.reference, c.client.base.String()

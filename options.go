@@ -210,16 +210,17 @@ func WithRetryWait(shortest, longest time.Duration) Option {
 	})
 }
 
-// WithReference gives a transaction without a payment reference this one instead of a random one,
+// WithUniqueReference gives a transaction without a payment reference this one instead of a random one,
 // and a PayTo payment without an end-to-end identifier too. It has 1 to 35 letters A to Z and
-// digits, which no form of storing or searching changes. It must be unique: every transaction under
-// it is taken for this one, unlike under a reference in the parameters. The intent id follows from it and
-// the request, without single-use token and IP address.
-func WithReference(reference string) CallOption {
+// digits, which no form of storing or searching changes. Every transaction under it is taken for this
+// one, unlike under a reference in the parameters, so it is that of one attempt, and never the order's:
+// the decline of a first attempt would be taken for that of the second. The intent id follows from it
+// and the request, without single-use token and IP address.
+func WithUniqueReference(reference string) CallOption {
 	return callOption(func(c *callConfig) error {
 		upperOrDigit := func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }
 		if reference == "" || len(reference) > 35 || strings.ContainsFunc(reference, func(r rune) bool { return !upperOrDigit(r) }) {
-			return errors.New("WithReference: the reference is not 1 to 35 letters A to Z and digits")
+			return errors.New("WithUniqueReference: the reference is not 1 to 35 letters A to Z and digits")
 		}
 		c.reference = reference
 		return nil

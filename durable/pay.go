@@ -68,7 +68,7 @@ func (e *engine) planPayment(ctx context.Context, w NewWrite, params quickstream
 
 // plan plans a transaction under the references and the key that follow from its id.
 func (e *engine) plan(ctx context.Context, w NewWrite, params quickstream.TransactionParams, opts []quickstream.CallOption) (*row, error) {
-	all := append([]quickstream.CallOption{quickstream.WithReference(e.reference(w.ID)), quickstream.WithIdempotencyKey(e.key(w.ID, 1))}, opts...)
+	all := append([]quickstream.CallOption{quickstream.WithUniqueReference(e.reference(w.ID)), quickstream.WithIdempotencyKey(e.key(w.ID, 1))}, opts...)
 	intent, err := e.client.Transactions.Plan(ctx, params, all...)
 	if err == nil && intent.ExtraFields != nil {
 		err = errors.New("durable: members of WithExtraField cannot be stored")

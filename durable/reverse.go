@@ -68,7 +68,7 @@ func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
 	case t.Refundable:
 		chosen.intent, err = e.client.Transactions.Plan(ctx, quickstream.RefundParams{
 			OriginalReceiptNumber: r.intent.Target, PrincipalAmount: left, Currency: r.Currency,
-		}, quickstream.WithIdempotencyKey(e.key(r.ID, r.keyNumber)), quickstream.WithReference(e.reference(r.ID)))
+		}, quickstream.WithIdempotencyKey(e.key(r.ID, r.keyNumber)), quickstream.WithUniqueReference(e.reference(r.ID)))
 	default:
 		return errors.New("the transaction can neither be voided nor refunded now")
 	}

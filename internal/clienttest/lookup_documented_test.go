@@ -70,7 +70,7 @@ func TestNothingIsHeldInTheDocumentedWorld(t *testing.T) {
 						}
 						portal, err := quickstream.NewClient(quickstream.CustomURL(box.URL()), sandboxtest.Keys(box), quickstream.WithHTTPClient(box.HTTPClient()), quickstream.WithClock(clock.Now), quickstream.WithIntentMetadata(""))
 						require.NoError(t, err)
-						_, err = tt.send(portal, first.ReceiptNumber, quickstream.WithReference("PORTAL1"))
+						_, err = tt.send(portal, first.ReceiptNumber, quickstream.WithUniqueReference("PORTAL1"))
 						require.NoError(t, err)
 					}
 					if wanted == quickstream.OutcomeDeclined {

@@ -14,7 +14,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// WithReference stands for the references that the parameters leave out, and only for those. Unlike
+// WithUniqueReference stands for the references that the parameters leave out, and only for those. Unlike
 // one in the parameters it is no other transaction's.
 func TestWithReference(t *testing.T) {
 	_, client := sandboxtest.New(t)
@@ -24,7 +24,7 @@ func TestWithReference(t *testing.T) {
 		AgreementToken: "AGREEMENT",
 	}
 	planned := func(params quickstream.CollectParams) (quickstream.Intent, string) {
-		intent, err := client.Transactions.Plan(t.Context(), params, quickstream.WithReference(reference))
+		intent, err := client.Transactions.Plan(t.Context(), params, quickstream.WithUniqueReference(reference))
 		require.NoError(t, err)
 		var request struct {
 			PaymentReferenceNumber string `json:"paymentReferenceNumber"`
@@ -51,7 +51,7 @@ func TestWithReference(t *testing.T) {
 	assert.True(t, intent.OwnReference)
 
 	for _, wrong := range []string{"", "abc", "A-1", strings.Repeat("A", 36)} {
-		_, err := client.Transactions.Plan(t.Context(), params, quickstream.WithReference(wrong))
+		_, err := client.Transactions.Plan(t.Context(), params, quickstream.WithUniqueReference(wrong))
 		assert.Error(t, err, wrong)
 	}
 }
