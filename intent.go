@@ -46,14 +46,15 @@ type Intent struct {
 	// IdempotencyKey is the key of every attempt; "" for amendments.
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
 	// OwnKey means that the key is the caller's and no claim proves that only one process sends it: see
-	// [WithIdempotencyKey]. Another may have sent the same request before NotBefore.
+	// [WithIdempotencyKey]. Another may have sent the same request before MadeAt.
 	OwnKey bool `json:"ownKey,omitempty"`
 	// ID identifies a transaction. Its metadata has it as MetadataName, which the service echoes.
 	// Both are "" for other writes and without [WithIntentMetadata].
 	ID           string `json:"id,omitempty"`
 	MetadataName string `json:"metadataName,omitempty"`
-	// NotBefore is when the intent was made, by this machine's clock.
-	NotBefore time.Time `json:"notBefore"`
+	// MadeAt is when the intent was made, by this machine's clock; notBefore in JSON. Changing it puts no
+	// payment off.
+	MadeAt time.Time `json:"notBefore"`
 	// Attempts counts the requests; 0 if unknown, as after a crash.
 	Attempts int `json:"attempts,omitempty"`
 	// Resent means that an attempt got no answer and the request was sent again. If the service
@@ -138,7 +139,7 @@ func (c *call) callHooks(ctx context.Context, key string) (err error) {
 	if c.intent.Carrier, err = c.client.observer.carry(ctx, c.intent.Carrier); err != nil {
 		return err
 	}
-	c.intent.IdempotencyKey, c.intent.NotBefore = key, c.config.now()
+	c.intent.IdempotencyKey, c.intent.MadeAt = key, c.config.now()
 	for _, hook := range c.config.beforeSend {
 		copied := *c.intent
 		copied.Request = bytes.Clone(c.intent.Request)
@@ -223,7 +224,7 @@ func (c *call) plan(ctx context.Context) (Intent, error) {
 		return Intent{}, c.notSent(errIntentIncomplete)
 	}
 	c.intent.OwnKey = false // a claim lets one process send it
-	c.intent.Carrier, c.intent.IdempotencyKey, c.intent.NotBefore = carrier, c.config.key, c.config.now()
+	c.intent.Carrier, c.intent.IdempotencyKey, c.intent.MadeAt = carrier, c.config.key, c.config.now()
 	if c.config.key == "" {
 		c.intent.IdempotencyKey = transport.NewKey()
 	}

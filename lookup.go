@@ -352,7 +352,7 @@ func (i Intent) open(call CallInfo, cause error, candidates []Candidate) *Unknow
 	return &UnknownOutcomeError{
 		CallInfo: call, Intent: &i, Candidates: candidates,
 		IdempotencyKey: i.IdempotencyKey, Reference: i.Reference, ReceiptNumber: i.ReceiptNumber,
-		FirstSent: i.NotBefore, Attempts: i.Attempts, FindOut: "look again", NextLook: time.Now().Add(resumePause), Cause: cause,
+		FirstSent: i.MadeAt, Attempts: i.Attempts, FindOut: "look again", NextLook: time.Now().Add(resumePause), Cause: cause,
 	}
 }
 

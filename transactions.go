@@ -157,7 +157,7 @@ func (t *Transaction) Intent() *Intent {
 	}
 	return &Intent{
 		Version: IntentVersion, Environment: t.environment, Operation: operationOf(body), Reference: t.PaymentReferenceNumber, OwnReference: true,
-		ReceiptNumber: t.ReceiptNumber, Answered: true, NotBefore: t.TransactionTime.Time, Request: requestOf(body),
+		ReceiptNumber: t.ReceiptNumber, Answered: true, MadeAt: t.TransactionTime.Time, Request: requestOf(body),
 	}
 }
 

@@ -187,7 +187,7 @@ func (e *engine) lostRow(w NewWrite, t *quickstream.Transaction, at time.Time) *
 		operation = quickstream.OperationCollect
 	}
 	c := resolve.Begin(quickstream.Intent{
-		Version: quickstream.IntentVersion, Operation: operation, Reference: t.PaymentReferenceNumber, ReceiptNumber: t.ReceiptNumber, NotBefore: sent,
+		Version: quickstream.IntentVersion, Operation: operation, Reference: t.PaymentReferenceNumber, ReceiptNumber: t.ReceiptNumber, MadeAt: sent,
 	}, at)
 	r := e.rowOf(w, c.Intent)
 	r.Standing, r.ReceiptNumber, r.Reference, r.lookups = standing(StateUnknown), t.ReceiptNumber, t.PaymentReferenceNumber, c

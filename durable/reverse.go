@@ -18,7 +18,7 @@ const OperationReverse quickstream.Operation = "Reverse"
 // it ends not_sent: cancel that, or reverse its capture.
 func (e *Engine[TTx]) Reverse(ctx context.Context, tx TTx, w NewWrite, of string) (write Write, created bool, err error) {
 	return e.follow(ctx, e.typed.Join(tx), w, of, func(w NewWrite, payment *row) (*row, error) {
-		r := e.rowOf(w, quickstream.Intent{Version: quickstream.IntentVersion, Operation: OperationReverse, Target: payment.ReceiptNumber, NotBefore: payment.now})
+		r := e.rowOf(w, quickstream.Intent{Version: quickstream.IntentVersion, Operation: OperationReverse, Target: payment.ReceiptNumber, MadeAt: payment.now})
 		r.Currency = payment.Currency
 		return r, nil
 	})

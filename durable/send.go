@@ -206,7 +206,7 @@ func (e *engine) lookBefore(ctx context.Context, r *row, now gates) (settled boo
 func (r *row) sentIntent() quickstream.Intent {
 	i := r.intent
 	if !r.firstSent.IsZero() {
-		i.NotBefore = r.firstSent
+		i.MadeAt = r.firstSent
 	}
 	if i.Attempts = 0; r.hasNoRequest() {
 		i.ReceiptNumber = r.ReceiptNumber

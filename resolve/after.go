@@ -87,8 +87,8 @@ func tookNothing(err error) bool {
 // ofTransaction returns the case of a transaction whose receipt is known.
 func ofTransaction(t *quickstream.Transaction, now time.Time) Case {
 	intent := *t.Intent()
-	if intent.NotBefore.After(now) {
-		intent.NotBefore = now
+	if intent.MadeAt.After(now) {
+		intent.MadeAt = now
 	}
 	c := Begin(intent, now)
 	c.Step, c.Unanswered = stepHeld, false

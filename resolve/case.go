@@ -83,10 +83,10 @@ type Case struct {
 // be looked up immediately. A void settles as voided; one that is not found left its payment approved.
 // A stored intent does not have the number of attempts, so a decline is held until the cut-off.
 func Begin(intent quickstream.Intent, now time.Time) Case {
-	if intent.NotBefore.IsZero() {
-		intent.NotBefore = now
+	if intent.MadeAt.IsZero() {
+		intent.MadeAt = now
 	}
-	intent.NotBefore = intent.NotBefore.Round(0)
+	intent.MadeAt = intent.MadeAt.Round(0)
 	return Case{Version: CaseVersion, Intent: intent, Status: StatusOpen, NextLook: now.Round(0), Unanswered: true}
 }
 
@@ -137,7 +137,7 @@ func (c Case) known() error {
 		return fmt.Errorf("resolve: the case has version %d, and this package knows version %d", c.Version, CaseVersion)
 	case !open && !c.Status.Final(), c.Step < 0 || c.Step > stepDaily, !open && c.Step != 0:
 		return fmt.Errorf("resolve: the status %q at step %d is not known", c.Status, c.Step)
-	case c.Intent.NotBefore.IsZero(), open && c.NextLook.IsZero(), ended != c.Outcome.Final(), !ended && c.Outcome != "", c.anyLookup(unknown):
+	case c.Intent.MadeAt.IsZero(), open && c.NextLook.IsZero(), ended != c.Outcome.Final(), !ended && c.Outcome != "", c.anyLookup(unknown):
 		return errUnreadable
 	}
 	return nil

@@ -79,7 +79,7 @@ func ExamplePolicy_LookUp() {
 func ExamplePolicy_Next() {
 	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 	state := resolve.Begin(quickstream.Intent{
-		Version: quickstream.IntentVersion, Operation: "Transactions.Pay", Reference: "ORDER-1", NotBefore: tenOClock,
+		Version: quickstream.IntentVersion, Operation: "Transactions.Pay", Reference: "ORDER-1", MadeAt: tenOClock,
 	}, tenOClock)
 	for !state.Status.Final() {
 		now := state.NextLook

@@ -240,7 +240,7 @@ func TestEverything(t *testing.T) {
 			depth = 3
 		}
 		for policy, p := range map[string]resolve.Policy{"off": off, "on": on} {
-			intent.NotBefore = sent
+			intent.MadeAt = sent
 			e := &explorer{t: t, policy: p, begin: resolve.Begin(intent, sent), seen: map[string]bool{}, cutOff: at("2026-06-15 18:30"), absent: at("2026-06-17 18:30")}
 			if policy == "on" {
 				e.absent = at("2026-06-16 18:30")

@@ -75,7 +75,7 @@ func TestCutOffs(t *testing.T) {
 	}
 	// The delays end before the cut-off.
 	just := at("2026-06-10 18:30").Add(-5 * time.Second)
-	assert.Equal(t, openHeld, progressOf(policy().Next(resolve.Begin(quickstream.Intent{NotBefore: just.Add(-time.Hour)}, just), foundNothing(), just)))
+	assert.Equal(t, openHeld, progressOf(policy().Next(resolve.Begin(quickstream.Intent{MadeAt: just.Add(-time.Hour)}, just), foundNothing(), just)))
 	s := resolve.Begin(quickstream.Intent{}, at("2026-06-10 17:25"))
 	for range 5 {
 		s = policy().Next(s, foundNothing(), s.NextLook)
@@ -120,7 +120,7 @@ func TestClockBehindTheTransaction(t *testing.T) {
 	paid := payTo("R1", "A")
 	paid.TransactionTime = quickstream.Timestamp{Time: wednesday()}
 	for now, sent := range map[time.Time]time.Time{wednesday().Add(time.Hour): wednesday(), wednesday().Add(-time.Hour): wednesday().Add(-time.Hour)} {
-		assert.Equal(t, sent, resolve.After(paid, nil, now).Case.Intent.NotBefore)
+		assert.Equal(t, sent, resolve.After(paid, nil, now).Case.Intent.MadeAt)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestOutcomeAfterTheEnd(t *testing.T) {
 	sent := at("2026-06-10 09:00")
 	later := at("2026-06-16 09:00")
 	approved := resolve.Observation{Result: resolve.LookupSettled, Outcome: quickstream.OutcomeApproved, ReceiptNumber: "R1"}
-	_, absent := looksBy(policy, resolve.Begin(quickstream.Intent{Reference: "ORDER-1", NotBefore: sent}, sent), foundNothing())
+	_, absent := looksBy(policy, resolve.Begin(quickstream.Intent{Reference: "ORDER-1", MadeAt: sent}, sent), foundNothing())
 	today := approved
 	today.SettlementDate = quickstream.DateOf(later)
 	assert.Equal(t, resolve.StatusSettled, policy.Next(absent, today, later).Status, "an approval waits for no cut-off")

@@ -68,7 +68,7 @@ func (p Policy) settled(c Case, o Observation, now time.Time) Case {
 		c.Outcome, c.Seen = "", o
 		return c.watch(StatusEscalated, now)
 	case o.Result == LookupFailed, o.Result == LookupAmbiguous, o.Result == LookupPending:
-		c.Until = c.Intent.NotBefore.Add(watched)
+		c.Until = c.Intent.MadeAt.Add(watched)
 		return c.watchOn(now)
 	}
 	if c.NextLook = p.cutOffOf(c); !now.Before(c.NextLook) {
@@ -107,7 +107,7 @@ func (p Policy) held(c Case, o Observation, now time.Time) Case {
 
 // missed waits longer each time, and then climbs.
 func (p Policy) missed(c Case, now time.Time) Case {
-	pause := max(3*now.Sub(c.Intent.NotBefore), soonest)
+	pause := max(3*now.Sub(c.Intent.MadeAt), soonest)
 	if at := now.Add(pause); pause <= latestSoon && at.Before(p.cutOffOf(c)) {
 		c.NextLook = at
 		return c
@@ -117,7 +117,7 @@ func (p Policy) missed(c Case, now time.Time) Case {
 
 // climb goes to the next step: after the cut-off, the same time next day, then daily to the limit.
 func (p Policy) climb(c Case, now time.Time) Case {
-	limit, last := p.horizon(c.Intent.NotBefore), StatusNotFound
+	limit, last := p.horizon(c.Intent.MadeAt), StatusNotFound
 	if c.evident() {
 		limit, last = p.limit(c), StatusEscalated
 	}

@@ -108,28 +108,28 @@ func (p Policy) nextCutOff(t time.Time) time.Time {
 // cutOffOf returns when to look up after the cut-off that settles a payment. A past settlement date
 // says nothing, and one that is far away is not waited for.
 func (p Policy) cutOffOf(c Case) time.Time {
-	next := p.nextCutOff(c.Intent.NotBefore)
+	next := p.nextCutOff(c.Intent.MadeAt)
 	if c.Seen.SettlementDate.IsZero() {
 		return next
 	}
-	return latest(next, earliest(p.afterCutOff(c.Seen.SettlementDate), c.Intent.NotBefore.Add(watched)))
+	return latest(next, earliest(p.afterCutOff(c.Seen.SettlementDate), c.Intent.MadeAt.Add(watched)))
 }
 
 // retried returns when the last retry of the service can be read, which lists may not show before a cut-off.
 func (p Policy) retried(c Case) time.Time {
-	last := c.Intent.NotBefore.Add(p.mayFollow())
+	last := c.Intent.MadeAt.Add(p.mayFollow())
 	return latest(last.Add(final/2), p.nextCutOff(last))
 }
 
 // limit returns when a final status must exist. A retry has the same time from its creation; a
 // payer has one more cut-off after answering.
 func (p Policy) limit(c Case) time.Time {
-	limit := c.Intent.NotBefore.Add(final)
+	limit := c.Intent.MadeAt.Add(final)
 	if c.anyLookup(func(l Lookup) bool { return l.Retryable }) {
 		limit = limit.Add(p.mayFollow())
 	}
 	if c.Seen.PayTo {
-		limit = latest(limit, p.nextCutOff(c.Intent.NotBefore.Add(answered)))
+		limit = latest(limit, p.nextCutOff(c.Intent.MadeAt.Add(answered)))
 	}
 	return limit
 }

@@ -20,7 +20,7 @@ import (
 func wednesday() time.Time { return at("2026-06-10 09:00") }
 
 func begun(intent quickstream.Intent) resolve.Case {
-	intent.NotBefore = wednesday()
+	intent.MadeAt = wednesday()
 	return resolve.Begin(intent, wednesday())
 }
 
@@ -332,7 +332,7 @@ func TestCasesOfOthersAreRefused(t *testing.T) {
 		"status":    func(s *resolve.Case) { s.Status = "asleep" },
 		"no status": func(s *resolve.Case) { s.Status = "" },
 		"step":      func(s *resolve.Case) { s.Step = 5 },
-		"no time":   func(s *resolve.Case) { s.Intent.NotBefore = time.Time{} },
+		"no time":   func(s *resolve.Case) { s.Intent.MadeAt = time.Time{} },
 		"look-up":   func(s *resolve.Case) { s.Lookups = []resolve.Lookup{{Observation: resolve.Observation{Result: "?"}}} },
 	} {
 		s := begun(quickstream.Intent{})
@@ -364,7 +364,7 @@ func TestApprovalsAreLookedUpAgain(t *testing.T) {
 		assert.Equal(t, resolve.StatusSettled, failed.Status)
 		assert.Equal(t, s.NextLook.AddDate(0, 0, 1), failed.NextLook)
 	}
-	assert.True(t, p.Next(failed, found(approved("R1")), s.Intent.NotBefore.AddDate(0, 0, 14)).NextLook.IsZero())
+	assert.True(t, p.Next(failed, found(approved("R1")), s.Intent.MadeAt.AddDate(0, 0, 14)).NextLook.IsZero())
 
 	voided := approved("R1")
 	voided.Status = quickstream.TransactionStatusVoided

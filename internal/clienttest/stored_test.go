@@ -27,7 +27,7 @@ func TestStoredForms(t *testing.T) {
 	client := clientOf(t, says(200, `{"data":[],"links":[{"rel":"next","href":"https:\/\/api.invalid/rest/v1/businesses?page=2\u0026name=\u003cA&B>"}]}`))
 	planned := func(intent quickstream.Intent, err error) quickstream.Intent {
 		require.NoError(t, err)
-		intent.NotBefore, intent.Carrier = at, textsThatDiffer
+		intent.MadeAt, intent.Carrier = at, textsThatDiffer
 		return intent
 	}
 	key := quickstream.WithIdempotencyKey("key-1")

@@ -47,7 +47,7 @@ func (s *carefulShop) pay(ctx context.Context, client *quickstream.Client, order
 	var intent quickstream.Intent
 	store := quickstream.WithBeforeSend(func(_ context.Context, i quickstream.Intent) error { intent = i; return nil })
 	tx, err := client.Transactions.Pay(ctx, params(order), store)
-	result := resolve.After(tx, err, intent.NotBefore)
+	result := resolve.After(tx, err, intent.MadeAt)
 	if result.Status == resolve.ResultOpen {
 		s.save(order, *result.Case)
 		return errors.Join(errHeld, err)
