@@ -48,9 +48,9 @@ func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ..
 	return l.voided(t)
 }
 
-// Found judges a transaction that was read elsewhere, such as one that an event was about, and returns what
+// Match judges a transaction that was read elsewhere, such as one that an event was about, and returns what
 // Resume returns that finds it alone. It sends nothing.
-func (i Intent) Found(t *Transaction) (*Transaction, error) {
+func (i Intent) Match(t *Transaction) (*Transaction, error) {
 	l, err := i.lookUp()
 	switch {
 	case cmp.Or(err, i.checkVersion()) != nil:

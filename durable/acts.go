@@ -66,7 +66,7 @@ func (e *Engine[TTx]) CheckReceipt(ctx context.Context, id, receipt string) erro
 	}
 	intent := r.sentIntent()
 	intent.ReceiptNumber, intent.Answered = t.ReceiptNumber, true
-	if seen := resolve.Observe(intent.Found(t)); seen.Result != resolve.LookupSettled || seen.Outcome != quickstream.OutcomeApproved {
+	if seen := resolve.Observe(intent.Match(t)); seen.Result != resolve.LookupSettled || seen.Outcome != quickstream.OutcomeApproved {
 		return fmt.Errorf("%w: the transaction of that receipt was not approved, or has another amount, type or original", ErrNotAllowed)
 	}
 	return nil

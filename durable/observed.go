@@ -46,7 +46,7 @@ func (r *row) judged(o observed) observed {
 	}
 	intent := r.sentIntent()
 	intent.ReceiptNumber, intent.Answered = r.ReceiptNumber, r.ReceiptNumber != ""
-	if o.seen = resolve.Observe(intent.Found(o.shown)); o.seen.ReceiptNumber == "" {
+	if o.seen = resolve.Observe(intent.Match(o.shown)); o.seen.ReceiptNumber == "" {
 		o.shown = nil // a candidate at most
 	}
 	return o

@@ -36,7 +36,7 @@ type Result struct {
 // After returns what a call came to, from its two results: those of Pay, Submit, Void and the other
 // methods that make a transaction, or of Get. An error that proves nothing, as any of Get, is open,
 // without a Case if it has no intent to look up. What was read is judged by its outcome alone: compare
-// its amount, or give it to Intent.Found.
+// its amount, or give it to Intent.Match.
 //
 // A decline that the service may retry is open, unless the client was told that it retries nothing:
 // see [quickstream.WithFinalDeclines].

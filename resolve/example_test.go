@@ -124,7 +124,7 @@ func ExampleObserve_event() {
 		fmt.Println(err)
 		return
 	}
-	state = policy.Next(state, resolve.Observe(state.Intent.Found(fromEvent)), clock.Now())
+	state = policy.Next(state, resolve.Observe(state.Intent.Match(fromEvent)), clock.Now())
 	fmt.Println(state.Status, state.Outcome, "-", state.Seen.NextStep)
 	// Output: settled declined - pay_again
 }

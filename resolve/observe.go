@@ -59,7 +59,7 @@ func (o Observation) rivalled() bool {
 	})
 }
 
-// Observe describes the results of Transactions.Resume, or of Intent.Found for an event's transaction. An
+// Observe describes the results of Transactions.Resume, or of Intent.Match for an event's transaction. An
 // error of the payment itself, such as an APIError, counts as a failed look-up.
 func Observe(t *quickstream.Transaction, err error) Observation {
 	o, _ := observe(t, err)

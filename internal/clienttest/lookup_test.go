@@ -194,7 +194,7 @@ func TestTheTableOfMatches(t *testing.T) {
 			client := clientOf(t, s.RoundTrip)
 			fromEvent, err := client.Transactions.Get(t.Context(), "R-1")
 			require.NoError(t, err)
-			_, found := tt.intent.Found(fromEvent)
+			_, found := tt.intent.Match(fromEvent)
 			tx, err := client.Transactions.Resume(t.Context(), tt.intent)
 			if tt.is == "ours" {
 				require.NoError(t, err)
@@ -301,7 +301,7 @@ func TestFound(t *testing.T) {
 		s.show("R-1", of)
 		shown, err := client.Transactions.Get(t.Context(), "R-1")
 		require.NoError(t, err)
-		tx, err := intent.Found(shown)
+		tx, err := intent.Match(shown)
 		open, _ := errors.AsType[*quickstream.UnknownOutcomeError](err)
 		assert.Equal(t, err == nil, open == nil)
 		return tx, open
