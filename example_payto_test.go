@@ -278,8 +278,8 @@ func ExamplePayToService_ResumeChange() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("as asked:", state.AsAsked, state.Agreement.Status)
-	// Output: as asked: true CANCELLED
+	fmt.Println("as requested:", state.AsRequested, state.Agreement.Status)
+	// Output: as requested: true CANCELLED
 }
 
 // Change texts immediately, in a copy of the current ones. Texts that are emptied are removed.

@@ -188,12 +188,12 @@ func (s *PayToService) RecallAmendment(ctx context.Context, agreementToken strin
 	return s.change(ctx, OperationRecallAmendment, agreementToken, patchJSON{UpdateType: updateRecallAmendment}, opts)
 }
 
-// AgreementState says whether an agreement is as a change requested. It does not say whose call
+// AgreementChange says whether an agreement is as a change requested. It does not say whose call
 // made it so.
-type AgreementState struct {
-	// AsAsked is true if the agreement is now as requested; for a bilateral amendment only after
+type AgreementChange struct {
+	// AsRequested is true if the agreement is now as requested; for a bilateral amendment only after
 	// the payer has agreed. If a text of the request is shown in another form it is false.
-	AsAsked bool
+	AsRequested bool
 	// Agreement is the current agreement. HasPendingBilateralAmendment means that an amendment
 	// waits for the payer.
 	Agreement *Agreement
@@ -203,7 +203,7 @@ type AgreementState struct {
 // requested. A failed look-up is an [UnknownOutcomeError].
 //
 // GET /payto-agreements/{agreementToken}.
-func (s *PayToService) ResumeChange(ctx context.Context, intent Intent, opts ...CallOption) (*AgreementState, error) {
+func (s *PayToService) ResumeChange(ctx context.Context, intent Intent, opts ...CallOption) (*AgreementChange, error) {
 	const name Operation = "PayTo.ResumeChange"
 	ctx, opts, err := s.client.beginLookUp(ctx, intent, name, opts)
 	var wanted patchJSON
@@ -217,7 +217,7 @@ func (s *PayToService) ResumeChange(ctx context.Context, intent Intent, opts ...
 	if err != nil {
 		return nil, intent.open(name.info(), err, nil)
 	}
-	return &AgreementState{AsAsked: wanted.isMadeIn(agreement), Agreement: agreement}, nil
+	return &AgreementChange{AsRequested: wanted.isMadeIn(agreement), Agreement: agreement}, nil
 }
 
 // patchJSON is the body of every change of an agreement. Recalls of an amendment have no contents.

@@ -231,7 +231,7 @@ func TestAmendedTextsThatTheBankChanged(t *testing.T) {
 		for text, asAsked := range map[string]bool{c.asked: true, c.blanks: false, c.another: false} {
 			state, err := clientOf(t, says(http.StatusOK, changedMandate(t, c.asked, text))).PayTo.ResumeChange(t.Context(), intent)
 			require.NoError(t, err)
-			assert.Equal(t, asAsked, state.AsAsked, text)
+			assert.Equal(t, asAsked, state.AsRequested, text)
 		}
 	}
 }

@@ -159,6 +159,6 @@ func TestAmendmentsThatAreNotNamed(t *testing.T) {
 	} {
 		state, err := clientOf(t, says(http.StatusOK, body)).PayTo.ResumeChange(t.Context(), intent)
 		require.NoError(t, err, body)
-		assert.Equal(t, asAsked, state.AsAsked, body)
+		assert.Equal(t, asAsked, state.AsRequested, body)
 	}
 }
