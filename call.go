@@ -207,7 +207,7 @@ func (c *call) send(ctx context.Context, body []byte, decode func(status int, bo
 	if c.intent != nil {
 		sent.Before = c.callHooks
 		if c.claim != nil || len(c.config.beforeSend) > 0 {
-			sent.Life = ClaimLife
+			sent.Life = ClaimLifetime
 		}
 	}
 	return c.client.transport().Do(ctx, sent)

@@ -121,14 +121,14 @@ func (i Intent) checkUnsent() error {
 // Claim claims an intent for this process; Submit calls it right before the first byte. Move the
 // intent from "planned" to "sending" in one committed transaction, and fail if another process did
 // so: Submit then sends nothing, and the outcome is unknown. A Claim that always returns nil lets
-// every run pay. It ends after [ClaimLife].
+// every run pay. It ends after [ClaimLifetime].
 type Claim func(ctx context.Context) error
 
-// ClaimLife is how long a [Claim] and a hook of [WithBeforeSend] hold. If the first byte of the request
+// ClaimLifetime is how long a [Claim] and a hook of [WithBeforeSend] hold. If the first byte of the request
 // has not gone out when they were called so long ago, it does not any more, also if the process or
 // the machine was suspended meanwhile, and the call ends with [ErrNotSent]. Through a transport of
 // the caller's, what counts is when it first reads the body.
-const ClaimLife = 30 * time.Second
+const ClaimLifetime = 30 * time.Second
 
 // callHooks completes the intent right before the first byte and calls the hooks: the client's,
 // then the call's.

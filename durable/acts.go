@@ -256,7 +256,7 @@ func (e *engine) sentUntil(r *row) time.Time {
 	if r.claim == "" {
 		return time.Time{}
 	}
-	return r.lastSent.Add(quickstream.ClaimLife + e.longestPay + jobMargin)
+	return r.lastSent.Add(quickstream.ClaimLifetime + e.longestPay + jobMargin)
 }
 
 // justLookedUp reports whether the last look-up has succeeded and is recent enough for a decision.
