@@ -227,8 +227,9 @@ func WithUniqueReference(reference string) CallOption {
 	})
 }
 
-// WithMetadata adds members to the metadata of a transaction, in place of those of the same names. It adds
-// none if [WithIntentMetadata] switches the intent's id off.
+// WithMetadata adds members to the Metadata of a transaction's parameters, in place of those of the
+// same names, for packages that make calls for others. It adds none if [WithIntentMetadata] switches
+// the intent's id off.
 func WithMetadata(members map[string]string) CallOption {
 	added := maps.Clone(members)
 	return callOption(func(c *callConfig) error {

@@ -99,7 +99,9 @@ func (s TransactionStatus) listed() TransactionStatus {
 	return ""
 }
 
-// Final reports whether nothing more happens by itself: approved, declined, rejected or voided.
+// Final reports whether the service has said what became of it: approved, declined, rejected or voided.
+// It permits nothing: a payment from a bank account can be returned, and a decline can be retried by the
+// service. [Transaction.NextStep] says when to pay again.
 func (o Outcome) Final() bool { return o == OutcomeApproved || o.tookNoMoney() }
 
 // statuses are the meanings of statuses in lower case, by [WithStatusOutcome].
@@ -273,7 +275,8 @@ type UnknownOutcomeError struct {
 type Candidate struct {
 	Transaction *Transaction
 	Agreement   *Agreement
-	// Matches means that everything that could be compared is equal.
+	// Matches means that it is what the intent asked for, or one of several that may be. It settles
+	// nothing all the same.
 	Matches bool
 	// Reasons say why it settles nothing.
 	Reasons []string

@@ -13,8 +13,9 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// TransStatus is the result of a 3D Secure authentication. Use the service's answer to this server:
-// never decide by one that came from a browser, such as after a challenge.
+// TransStatus is transStatus, the result of a 3D Secure authentication, and no status of a payment:
+// [TransactionStatus] is that. Use the service's answer to this server: never decide by one that came
+// from a browser, such as after a challenge.
 type TransStatus string
 
 // The results.
