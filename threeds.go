@@ -37,7 +37,7 @@ const (
 	ThreeDSStepProceed ThreeDSStep = "proceed"
 	// ThreeDSStepChallenge: show the challenge in the cardholder's browser with the service's own
 	// script, then authenticate again.
-	ThreeDSStepChallenge ThreeDSStep = "show challenge"
+	ThreeDSStepChallenge ThreeDSStep = "show_challenge"
 	// ThreeDSStepStop: take no payment, register no account, and inform the cardholder.
 	ThreeDSStepStop ThreeDSStep = "stop"
 )

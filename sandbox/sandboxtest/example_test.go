@@ -116,7 +116,7 @@ func ExampleThreeDS() {
 		}
 	}
 	// Output:
-	// show challenge
+	// show_challenge
 	// proceed
 }
 
