@@ -48,8 +48,8 @@ type Lookup struct {
 // maxLookups bounds the evidence. Later look-ups replace the last one.
 const maxLookups = 64
 
-// CaseVersion is the version of cases. Others are refused.
-const CaseVersion = 1
+// caseVersion is the version of cases. Others are refused.
+const caseVersion = 1
 
 // Case is the pursuit of one unknown outcome. Store it as JSON.
 type Case struct {
@@ -87,7 +87,7 @@ func Begin(intent quickstream.Intent, now time.Time) Case {
 		intent.MadeAt = now
 	}
 	intent.MadeAt = intent.MadeAt.Round(0)
-	return Case{Version: CaseVersion, Intent: intent, Status: StatusOpen, NextLook: now.Round(0), Unanswered: true}
+	return Case{Version: caseVersion, Intent: intent, Status: StatusOpen, NextLook: now.Round(0), Unanswered: true}
 }
 
 // Receipts returns the receipt numbers of all transactions that were seen, for technical support.
@@ -133,8 +133,8 @@ func (c Case) known() error {
 	open, ended := c.Status == StatusOpen, c.Status == StatusSettled || c.Status == StatusDoubleCharged
 	unknown := func(l Lookup) bool { return l.of(quickstream.Intent{}).Result != l.Result }
 	switch {
-	case c.Version != CaseVersion:
-		return fmt.Errorf("resolve: the case has version %d, and this package knows version %d", c.Version, CaseVersion)
+	case c.Version != caseVersion:
+		return fmt.Errorf("resolve: the case has version %d, and this package knows version %d", c.Version, caseVersion)
 	case !open && !c.Status.Final(), c.Step < 0 || c.Step > stepDaily, !open && c.Step != 0:
 		return fmt.Errorf("resolve: the status %q at step %d is not known", c.Status, c.Step)
 	case c.Intent.MadeAt.IsZero(), open && c.NextLook.IsZero(), ended != c.Outcome.Final(), !ended && c.Outcome != "", c.anyLookup(unknown):
