@@ -178,7 +178,7 @@ func (r row) standingOf(c resolve.Case) Standing {
 	case resolve.StatusNotFound:
 		return standing(StateNeedsPerson, ReasonNotFound)
 	case resolve.StatusEscalated:
-		if !c.Failing.IsZero() {
+		if !c.FailingSince.IsZero() {
 			return standing(StateNeedsPerson, ReasonLookUps)
 		}
 		return standing(StateNeedsPerson, ReasonUnresolved)

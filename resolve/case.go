@@ -75,8 +75,8 @@ type Case struct {
 	// Changed means that a settled case became another: a decline was approved after all, or an approval was
 	// taken back, which is escalated.
 	Changed bool `json:"changed,omitempty"`
-	// Failing is the first of the latest failed look-ups; zero if the last one succeeded.
-	Failing time.Time `json:"failing,omitzero"`
+	// FailingSince is the first of the latest failed look-ups; zero if the last one succeeded.
+	FailingSince time.Time `json:"failing,omitzero"`
 }
 
 // Begin returns the case of a transaction, refund or void that may have been sent before a crash, to
@@ -159,7 +159,7 @@ func (c Case) record(o Observation, now time.Time) Case {
 		c.Seen = o
 	}
 	if o.Result != LookupFailed {
-		c.Failing = time.Time{}
+		c.FailingSince = time.Time{}
 	}
 	return c
 }

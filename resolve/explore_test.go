@@ -135,7 +135,7 @@ func (e *explorer) key(n node) string {
 		looks = append(looks, string(l.Result), string(l.Outcome), l.ReceiptNumber, fmt.Sprint(l.Retryable, l.Candidates))
 	}
 	slices.Sort(looks)
-	return fmt.Sprint(s.Status, s.Step, s.Outcome, s.NextLook.IsZero(), s.Intent.ReceiptNumber, s.Failing.IsZero(), s.Seen.ReceiptNumber, s.Seen.Outcome, looks, n.facts)
+	return fmt.Sprint(s.Status, s.Step, s.Outcome, s.NextLook.IsZero(), s.Intent.ReceiptNumber, s.FailingSince.IsZero(), s.Seen.ReceiptNumber, s.Seen.Outcome, looks, n.facts)
 }
 
 // check asserts what has to hold after every step.
@@ -182,7 +182,7 @@ func (e *explorer) check(before, after node, o resolve.Observation) {
 	if before.state.Status.Final() && !f.twice && !s.Changed && f.approved == before.facts.approved && before.state.Outcome != "" && before.state.Outcome != s.Outcome {
 		fail("an outcome changes by itself")
 	}
-	moved := progressOf(s) != progressOf(before.state) || !s.NextLook.Equal(before.state.NextLook) || !s.Failing.IsZero() && !s.Failing.Equal(before.state.Failing)
+	moved := progressOf(s) != progressOf(before.state) || !s.NextLook.Equal(before.state.NextLook) || !s.FailingSince.IsZero() && !s.FailingSince.Equal(before.state.FailingSince)
 	if early := now.Before(before.state.NextLook); early && moved && s.Status != resolve.StatusSettled && s.Status != resolve.StatusDoubleCharged && s.Status != resolve.StatusEscalated {
 		fail("a look before its time has moved it")
 	}

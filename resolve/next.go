@@ -139,12 +139,12 @@ func (p Policy) climb(c Case, now time.Time) Case {
 // failed tries again at the same step, because a failed look-up proves nothing. After a day of
 // failures beyond the limit it escalates.
 func (p Policy) failed(c Case, now time.Time) Case {
-	if c.Failing.IsZero() {
-		c.Failing = now
+	if c.FailingSince.IsZero() {
+		c.FailingSince = now
 	}
-	if now.After(latest(p.limit(c), c.Failing).Add(final / 2)) {
+	if now.After(latest(p.limit(c), c.FailingSince).Add(final / 2)) {
 		return c.watch(StatusEscalated, now)
 	}
-	c.NextLook = now.Add(min(max(now.Sub(c.Failing), failedDelay), maxFailedDelay))
+	c.NextLook = now.Add(min(max(now.Sub(c.FailingSince), failedDelay), maxFailedDelay))
 	return c
 }

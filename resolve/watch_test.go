@@ -234,16 +234,16 @@ func TestFailures(t *testing.T) {
 		pauses = append(pauses, s.NextLook.Sub(now))
 	}
 	assert.Equal(t, "[30s 30s 1m0s 2m0s 4m0s 8m0s 16m0s 30m0s 30m0s]", fmt.Sprint(pauses))
-	assert.Equal(t, wednesday(), s.Failing)
+	assert.Equal(t, wednesday(), s.FailingSince)
 	worked := policy().Next(s, foundNothing(), s.NextLook)
-	assert.Zero(t, worked.Failing)
+	assert.Zero(t, worked.FailingSince)
 
 	edge := wednesday().Add(72 * time.Hour)
 	assert.Equal(t, openSoon, progressOf(policy().Next(s, failed, edge)))
 	assert.Equal(t, resolve.StatusEscalated, policy().Next(s, failed, edge.Add(1)).Status)
 	late := policy().Next(worked, failed, wednesday().AddDate(0, 0, 9))
 	assert.False(t, late.Status.Final(), "not by the first failure, however late")
-	assert.Equal(t, resolve.StatusEscalated, policy().Next(late, failed, late.Failing.Add(24*time.Hour+1)).Status)
+	assert.Equal(t, resolve.StatusEscalated, policy().Next(late, failed, late.FailingSince.Add(24*time.Hour+1)).Status)
 }
 
 func TestEvidenceIsBounded(t *testing.T) {
