@@ -226,7 +226,7 @@ func TestEverything(t *testing.T) {
 	sent := at("2026-06-12 20:00") // a Friday
 	off, on := resolve.DefaultPolicy(resolve.ServiceRetriesOff()), resolve.DefaultPolicy(resolve.ServiceRetriesFor(4*24*time.Hour))
 	on.Calendar = resolve.Calendar{
-		Business: func(d quickstream.Date) bool { return d.Day != 13 && d.Day != 14 }, Until: quickstream.NewDate(2026, time.June, 16),
+		IsBusinessDay: func(d quickstream.Date) bool { return d.Day != 13 && d.Day != 14 }, Until: quickstream.NewDate(2026, time.June, 16),
 	}
 	states, steps := 0, 0
 	for name, intent := range map[string]quickstream.Intent{

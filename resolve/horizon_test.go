@@ -13,7 +13,7 @@ import (
 
 // closed returns a calendar of weekdays without some days.
 func closed(until quickstream.Date, holidays ...quickstream.Date) resolve.Calendar {
-	return resolve.Calendar{Until: until, Business: func(d quickstream.Date) bool {
+	return resolve.Calendar{Until: until, IsBusinessDay: func(d quickstream.Date) bool {
 		day := d.In(time.UTC).Weekday()
 		return day != time.Saturday && day != time.Sunday && !slices.Contains(holidays, d)
 	}}
@@ -22,7 +22,7 @@ func closed(until quickstream.Date, holidays ...quickstream.Date) resolve.Calend
 func TestAbsentNotBefore(t *testing.T) {
 	friday, monday := quickstream.NewDate(2026, time.April, 3), quickstream.NewDate(2026, time.April, 6) // of Easter
 	year := quickstream.NewDate(2026, time.December, 31)
-	everyDay := resolve.Calendar{Until: year, Business: func(quickstream.Date) bool { return true }}
+	everyDay := resolve.Calendar{Until: year, IsBusinessDay: func(quickstream.Date) bool { return true }}
 	for name, tt := range map[string]struct {
 		sent     string
 		calendar resolve.Calendar
@@ -44,8 +44,8 @@ func TestAbsentNotBefore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := policy()
 			p.Calendar = tt.calendar
-			if business := tt.calendar.Business; business != nil {
-				p.Calendar.Business = func(d quickstream.Date) bool {
+			if business := tt.calendar.IsBusinessDay; business != nil {
+				p.Calendar.IsBusinessDay = func(d quickstream.Date) bool {
 					assert.LessOrEqual(t, d.Compare(tt.calendar.Until), 0, "%s is not asked for", d)
 					return business(d)
 				}

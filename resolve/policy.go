@@ -43,9 +43,9 @@ func (p Policy) mayFollow() time.Duration {
 
 // Calendar is the merchant's calendar of the days on which the service settles.
 type Calendar struct {
-	// Business reports whether a date is a business day.
-	Business func(quickstream.Date) bool
-	// Until is the last date that Business covers.
+	// IsBusinessDay reports whether a date is a business day.
+	IsBusinessDay func(quickstream.Date) bool
+	// Until is the last date that IsBusinessDay covers.
 	Until quickstream.Date
 }
 
@@ -150,8 +150,8 @@ func (p Policy) lastDate(sent time.Time) quickstream.Date {
 		}
 		return day
 	}
-	if calendar := p.Calendar; calendar.Business != nil {
-		covered := func(d quickstream.Date) bool { return d.Compare(calendar.Until) > 0 || calendar.Business(d) }
+	if calendar := p.Calendar; calendar.IsBusinessDay != nil {
+		covered := func(d quickstream.Date) bool { return d.Compare(calendar.Until) > 0 || calendar.IsBusinessDay(d) }
 		if day := settled(2, covered); day.Compare(calendar.Until) <= 0 {
 			return day
 		}

@@ -289,7 +289,7 @@ func (w way) both(t *testing.T, one *merchant) []*merchant {
 func (w *way) merchant(t *testing.T, box *sandbox.Sandbox, census *census) *merchant {
 	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff())
 	if w.calendar {
-		policy.Calendar = resolve.Calendar{Until: quickstream.NewDate(2000, time.December, 31), Business: func(d quickstream.Date) bool {
+		policy.Calendar = resolve.Calendar{Until: quickstream.NewDate(2000, time.December, 31), IsBusinessDay: func(d quickstream.Date) bool {
 			day := d.In(time.UTC).Weekday()
 			return day != time.Saturday && day != time.Sunday
 		}}
