@@ -22,8 +22,12 @@ type ServiceRetries struct {
 // does so if the payment was surely sent once: otherwise another transaction may still appear.
 func ServiceRetriesOff() ServiceRetries { return ServiceRetries{said: true} }
 
-// ServiceRetriesFor says that the service may retry a decline for this long after the payment.
-func ServiceRetriesFor(d time.Duration) ServiceRetries { return ServiceRetries{said: true, last: d} }
+// ServiceRetriesFor says that the service may retry a decline for this long after the payment. A time
+// that is not positive, such as that of an empty setting, is unknown: only [ServiceRetriesOff] says that
+// there are none.
+func ServiceRetriesFor(d time.Duration) ServiceRetries {
+	return ServiceRetries{said: d > 0, last: max(d, 0)}
+}
 
 // nextStep says of a soft decline that it can be paid again at once if the service retries nothing.
 func (p Policy) nextStep(step quickstream.NextStep) quickstream.NextStep {

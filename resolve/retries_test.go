@@ -125,7 +125,7 @@ func TestRetriesOfAnotherAmount(t *testing.T) {
 func TestNextStepFollowsServiceRetries(t *testing.T) {
 	off := resolve.ServiceRetriesOff()
 	for _, tx := range []*quickstream.Transaction{approved("R1"), unsettled("R1"), declined("R1", "43"), declined("R1", "54"), declined("R1", "05"), declined("R1", "51")} {
-		for _, retries := range []resolve.ServiceRetries{{}, resolve.ServiceRetriesFor(time.Hour), off} {
+		for _, retries := range []resolve.ServiceRetries{{}, resolve.ServiceRetriesFor(time.Hour), resolve.ServiceRetriesFor(0), resolve.ServiceRetriesFor(-time.Hour), off} {
 			want := tx.NextStep()
 			if want == quickstream.NextStepCheckRetries && retries == off {
 				want = quickstream.NextStepPayAgain
