@@ -3,7 +3,7 @@ package csvreport
 import "strconv"
 
 // Kind says what is wrong with a report or a cell. It is an error itself: use errors.Is(err,
-// csvreport.KindShortRecord).
+// csvreport.KindTooFewFields).
 type Kind string
 
 // Damage to the report, which ends the reading.
@@ -12,12 +12,12 @@ const (
 	KindRead Kind = "reading failed"
 	// KindNoHeader is a report without a header.
 	KindNoHeader Kind = "the report is empty"
-	// KindShortRecord is a record with fewer fields than the header. At the end of a report it
+	// KindTooFewFields is a record with fewer fields than the header. At the end of a report it
 	// usually means that the report was cut off.
-	KindShortRecord Kind = "the record ends before this column"
-	// KindLongRecord is a record with more fields than the header has, or a header
+	KindTooFewFields Kind = "the record ends before this column"
+	// KindTooManyFields is a record with more fields than the header has, or a header
 	// with more than 16384.
-	KindLongRecord Kind = "too many fields"
+	KindTooManyFields Kind = "too many fields"
 	// KindBareQuote is a double quote inside a field that is not in quotes.
 	KindBareQuote Kind = "double quote in a field without quotes"
 	// KindTextAfterQuote is text between a closing quote and the next comma.

@@ -87,7 +87,7 @@ func (s *scanner) record() error {
 		}
 		if len(s.spans) == cap(s.spans) { // a comma follows the last field
 			if !s.header || len(s.spans) >= maxColumns {
-				return KindLongRecord
+				return KindTooManyFields
 			}
 			s.spans = slices.Grow(s.spans, 1)
 		}
@@ -224,7 +224,7 @@ func (s *scanner) finish(end int) error {
 	case end > recordFactor*s.maxField:
 		return KindRecordTooLong
 	case !s.header && len(s.spans) < cap(s.spans):
-		return KindShortRecord
+		return KindTooFewFields
 	case s.wide:
 		for i, at := range s.spans {
 			if !utf8.Valid(s.buf[s.start:][at.start:at.end]) {
