@@ -13,7 +13,7 @@ import (
 )
 
 // A customer types a formula into a reference, and somebody opens the export of a report
-// in a spreadsheet. The reader leaves a cell as it is; Safe makes a text of it when it
+// in a spreadsheet. The reader leaves a cell as it is; EscapeFormulas makes a text of it when it
 // leaves for such a file.
 func TestAttack57Formulas(t *testing.T) {
 	for cell, want := range map[string]string{
@@ -67,12 +67,12 @@ func TestAttack57Formulas(t *testing.T) {
 		"'=1":                          "'=1",
 		"-" + strings.Repeat("9", 100): "'-" + strings.Repeat("9", 100),
 	} {
-		assert.Equal(t, want, csvreport.Safe(cell), cell)
+		assert.Equal(t, want, csvreport.EscapeFormulas(cell), cell)
 		got := read(strings.NewReader("a,b\r\n" + `"` + strings.ReplaceAll(cell, `"`, `""`) + `",`))
 		if utf8.ValidString(cell) && (got.Err != nil || got.Records[1][0] != cell) {
 			t.Errorf("%q: the reader returns %+v", cell, got)
 		}
-		assert.False(t, executes(csvreport.Safe(cell)), cell)
+		assert.False(t, executes(csvreport.EscapeFormulas(cell)), cell)
 	}
 }
 

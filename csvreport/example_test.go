@@ -116,7 +116,7 @@ func ExampleRow_Clone() {
 }
 
 // All cells of a report, whatever its columns, go to a file that people open in a spreadsheet.
-func ExampleSafe() {
+func ExampleEscapeFormulas() {
 	r, err := csvreport.NewReader(strings.NewReader(report))
 	if err != nil {
 		fmt.Println(err)
@@ -130,7 +130,7 @@ func ExampleSafe() {
 			return
 		}
 		for i, cell := range row.Cells() {
-			cells[i] = csvreport.Safe(string(cell))
+			cells[i] = csvreport.EscapeFormulas(string(cell))
 		}
 		if err := w.Write(cells); err != nil {
 			fmt.Println(err)

@@ -44,7 +44,7 @@ func (c *console[TTx]) record(w durable.Write) []string {
 		w.Amount.StringFixed(2), string(w.Currency), w.ReceiptNumber, w.Reference, w.Follows, w.SettlesOn.String(), w.Business,
 	}
 	for i, cell := range cells {
-		cells[i] = csvreport.Safe(cell)
+		cells[i] = csvreport.EscapeFormulas(cell)
 	}
 	return cells
 }

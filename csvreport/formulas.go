@@ -12,17 +12,17 @@ const (
 	separators = ",;\t\r\n\v\f\u0085\u2028\u2029"
 )
 
-// Safe returns a cell for a file that people open in a spreadsheet. Spreadsheets take a cell that
+// EscapeFormulas returns a cell for a file that people open in a spreadsheet. Spreadsheets take a cell that
 // begins with = + - @, also full-width, for a formula, and may run what a customer typed into a
 // reference. Some drop blanks, control characters and invisible characters before it, and some
-// split cells at a semicolon, a tab or a line break. Safe puts an apostrophe before each formula:
+// split cells at a semicolon, a tab or a line break. EscapeFormulas puts an apostrophe before each formula:
 // at the beginning of the cell, and after a comma, semicolon, tab or line break in it; also before
 // a control character or a byte order mark that begins the cell. A plain negative number is kept,
 // so that sums stay right.
 //
 // Use it only when you write such a file: a changed cell no longer compares equal. The [Reader]
 // returns cells unchanged.
-func Safe(cell string) string {
+func EscapeFormulas(cell string) string {
 	first, _ := utf8.DecodeRuneInString(cell)
 	guarded := unicode.IsControl(first) || first == '\ufeff'
 	if !guarded && !strings.ContainsAny(cell, formulaStarts) {
