@@ -10,9 +10,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// DefaultConfirmTimeout limits the call of the API by [ConfirmWith]. Change it with
-// [quickstream.WithTimeout].
-const DefaultConfirmTimeout = 5 * time.Second
+const confirmTimeout = 5 * time.Second
 
 // ErrUnconfirmed means that the API does not confirm the notification. It does not know the
 // agreement or the transaction (the error then matches [quickstream.ErrNotFound] too), or it shows
@@ -32,9 +30,10 @@ var ErrUnconfirmed = errors.New("webhooks: the API does not confirm the notifica
 // without either it is delivered as an [UnknownEvent].
 //
 // A context that has ended starts nothing; after the start nothing ends with it, so a sender that
-// hangs up interrupts no effect. Errors of the API are returned unchanged.
+// hangs up interrupts no effect. The call of the API may take five seconds: [quickstream.WithTimeout]
+// changes that. Errors of the API are returned unchanged.
 func ConfirmWith(client *quickstream.Client, handle Func, opts ...quickstream.CallOption) Func {
-	opts = append([]quickstream.CallOption{quickstream.WithTimeout(DefaultConfirmTimeout)}, opts...)
+	opts = append([]quickstream.CallOption{quickstream.WithTimeout(confirmTimeout)}, opts...)
 	return func(ctx context.Context, n *Notification) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

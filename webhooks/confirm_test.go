@@ -88,7 +88,7 @@ func TestConfirmHasItsOwnTime(t *testing.T) {
 	}{
 		"sender hangs up":            {nil, time.Second, 2 * time.Second, 2*time.Second + time.Minute, true},
 		"sender has hung up":         {nil, 0, time.Second, 0, false},
-		"API hangs":                  {nil, time.Hour, time.Hour, webhooks.DefaultConfirmTimeout, false},
+		"API hangs":                  {nil, time.Hour, time.Hour, 5 * time.Second, false},
 		"API hangs, own patience":    {[]quickstream.CallOption{quickstream.WithTimeout(time.Second)}, time.Hour, time.Hour, time.Second, false},
 		"API is slow, more patience": {[]quickstream.CallOption{quickstream.WithTimeout(time.Minute)}, time.Hour, 20 * time.Second, 80 * time.Second, true},
 	} {

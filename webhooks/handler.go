@@ -11,13 +11,11 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-const (
-	// ReadTimeout limits how long a body may take to arrive. The response writer has to support
-	// [http.ResponseController.SetReadDeadline]: middleware that wraps it needs an Unwrap method.
-	ReadTimeout = 10 * time.Second
-	// MaxBody is the longest body of a notification, in bytes.
-	MaxBody = 1 << 20
-)
+// MaxBody is the longest body of a notification, in bytes.
+const MaxBody = 1 << 20
+
+// readTimeout limits how long a body may take to arrive.
+const readTimeout = 10 * time.Second
 
 // A Func handles a notification: it stores it by ID and digest, or commits its effect. Nil
 // acknowledges the notification, and so does [ErrConflict], which is also logged. Any other error
@@ -82,8 +80,9 @@ func NewInbox(verifier *signature.Verifier, keep Func, opts ...HandlerOption) ht
 //	408, 500       the body took too long; the function returned an error
 //
 // Reasons go to [WithLogger]. A signature may be [signature.DefaultTolerance] old, and with
-// [WithStore] as old as [StoreTolerance]. The handler limits the time for the body; set limits for
-// headers and connections on the [http.Server].
+// [WithStore] as old as [StoreTolerance]. A body has ten seconds to arrive, if the response writer
+// supports [http.ResponseController.SetReadDeadline]: middleware that wraps it needs an Unwrap method.
+// Set limits for headers and connections on the [http.Server].
 func NewHandler(verifier *signature.Verifier, handle Func, opts ...HandlerOption) http.Handler {
 	h := &handler{verifier: verifier, handle: handle, config: handlerConfig{tolerance: signature.DefaultTolerance}}
 	for _, opt := range opts {
@@ -131,7 +130,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) (status int, n *
 
 func (h *handler) receive(w http.ResponseWriter, r *http.Request) (*Notification, error) {
 	// The server lifts the deadline after the body, so it does not end the function's context.
-	err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(ReadTimeout))
+	err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTimeout))
 	if err != nil {
 		h.unlimited.Do(func() {
 			h.record(r.Context(), slog.LevelWarn, "webhook endpoint cannot limit the time for a body",

@@ -10,8 +10,7 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// DefaultMaxIDs is how many notifications a [MemoryStore] remembers by default.
-const DefaultMaxIDs = 50_000
+const defaultMaxIDs = 50_000
 
 // retention is longer than [StoreTolerance].
 const retention = 8 * 24 * time.Hour
@@ -26,7 +25,7 @@ const retention = 8 * 24 * time.Hour
 // arrives after a restart can be refused for good if the service does not sign it again. An inbox
 // does not have this limit. A notification that no [signature.Verifier] has verified is always accepted.
 type MemoryStore struct {
-	// MaxIDs is the largest number of notifications; [DefaultMaxIDs] if not positive. One takes
+	// MaxIDs is the largest number of notifications; 50,000 if not positive. One takes
 	// about 450 bytes. It should exceed what arrives within the tolerance for signatures.
 	MaxIDs int
 
@@ -129,7 +128,7 @@ func (s *MemoryStore) end(own *attempt) {
 func (s *MemoryStore) forget(now time.Time) {
 	most := s.MaxIDs
 	if most <= 0 {
-		most = DefaultMaxIDs
+		most = defaultMaxIDs
 	}
 	for len(s.handled) > 0 && (len(s.handled) > most || now.Sub(s.handled[0].at) > retention) {
 		s.horizon = later(s.horizon, s.handled[0].signed)
