@@ -301,9 +301,9 @@ func WithWebhookHosts(hosts ...string) Option {
 // fewer requests.
 func WithAnswers() Option { return func(s *settings) { s.served.answers = true } }
 
-// WithLog logs each request when it was answered, and each attempt to deliver a notification.
+// WithLogger logs each request when it was answered, and each attempt to deliver a notification.
 // Nothing logged holds a key, a reference or a body.
-func WithLog(l *slog.Logger) Option { return func(s *settings) { s.served.logger = l } }
+func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.served.logger = l } }
 
 func (b *Sandbox) namedHost(target string) bool {
 	u, err := url.Parse(target)

@@ -36,7 +36,7 @@ func (s *settings) serve(ctx context.Context, stdout io.Writer, logger *slog.Log
 	if s.expose && s.token == "" {
 		s.token = rand.Text()
 	}
-	box := sandbox.New(append(s.options(), sandbox.WithClock(clock), sandbox.WithOrigin(origin), sandbox.WithLog(logger))...)
+	box := sandbox.New(append(s.options(), sandbox.WithClock(clock), sandbox.WithOrigin(origin), sandbox.WithLogger(logger))...)
 	defer box.Close()
 	if s.webhook.URL != "" {
 		if err := s.webhook.add(box); err != nil {
