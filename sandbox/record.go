@@ -31,7 +31,7 @@ type Request struct {
 	IdempotencyKey string `json:"idempotencyKey"`
 	// Status is the status of the answer; 0 if none was given.
 	Status int `json:"status"`
-	// Answer is the body of the answer, as Body, if [WithAnswers] keeps it.
+	// Answer is the body of the answer, as Body, if [WithAnswerBodies] keeps it.
 	Answer []byte `json:"answer"`
 	// Fault is the name of the fault that the request met, or empty.
 	Fault string `json:"fault"`

@@ -297,9 +297,9 @@ func WithWebhookHosts(hosts ...string) Option {
 	}
 }
 
-// WithAnswers keeps the bodies of answers in the records of [Sandbox.Requests], which then hold
+// WithAnswerBodies keeps the bodies of answers in the records of [Sandbox.Requests], which then hold
 // fewer requests.
-func WithAnswers() Option { return func(s *settings) { s.served.answers = true } }
+func WithAnswerBodies() Option { return func(s *settings) { s.served.answers = true } }
 
 // WithLogger logs each request when it was answered, and each attempt to deliver a notification.
 // Nothing logged holds a key, a reference or a body.

@@ -28,7 +28,7 @@ type bench struct {
 
 func newBench(t *testing.T, opts ...sandbox.Option) *bench {
 	clock := sandbox.NewRunningClock(time.Now())
-	box := sandbox.New(append(opts, sandbox.WithClock(clock), sandbox.WithAnswers())...)
+	box := sandbox.New(append(opts, sandbox.WithClock(clock), sandbox.WithAnswerBodies())...)
 	t.Cleanup(box.Close)
 	c := &control{box: box, clock: clock, log: slog.New(slog.DiscardHandler)}
 	handler, err := newHandler(c, guard{})

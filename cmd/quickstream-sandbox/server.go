@@ -59,7 +59,7 @@ func (s *settings) options() []sandbox.Option {
 	opts := []sandbox.Option{
 		sandbox.WithKeys(s.keys),
 		sandbox.WithWebhookHosts(s.webhookHosts...),
-		sandbox.WithAnswers(),
+		sandbox.WithAnswerBodies(),
 		sandbox.WithAssumptions(func(a *sandbox.Assumptions) { *a = s.assumptions }),
 	}
 	if s.shops != "" {
