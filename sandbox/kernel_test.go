@@ -327,7 +327,7 @@ func TestAdvanceWaitsForRequests(t *testing.T) {
 		var calls sync.WaitGroup
 		calls.Go(func() { _, _ = c.try(c.request("GET", "/", c.keys.Secret, nil).WithContext(ctx)) })
 		synctest.Wait()
-		release := c.box.Hold()
+		release := c.box.HoldClock()
 		calls.Go(func() { clock.Advance(time.Hour) })
 		synctest.Wait()
 		assert.Equal(t, begun, clock.Now(), "a request is under way")

@@ -195,9 +195,9 @@ func (b *Sandbox) after(d time.Duration, f func()) {
 	})
 }
 
-// Hold keeps [Clock.Advance] waiting until release is called: between the attempts of a client's call the
+// HoldClock keeps [Clock.Advance] waiting until release is called: between the attempts of a client's call the
 // sandbox sees no request. The clients of package sandboxtest hold the clock by themselves.
-func (b *Sandbox) Hold() (release func()) { return b.clock.holdCall() }
+func (b *Sandbox) HoldClock() (release func()) { return b.clock.holdCall() }
 
 // Option configures a [Sandbox].
 type Option func(*settings)

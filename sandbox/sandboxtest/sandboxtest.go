@@ -49,7 +49,7 @@ func New(t testing.TB, opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.C
 }
 
 // Client returns a client of the sandbox with both keys and the options. It pays to [sandbox.DefaultBusiness] in Australian
-// dollars, and takes it that the service retries no declines, unless an option or a call says otherwise. It goes by the sandbox's clock, which waits for a write of the client that is under way ([sandbox.Sandbox.Hold]), unless you
+// dollars, and takes it that the service retries no declines, unless an option or a call says otherwise. It goes by the sandbox's clock, which waits for a write of the client that is under way ([sandbox.Sandbox.HoldClock]), unless you
 // give the client an observer of your own.
 func Client(t testing.TB, box *sandbox.Sandbox, opts ...quickstream.ClientOption) *quickstream.Client {
 	t.Helper()
@@ -117,7 +117,7 @@ func holding(box *sandbox.Sandbox) quickstream.Observer {
 		Start: func(ctx context.Context, call quickstream.CallInfo) context.Context {
 			release := func() {}
 			if call.Method != http.MethodGet {
-				release = box.Hold()
+				release = box.HoldClock()
 			}
 			return context.WithValue(ctx, releaseKey{}, release)
 		},
