@@ -191,12 +191,12 @@ type TransStatus string
 // The results. A token with Y or A can be used. C needs the payer. With the others the
 // authentication has failed.
 const (
-	ThreeDSAuthenticated    TransStatus = "Y"
-	ThreeDSAttempted        TransStatus = "A"
-	ThreeDSChallenge        TransStatus = "C"
-	ThreeDSNotAuthenticated TransStatus = "N"
-	ThreeDSRejected         TransStatus = "R"
-	ThreeDSUnavailable      TransStatus = "U"
+	TransStatusAuthenticated    TransStatus = "Y"
+	TransStatusAttempted        TransStatus = "A"
+	TransStatusChallenge        TransStatus = "C"
+	TransStatusNotAuthenticated TransStatus = "N"
+	TransStatusRejected         TransStatus = "R"
+	TransStatusUnavailable      TransStatus = "U"
 )
 
 // The cards for 3D Secure in tests: without and with a challenge. [TestCards] tells the results of the
@@ -208,12 +208,12 @@ const (
 
 // threeDSResults are the first results other than Y.
 var threeDSResults = map[string]TransStatus{ //nolint:gochecknoglobals // an immutable table
-	CardAttempted: ThreeDSAttempted, CardChallenge: ThreeDSChallenge, "4017950000000009": ThreeDSNotAuthenticated,
-	"4041370000456459": ThreeDSRejected, "4564000000000182": ThreeDSUnavailable,
+	CardAttempted: TransStatusAttempted, CardChallenge: TransStatusChallenge, "4017950000000009": TransStatusNotAuthenticated,
+	"4041370000456459": TransStatusRejected, "4564000000000182": TransStatusUnavailable,
 }
 
 func threeDSResult(number string) TransStatus {
-	return cmp.Or(threeDSResults[number], ThreeDSAuthenticated)
+	return cmp.Or(threeDSResults[number], TransStatusAuthenticated)
 }
 
 type threeDS struct {
@@ -223,10 +223,10 @@ type threeDS struct {
 
 // failed reports an authentication that cannot succeed any more.
 func (s TransStatus) failed() bool {
-	return s == ThreeDSNotAuthenticated || s == ThreeDSRejected || s == ThreeDSUnavailable
+	return s == TransStatusNotAuthenticated || s == TransStatusRejected || s == TransStatusUnavailable
 }
 
-func (s TransStatus) passed() bool { return s == ThreeDSAuthenticated || s == ThreeDSAttempted }
+func (s TransStatus) passed() bool { return s == TransStatusAuthenticated || s == TransStatusAttempted }
 
 // Challenge is an authentication that waits for the payer.
 type Challenge struct {
@@ -242,7 +242,7 @@ func (b *Sandbox) Challenges() []Challenge {
 	out := []Challenge{}
 	now := b.clock.Now()
 	for _, tok := range b.tokens.ordered {
-		if tok.threeDS.status != ThreeDSChallenge || !tok.live(now) {
+		if tok.threeDS.status != TransStatusChallenge || !tok.live(now) {
 			continue
 		}
 		ch := Challenge{SingleUseTokenID: tok.id, CardNumber: tok.source.card.firstSixLastThree()}
@@ -263,7 +263,7 @@ func (b *Sandbox) AnswerChallenge(singleUseTokenID string, status TransStatus) e
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	tok := b.tokens.byID[singleUseTokenID]
-	if tok == nil || !tok.live(b.clock.Now()) || tok.threeDS.status != ThreeDSChallenge {
+	if tok == nil || !tok.live(b.clock.Now()) || tok.threeDS.status != TransStatusChallenge {
 		return errors.New("sandbox: the token has no open challenge")
 	}
 	tok.threeDS.status = status

@@ -123,24 +123,24 @@ func TestThreeDSResults(t *testing.T) {
 func TestChallenge(t *testing.T) {
 	bubble(t, func(c *caller) {
 		token, other := c.token(threeDSToken(CardChallenge)), c.token(threeDSToken(CardChallenge))
-		require.Error(t, c.box.AnswerChallenge(token, ThreeDSAuthenticated), "not asked yet")
+		require.Error(t, c.box.AnswerChallenge(token, TransStatusAuthenticated), "not asked yet")
 		c.transStatus(token, authentication())
 		c.transStatus(other, toStore())
 		assert.Equal(t, []Challenge{{token, "411111...111", "10.50"}, {other, "411111...111", ""}}, c.box.Challenges())
-		require.Error(t, c.box.AnswerChallenge(token, ThreeDSChallenge))
-		require.Error(t, c.box.AnswerChallenge("unknown", ThreeDSAuthenticated))
-		require.NoError(t, c.box.AnswerChallenge(token, ThreeDSAuthenticated))
-		require.Error(t, c.box.AnswerChallenge(token, ThreeDSRejected), "answered")
+		require.Error(t, c.box.AnswerChallenge(token, TransStatusChallenge))
+		require.Error(t, c.box.AnswerChallenge("unknown", TransStatusAuthenticated))
+		require.NoError(t, c.box.AnswerChallenge(token, TransStatusAuthenticated))
+		require.Error(t, c.box.AnswerChallenge(token, TransStatusRejected), "answered")
 		assert.Equal(t, "Y", c.transStatus(token, authentication()))
 		c.must(201, c.post("/transactions", tokenPayment(token)))
 
-		require.NoError(t, c.box.AnswerChallenge(other, ThreeDSNotAuthenticated))
+		require.NoError(t, c.box.AnswerChallenge(other, TransStatusNotAuthenticated))
 		assert.Equal(t, "N", c.transStatus(other, toStore()))
 		last := c.token(threeDSToken(CardChallenge))
 		c.transStatus(last, authentication())
 		c.sleep(10 * time.Minute)
 		assert.Empty(t, c.box.Challenges())
-		require.Error(t, c.box.AnswerChallenge(last, ThreeDSAuthenticated))
+		require.Error(t, c.box.AnswerChallenge(last, TransStatusAuthenticated))
 	})
 }
 

@@ -214,7 +214,7 @@ func TestCard(t *testing.T) {
 	asked, token := v.buy(), v.token(sandbox.CardChallenge)
 	assert.Equal(t, answer{Next: nextChallenge}, v.pay(asked, token))
 	assert.Equal(t, answer{Next: nextChallenge}, v.pay(asked, token), "what the browser claims counts for nothing")
-	require.NoError(t, v.box.AnswerChallenge(token, sandbox.ThreeDSAuthenticated))
+	require.NoError(t, v.box.AnswerChallenge(token, sandbox.TransStatusAuthenticated))
 	assert.Equal(t, answer{Next: nextOrder}, v.pay(asked, token))
 	v.says(asked, "Thank you. It is paid.")
 

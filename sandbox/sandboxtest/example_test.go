@@ -110,7 +110,7 @@ func ExampleThreeDS() {
 		step := result.TransStatus.Next()
 		fmt.Println(step)
 		if step == quickstream.ThreeDSStepChallenge {
-			if err := box.AnswerChallenge(token, sandbox.ThreeDSAuthenticated); err != nil {
+			if err := box.AnswerChallenge(token, sandbox.TransStatusAuthenticated); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -66,7 +66,7 @@ func demonstrate(ctx context.Context) error {
 			return strings.TrimSpace(answer.Body.String())
 		}
 		fmt.Println("the form:", post("/orders/ORDER-1042/payments"))
-		if err := box.AnswerChallenge(token, sandbox.ThreeDSAuthenticated); err != nil { // the cardholder, in the bank's frame
+		if err := box.AnswerChallenge(token, sandbox.TransStatusAuthenticated); err != nil { // the cardholder, in the bank's frame
 			return err
 		}
 		fmt.Println("after the challenge:", post("/orders/ORDER-1042/payments"))
