@@ -103,7 +103,7 @@ func (b *Sandbox) listAgreements(c *call, cust *customer) answer {
 
 // AgreementEntry is an agreement in its real state, whatever answers were given.
 type AgreementEntry struct {
-	Token                string    `json:"agreementToken"`
+	AgreementToken       string    `json:"agreementToken"`
 	CustomerID           string    `json:"customerId"`
 	SupplierBusinessCode string    `json:"supplierBusinessCode"`
 	PayeeReference       string    `json:"payeeReference"`
@@ -123,11 +123,11 @@ func (b *Sandbox) Agreements() []AgreementEntry {
 	out := make([]AgreementEntry, 0, len(b.agreements.ordered))
 	for _, a := range b.agreements.ordered {
 		e := AgreementEntry{
-			Token: a.token, CustomerID: a.customer.id, SupplierBusinessCode: a.shop.code, PayeeReference: a.reference,
+			AgreementToken: a.token, CustomerID: a.customer.id, SupplierBusinessCode: a.shop.code, PayeeReference: a.reference,
 			Status: string(a.status), Created: a.created, PendingAmendment: a.amendment != nil,
 		}
 		for _, tx := range a.payments {
-			e.Payments = append(e.Payments, tx.Receipt)
+			e.Payments = append(e.Payments, tx.ReceiptNumber)
 		}
 		out = append(out, e)
 	}

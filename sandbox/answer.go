@@ -304,7 +304,7 @@ func (b *Sandbox) shownStatus(tx *transaction) string {
 
 // shownMetadata is the metadata of a transaction in answers: see Metadata.
 func (b *Sandbox) shownMetadata(tx *transaction) map[string]string {
-	original := b.transactions.byID[tx.OriginalReceipt]
+	original := b.transactions.byID[tx.OriginalReceiptNumber]
 	switch {
 	case b.assume.Metadata == "dropped":
 		return nil
@@ -318,7 +318,7 @@ func (b *Sandbox) shownMetadata(tx *transaction) map[string]string {
 func (b *Sandbox) written(c *call, status int, tx *transaction) answer {
 	c.made = tx
 	if b.assume.TransactionAnswers == "receipt" {
-		return reply(status, object{"receiptNumber": tx.Receipt})
+		return reply(status, object{"receiptNumber": tx.ReceiptNumber})
 	}
 	return reply(status, b.transactionBody(c, tx))
 }

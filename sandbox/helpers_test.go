@@ -373,7 +373,7 @@ func (c *caller) pass(d time.Duration) {
 func (c *caller) agreementState(token string) string {
 	c.t.Helper()
 	for _, a := range c.box.Agreements() {
-		if a.Token == token {
+		if a.AgreementToken == token {
 			return a.Status
 		}
 	}

@@ -188,8 +188,8 @@ func (b *Sandbox) retriable(tx *transaction) bool {
 // retry makes the service's own next attempt at a payment. The caller holds mu.
 func (b *Sandbox) retry(first *transaction, o Outcome) *transaction {
 	again := *first
-	again.Receipt, again.steps, again.followUps, again.attempts, again.returned = "", 0, nil, nil, time.Time{}
-	again.retries, again.OriginalReceipt, again.IdempotencyKey = first, first.Receipt, ""
+	again.ReceiptNumber, again.steps, again.followUps, again.attempts, again.returned = "", 0, nil, nil, time.Time{}
+	again.retries, again.OriginalReceiptNumber, again.IdempotencyKey = first, first.ReceiptNumber, ""
 	again.result, again.answered = "", false
 	again.Time = b.clock.Now()
 	first.attempts = append(first.attempts, &again)
@@ -266,8 +266,8 @@ var descriptions = map[string]string{ //nolint:gochecknoglobals // an immutable 
 // Entry is a transaction in its real state, whatever answers were given. Amounts are in
 // cents.
 type Entry struct {
-	Receipt                 string            `json:"receiptNumber"`
-	OriginalReceipt         string            `json:"originalReceiptNumber"` // of refunds, captures, retries and changes
+	ReceiptNumber           string            `json:"receiptNumber"`
+	OriginalReceiptNumber   string            `json:"originalReceiptNumber"` // of refunds, captures, retries and changes
 	Type                    string            `json:"transactionType"`       // transactionType
 	AuthorisationType       string            `json:"authorisationType"`     // of changes to a pre-authorisation
 	CancellationType        string            `json:"cancellationType"`      // of cancellations of a pre-authorisation
@@ -308,9 +308,9 @@ func (b *Sandbox) Ledger() Ledger {
 func (l Ledger) Order(ref string) Ledger {
 	receipts := make(map[string]bool)
 	return l.filter(func(e Entry) bool {
-		belongs := strings.EqualFold(e.CustomerReferenceNumber, ref) || receipts[e.OriginalReceipt]
+		belongs := strings.EqualFold(e.CustomerReferenceNumber, ref) || receipts[e.OriginalReceiptNumber]
 		if belongs {
-			receipts[e.Receipt] = true
+			receipts[e.ReceiptNumber] = true
 		}
 		return belongs
 	})

@@ -217,7 +217,7 @@ func responseReport(payments []*transaction) []byte {
 	for _, tx := range payments {
 		records = append(records, []string{
 			tx.shop.code, tx.Type, tx.Currency, tx.total().String(), tx.CustomerReferenceNumber, tx.PaymentReferenceNumber,
-			tx.Receipt, dateIn(tx.settlement, "02-01-2006"),
+			tx.ReceiptNumber, dateIn(tx.settlement, "02-01-2006"),
 		})
 	}
 	return asCSV(records)

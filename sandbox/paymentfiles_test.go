@@ -311,7 +311,7 @@ func TestManualRetry(t *testing.T) {
 		require.NoError(t, err)
 		c.sleep(2 * time.Second)
 		assert.Equal(t, []string{last, again}, c.receipts("/transactions/"+soft+"/retries"))
-		assert.Equal(t, last, c.box.Ledger().Charged("O")[0].Receipt)
+		assert.Equal(t, last, c.box.Ledger().Charged("O")[0].ReceiptNumber)
 		c.sleep(365 * 24 * time.Hour)
 		assert.Len(t, c.box.Ledger().Order("O"), 3, "the schedule stops at success")
 	})

@@ -191,7 +191,7 @@ func (b *Sandbox) holdOf(original *transaction) hold {
 func (b *Sandbox) originalPreauth(f *fields, kind string) (tx, original *transaction) {
 	tx, original = b.followUp(f, kind, typePreauth)
 	if original != nil && original.AuthorisationType != "" {
-		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "must be the original pre-authorisation")
+		f.refuse("originalReceiptNumber", tx.OriginalReceiptNumber, "must be the original pre-authorisation")
 		return tx, nil
 	}
 	return tx, original
@@ -207,7 +207,7 @@ func (b *Sandbox) changePreauth(c *call, f *fields) answer {
 	}
 	if original != nil {
 		if message := b.changeRefused(change, original, c.now); message != "" {
-			f.refuse("originalReceiptNumber", tx.OriginalReceipt, message)
+			f.refuse("originalReceiptNumber", tx.OriginalReceiptNumber, message)
 		}
 	}
 	return b.follow(c, tx, original)
@@ -252,22 +252,22 @@ func (b *Sandbox) captured(f *fields, tx, preauth *transaction) (original *trans
 	switch preauth.AuthorisationType {
 	case "":
 	case reauthorisation:
-		original = b.transactions.byID[preauth.OriginalReceipt]
+		original = b.transactions.byID[preauth.OriginalReceiptNumber]
 	default:
-		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "must be an initial pre-authorisation or a re-authorisation")
+		f.refuse("originalReceiptNumber", tx.OriginalReceiptNumber, "must be an initial pre-authorisation or a re-authorisation")
 		return original
 	}
 	h := b.holdOf(original)
 	most := 2 * h.amount // a cancelled part does not count
 	switch {
 	case h.captured:
-		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has been captured")
+		f.refuse("originalReceiptNumber", tx.OriginalReceiptNumber, "has been captured")
 	case h.amount <= 0:
-		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has been cancelled")
+		f.refuse("originalReceiptNumber", tx.OriginalReceiptNumber, "has been cancelled")
 	case h.current != preauth:
-		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has been re-authorised")
+		f.refuse("originalReceiptNumber", tx.OriginalReceiptNumber, "has been re-authorised")
 	case !h.open(f.c.now):
-		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has expired")
+		f.refuse("originalReceiptNumber", tx.OriginalReceiptNumber, "has expired")
 	case tx.principal > most:
 		f.refuse("principalAmount", tx.principal.String(), "is above double the pre-authorised amount")
 	}
@@ -283,9 +283,9 @@ func (b *Sandbox) cancelPreauth(c *call, f *fields) answer {
 		full := tx.CancellationType == cancelFull
 		switch {
 		case h.amount <= 0:
-			f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has nothing left to cancel")
+			f.refuse("originalReceiptNumber", tx.OriginalReceiptNumber, "has nothing left to cancel")
 		case !c.now.Before(h.expires):
-			f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has expired")
+			f.refuse("originalReceiptNumber", tx.OriginalReceiptNumber, "has expired")
 		case full && h.captured:
 			f.refuse("cancellationType", cancelFull, "is not possible after a capture")
 		case full && tx.principal != original.principal && tx.principal != h.current.principal:
@@ -308,7 +308,7 @@ func (tx *transaction) authorisationCode() *string {
 	if tx.Type != typePreauth || tx.result != resultApproved {
 		return nil
 	}
-	return optional(tx.Receipt[len(tx.Receipt)-6:])
+	return optional(tx.ReceiptNumber[len(tx.ReceiptNumber)-6:])
 }
 
 const (
@@ -323,20 +323,20 @@ const (
 // one. original is nil if there is none of the allowed types.
 func (b *Sandbox) followUp(f *fields, kind string, follows ...string) (tx, original *transaction) {
 	tx = b.newTransaction(f, kind)
-	tx.OriginalReceipt = f.need("originalReceiptNumber")
+	tx.OriginalReceiptNumber = f.need("originalReceiptNumber")
 	code := f.text("supplierBusinessCode", b.knownBusiness)
-	original = b.transactions.byID[tx.OriginalReceipt]
+	original = b.transactions.byID[tx.OriginalReceiptNumber]
 	switch {
-	case tx.OriginalReceipt == "":
+	case tx.OriginalReceiptNumber == "":
 		return tx, nil
 	case original == nil:
-		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "is not a transaction")
+		f.refuse("originalReceiptNumber", tx.OriginalReceiptNumber, "is not a transaction")
 		return tx, nil
 	case !slices.Contains(follows, original.Type):
-		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "is a "+original.Type+", which "+kind+" cannot follow")
+		f.refuse("originalReceiptNumber", tx.OriginalReceiptNumber, "is a "+original.Type+", which "+kind+" cannot follow")
 		return tx, nil
 	case original.result != resultApproved:
-		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "is not an approved transaction")
+		f.refuse("originalReceiptNumber", tx.OriginalReceiptNumber, "is not an approved transaction")
 		return tx, nil
 	}
 	if tx.Currency != "" && tx.Currency != original.Currency {
@@ -406,11 +406,11 @@ func (b *Sandbox) checkRefund(f *fields, tx, original *transaction) {
 	voidable, refundable := b.reversible(original, f.c.now)
 	switch {
 	case before >= limit:
-		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "has been refunded already")
+		f.refuse("originalReceiptNumber", tx.OriginalReceiptNumber, "has been refunded already")
 	case !refundable && voidable:
-		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "can be voided and is not refundable before it is settled")
+		f.refuse("originalReceiptNumber", tx.OriginalReceiptNumber, "can be voided and is not refundable before it is settled")
 	case !refundable:
-		f.refuse("originalReceiptNumber", tx.OriginalReceipt, "is not refundable")
+		f.refuse("originalReceiptNumber", tx.OriginalReceiptNumber, "is not refundable")
 	case original.source.payTo != nil && tx.principal != original.principal:
 		f.refuse("principalAmount", tx.principal.String(), "must be the whole amount of a PayTo payment")
 	case tx.principal > limit-before:

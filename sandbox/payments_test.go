@@ -29,7 +29,7 @@ func TestPaymentAnswer(t *testing.T) {
 		entries := c.box.Ledger()
 		require.Len(t, entries, 1)
 		assert.Equal(t, Entry{
-			Receipt: body["receiptNumber"].(string), Type: "PAYMENT", Outcome: "approved", Amount: 123450, Surcharge: 1358,
+			ReceiptNumber: body["receiptNumber"].(string), Type: "PAYMENT", Outcome: "approved", Amount: 123450, Surcharge: 1358,
 			Currency: "AUD", CustomerReferenceNumber: "ORDER-1", PaymentReferenceNumber: "P-1",
 			Metadata: map[string]string{"a": "b"}, IdempotencyKey: "k", Time: c.box.Now(),
 		}, entries[0])

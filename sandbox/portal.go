@@ -82,7 +82,7 @@ func (b *Sandbox) RetryPayment(receiptNumber string) (newReceiptNumber string, e
 	if tx == nil || !b.retriable(tx) {
 		return "", errors.New("sandbox: no soft-declined payment without a successful retry has this receipt number")
 	}
-	return b.retry(tx, b.decide(tx, b.clock.Now())).Receipt, nil
+	return b.retry(tx, b.decide(tx, b.clock.Now())).ReceiptNumber, nil
 }
 
 const scheduleSource = "RECURRING" // unconfirmed, as fileSource

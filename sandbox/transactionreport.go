@@ -116,9 +116,9 @@ func (b *Sandbox) reportLayout(version string) []reportColumn {
 		first = append(first, reportColumn{"Added Later", func(*transaction) string { return `a "new" column` }})
 	}
 	return append(first, []reportColumn{
-		{"Receipt Number", func(tx *transaction) string { return tx.Receipt }},
+		{"Receipt Number", func(tx *transaction) string { return tx.ReceiptNumber }},
 		{"Transaction Type", func(tx *transaction) string { return tx.Type }},
-		{"Original Receipt Number", func(tx *transaction) string { return tx.OriginalReceipt }},
+		{"Original Receipt Number", func(tx *transaction) string { return tx.OriginalReceiptNumber }},
 		{"Status", b.status},
 		{"Summary Code", b.summaryCode},
 		{"Response Code", func(tx *transaction) string { return tx.code }},

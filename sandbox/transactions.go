@@ -39,10 +39,10 @@ func (tx *transaction) total() cents { return tx.principal + tx.surcharge }
 
 // commit records a transaction. The caller holds mu.
 func (b *Sandbox) commit(tx *transaction, o Outcome) {
-	tx.Receipt = newID(b.ids, b.transactions.byID, 10)
+	tx.ReceiptNumber = newID(b.ids, b.transactions.byID, 10)
 	tx.settlement = b.settlementDate(tx.Time)
-	b.transactions.add(tx.Receipt, tx)
-	references := []string{tx.Receipt, tx.CustomerReferenceNumber, tx.PaymentReferenceNumber, tx.EndToEndID}
+	b.transactions.add(tx.ReceiptNumber, tx)
+	references := []string{tx.ReceiptNumber, tx.CustomerReferenceNumber, tx.PaymentReferenceNumber, tx.EndToEndID}
 	for i, reference := range references {
 		references[i] = strings.ToLower(reference)
 	}
@@ -112,7 +112,7 @@ func (b *Sandbox) transactionBody(c *call, tx *transaction) object {
 		customerReference, paymentReference = b.shownReferences(tx)
 	}
 	body := object{
-		"links": c.links(), "receiptNumber": tx.Receipt, "transactionType": tx.Type, "originalReceiptNumber": optional(tx.OriginalReceipt),
+		"links": c.links(), "receiptNumber": tx.ReceiptNumber, "transactionType": tx.Type, "originalReceiptNumber": optional(tx.OriginalReceiptNumber),
 		"authorisationType": optional(tx.AuthorisationType), "cancellationType": optional(tx.CancellationType),
 		"responseCode": tx.code, "responseDescription": describe(tx), "summaryCode": b.summaryCode(tx),
 		"merchantAdviceCode": nil, "fraudGuardResult": nil,
@@ -156,7 +156,7 @@ func (b *Sandbox) addAccounts(c *call, tx *transaction, body object) {
 	case tx.source.card != nil:
 		body["creditCard"] = payer
 		if scheme := tx.source.card.scheme; tx.result == resultApproved && (scheme == schemeVisa || scheme == schemeMastercard) {
-			body["networkTransactionId"] = "00000" + tx.Receipt
+			body["networkTransactionId"] = "00000" + tx.ReceiptNumber
 		}
 		body["merchantAccount"] = object{
 			"merchantId": merchantID(tx), "merchantName": tx.shop.name,
@@ -266,7 +266,7 @@ func (b *Sandbox) openPreauth(tx *transaction, now time.Time) bool {
 	}
 	original := tx
 	if tx.AuthorisationType != "" {
-		original = b.transactions.byID[tx.OriginalReceipt]
+		original = b.transactions.byID[tx.OriginalReceiptNumber]
 	}
 	h := b.holdOf(original)
 	return h.current == tx && h.open(now)
@@ -280,7 +280,7 @@ func (b *Sandbox) followUpsOf(want func(*transaction) bool) func(*call) answer {
 
 // shownReferences returns the references of a transaction in reads: see FollowUpReferences.
 func (b *Sandbox) shownReferences(tx *transaction) (customer, payment string) {
-	original := b.transactions.byID[tx.OriginalReceipt]
+	original := b.transactions.byID[tx.OriginalReceiptNumber]
 	switch form := b.assume.FollowUpReferences; {
 	case form == "own" || original == nil || tx.Type == typePayment:
 		return tx.CustomerReferenceNumber, tx.PaymentReferenceNumber
@@ -302,7 +302,7 @@ func (b *Sandbox) transactionsByReference(c *call) answer {
 
 func (b *Sandbox) answersTo(tx *transaction, ref string) bool {
 	customer, payment := b.shownReferences(tx)
-	return slices.ContainsFunc([]string{tx.Receipt, customer, payment, tx.EndToEndID}, func(own string) bool {
+	return slices.ContainsFunc([]string{tx.ReceiptNumber, customer, payment, tx.EndToEndID}, func(own string) bool {
 		switch b.assume.ReferenceSearch {
 		case "exact":
 			return own == ref

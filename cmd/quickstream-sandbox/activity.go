@@ -56,7 +56,7 @@ func (p *pages) activity(r *http.Request) any {
 	slices.SortStableFunc(v.Rows, func(a, b row) int { return b.Time.Compare(a.Time) })
 	v.Rows = v.Rows[:min(len(v.Rows), rowsShown)]
 	for _, e := range slices.Backward(p.box.Ledger()) {
-		if len(v.Ledger) < rowsShown && contains(find, e.Receipt, e.OriginalReceipt, e.Type, e.Outcome, e.CustomerReferenceNumber, e.PaymentReferenceNumber, e.AgreementToken, e.IdempotencyKey) {
+		if len(v.Ledger) < rowsShown && contains(find, e.ReceiptNumber, e.OriginalReceiptNumber, e.Type, e.Outcome, e.CustomerReferenceNumber, e.PaymentReferenceNumber, e.AgreementToken, e.IdempotencyKey) {
 			v.Ledger = append(v.Ledger, e)
 		}
 	}

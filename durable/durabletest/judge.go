@@ -25,12 +25,12 @@ func (k *Kit[TTx]) Judge(orders ...string) {
 		case e.Type == "PAYMENT":
 			charged[reference] = append(charged[reference], e)
 		case e.Type == "REFUND":
-			refunded[e.OriginalReceipt] += e.Amount
+			refunded[e.OriginalReceiptNumber] += e.Amount
 		}
 	}
 	for _, e := range k.Sandbox.Ledger() {
-		if took := e.Amount + e.Surcharge; e.Type == "PAYMENT" && e.Outcome == "approved" && refunded[e.Receipt] > took {
-			k.t.Errorf("durabletest: %s took %d cents, and %d were refunded", e.Receipt, took, refunded[e.Receipt])
+		if took := e.Amount + e.Surcharge; e.Type == "PAYMENT" && e.Outcome == "approved" && refunded[e.ReceiptNumber] > took {
+			k.t.Errorf("durabletest: %s took %d cents, and %d were refunded", e.ReceiptNumber, took, refunded[e.ReceiptNumber])
 		}
 	}
 	for _, order := range orders {
@@ -54,7 +54,7 @@ func (k *Kit[TTx]) Judge(orders ...string) {
 	}
 	for _, entries := range charged {
 		for _, e := range entries {
-			k.t.Errorf("durabletest: %s was charged for %q, and is of no payment of these orders", e.Receipt, e.CustomerReferenceNumber)
+			k.t.Errorf("durabletest: %s was charged for %q, and is of no payment of these orders", e.ReceiptNumber, e.CustomerReferenceNumber)
 		}
 	}
 }

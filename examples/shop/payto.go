@@ -120,7 +120,7 @@ func (s *shop) answerBank(reference string, confirm bool) error {
 	}
 	for _, a := range s.box.Agreements() {
 		if a.PayeeReference == reference {
-			return s.box.Payer(a.Token, action)
+			return s.box.Payer(a.AgreementToken, action)
 		}
 	}
 	return errors.New("the bank has no such agreement")

@@ -236,7 +236,7 @@ func TestRetryModel(t *testing.T) {
 			}
 			switch want.ends {
 			case succeeds:
-				require.True(t, slices.ContainsFunc(charged, func(e sandbox.Entry) bool { return e.Receipt == tx.ReceiptNumber }), name)
+				require.True(t, slices.ContainsFunc(charged, func(e sandbox.Entry) bool { return e.ReceiptNumber == tx.ReceiptNumber }), name)
 			case declines, network, answered:
 				require.Empty(t, charged, "%s: charged although the caller was told otherwise", name)
 			}

@@ -83,11 +83,11 @@ func newJudge(world worlds.World, ledger sandbox.Ledger, writes []Write) *judge 
 	for _, e := range ledger {
 		key := e.IdempotencyKey
 		if key == "" {
-			key = keys[e.OriginalReceipt]
+			key = keys[e.OriginalReceiptNumber]
 		}
-		keys[e.Receipt] = key
+		keys[e.ReceiptNumber] = key
 		j.entries[key] = append(j.entries[key], e)
-		j.outcomes[e.Receipt] = e.Outcome
+		j.outcomes[e.ReceiptNumber] = e.Outcome
 	}
 	_, _ = fmt.Sscan(world.Value("PageSize"), &j.pages)
 	return j
@@ -115,10 +115,10 @@ func (j *judge) carriedOut(w Write) (ended string, receipts []string) {
 	ended = NotDone
 	for _, e := range j.entries[w.Key] {
 		switch {
-		case e.Outcome == "voided" && !j.voids(e.Receipt):
+		case e.Outcome == "voided" && !j.voids(e.ReceiptNumber):
 			ended = Reversed
 		case e.Outcome == "approved", e.Outcome == "voided":
-			receipts = append(receipts, e.Receipt)
+			receipts = append(receipts, e.ReceiptNumber)
 		case e.Outcome != "declined" && e.Outcome != "rejected":
 			ended = unknown
 		case ended == NotDone:
@@ -217,12 +217,12 @@ func (j *judge) charges(complain func(class, text string)) {
 			order := e.CustomerReferenceNumber
 			switch amount := decimal.New(e.Amount, -2); {
 			case !known:
-				complain(Lost, fmt.Sprintf("the merchant knows nothing of %s of %s", e.Receipt, order))
+				complain(Lost, fmt.Sprintf("the merchant knows nothing of %s of %s", e.ReceiptNumber, order))
 			case w.Kind != Void && !amount.Equal(w.Amount):
-				complain(WronglyReported, fmt.Sprintf("%s of %s is about %s, and not about %s", e.Receipt, order, amount, w.Amount))
+				complain(WronglyReported, fmt.Sprintf("%s of %s is about %s, and not about %s", e.ReceiptNumber, order, amount, w.Amount))
 			}
 			if (e.Type == "PAYMENT" || e.Type == "CAPTURE") && e.Outcome == "approved" {
-				charged[order] = append(charged[order], e.Receipt)
+				charged[order] = append(charged[order], e.ReceiptNumber)
 				risky[order] = risky[order] || known && j.risk(w)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 
 // paid is a payment of the order "A" as it stands in the ledger.
 func paid(key, receipt, outcome string) sandbox.Entry {
-	return sandbox.Entry{Type: "PAYMENT", CustomerReferenceNumber: "A", IdempotencyKey: key, Receipt: receipt, Outcome: outcome, Amount: 1000}
+	return sandbox.Entry{Type: "PAYMENT", CustomerReferenceNumber: "A", IdempotencyKey: key, ReceiptNumber: receipt, Outcome: outcome, Amount: 1000}
 }
 
 // TestJudge holds words against a ledger.

@@ -271,7 +271,7 @@ func (w watched) Resume(ctx context.Context, intent quickstream.Intent, opts ...
 		cause = open.Cause
 	}
 	w.census.met("look-up", reasonOf(cause))
-	if err == nil && !slices.ContainsFunc(w.box.Ledger(), func(e sandbox.Entry) bool { return e.Receipt == tx.ReceiptNumber && w.way.settles(e) }) {
+	if err == nil && !slices.ContainsFunc(w.box.Ledger(), func(e sandbox.Entry) bool { return e.ReceiptNumber == tx.ReceiptNumber && w.way.settles(e) }) {
 		w.census.fails(*w.way, "was found, and it is not so", tx.ReceiptNumber, w.box)
 	}
 	return tx, err

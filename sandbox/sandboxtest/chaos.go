@@ -202,9 +202,9 @@ func (c *chaos) report(i int, wrong string, entries sandbox.Ledger) string {
 	fmt.Fprintf(&b, "order %s %s\n  the merchant's last word: %s", order(i), wrong, wording(c.words[i]))
 	names := []string{order(i)}
 	for _, e := range entries {
-		names = append(names, e.Receipt, e.PaymentReferenceNumber)
+		names = append(names, e.ReceiptNumber, e.PaymentReferenceNumber)
 		fmt.Fprintf(&b, "\n  ledger: %s %s, %d.%02d %s, receipt %s, reference %s, key %s",
-			e.Type, e.Outcome, e.Amount/100, e.Amount%100, e.Currency, e.Receipt, e.PaymentReferenceNumber, e.IdempotencyKey)
+			e.Type, e.Outcome, e.Amount/100, e.Amount%100, e.Currency, e.ReceiptNumber, e.PaymentReferenceNumber, e.IdempotencyKey)
 	}
 	for _, r := range c.box.Requests() {
 		text := r.Path + " " + r.Query.Encode() + " " + string(r.Body)

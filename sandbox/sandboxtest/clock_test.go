@@ -58,5 +58,5 @@ func TestClientGoesByTheClock(t *testing.T) {
 	clock.Advance(48 * time.Hour)
 	payment, err := client.Transactions.Resume(t.Context(), *unknown.Intent)
 	require.NoError(t, err)
-	assert.Equal(t, box.Ledger()[0].Receipt, payment.ReceiptNumber)
+	assert.Equal(t, box.Ledger()[0].ReceiptNumber, payment.ReceiptNumber)
 }

@@ -107,12 +107,12 @@ func TestLeftIsNamed(t *testing.T) {
 				report, err := conform.Run(t.Context(), cfg)
 				require.NoError(t, err)
 				for _, a := range box.Agreements() {
-					if a.Token == stuck {
+					if a.AgreementToken == stuck {
 						named = a.PayeeReference
 					}
 				}
 				for _, e := range box.Ledger() {
-					if e.Receipt == stuck {
+					if e.ReceiptNumber == stuck {
 						named = e.PaymentReferenceNumber
 					}
 				}

@@ -67,7 +67,7 @@ func kill(t *testing.T, world string, request int, after bool) {
 	journal, err := os.ReadFile(cfg.Journal)
 	require.NoError(t, err)
 	for _, e := range box.Ledger() {
-		if e.OriginalReceipt == "" && e.Amount > 0 && (e.Outcome == "approved" || e.Outcome == "pending") {
+		if e.OriginalReceiptNumber == "" && e.Amount > 0 && (e.Outcome == "approved" || e.Outcome == "pending") {
 			assert.Contains(t, string(journal), e.PaymentReferenceNumber)
 		}
 	}
@@ -99,7 +99,7 @@ func TestUndoesFirst(t *testing.T) {
 		require.NoError(t, err)
 		for _, r := range box.Requests()[before:] {
 			if r.Method == http.MethodPost {
-				assert.Contains(t, r.Path, box.Ledger()[0].Receipt+"/void")
+				assert.Contains(t, r.Path, box.Ledger()[0].ReceiptNumber+"/void")
 				return
 			}
 		}

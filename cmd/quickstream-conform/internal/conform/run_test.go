@@ -140,10 +140,10 @@ func TestCanaries(t *testing.T) {
 				"411111...111", "111111", "999994", "conform@example.com", sandbox.ConfirmingPayID, "255501234", "Kim", "203.0.113",
 			}
 			for _, e := range box.Ledger() {
-				secrets = append(secrets, e.Receipt, e.CustomerReferenceNumber, e.PaymentReferenceNumber, e.AgreementToken, e.EndToEndID)
+				secrets = append(secrets, e.ReceiptNumber, e.CustomerReferenceNumber, e.PaymentReferenceNumber, e.AgreementToken, e.EndToEndID)
 			}
 			for _, a := range box.Agreements() {
-				secrets = append(secrets, a.Token, a.CustomerID, a.PayeeReference)
+				secrets = append(secrets, a.AgreementToken, a.CustomerID, a.PayeeReference)
 			}
 			for _, secret := range secrets {
 				if secret != "" {

@@ -164,16 +164,16 @@ func undone(t *testing.T, box *sandbox.Sandbox, left []string) {
 	assert.Empty(t, left)
 	net := map[string]int64{}
 	for _, e := range box.Ledger() {
-		original := e.OriginalReceipt
+		original := e.OriginalReceiptNumber
 		if original == "" {
-			original = e.Receipt
+			original = e.ReceiptNumber
 		}
 		switch {
 		case e.Type == "PAYMENT" && e.Outcome == "pending":
 			t.Error("a payment is pending")
 		case e.Outcome != "approved" && e.Outcome != "pending":
 		case e.Type == "PAYMENT":
-			net[e.Receipt] += e.Amount // a retry is a payment of its own
+			net[e.ReceiptNumber] += e.Amount // a retry is a payment of its own
 		case e.Type == "REFUND":
 			net[original] -= e.Amount
 		}
