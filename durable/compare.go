@@ -104,7 +104,7 @@ func (c *comparison) compare(ctx context.Context) error {
 	err := c.readDay(ctx)
 	empty := errors.Is(err, errUnexpectedlyEmpty)
 	if empty || errors.Is(err, errUnreadableItem) {
-		err = c.differ(ctx, Difference{Kind: Unreadable, Date: c.date, Err: err})
+		err = c.differ(ctx, Difference{Kind: DifferenceUnreadable, Date: c.date, Err: err})
 	}
 	if err != nil || empty { // which payments are not there says nothing then
 		return err
@@ -167,7 +167,7 @@ func (c *comparison) pair(ctx context.Context, t *quickstream.Transaction, r *ro
 	case r == nil:
 		return c.without(ctx, d, at)
 	case r.unreadable != nil:
-		d.Kind, d.Write, d.Err = Unreadable, r.shown(), r.unreadable
+		d.Kind, d.Write, d.Err = DifferenceUnreadable, r.shown(), r.unreadable
 		return c.differ(ctx, d)
 	}
 	for _, kind := range r.differences(t) {
@@ -191,12 +191,12 @@ func (c *comparison) without(ctx context.Context, d Difference, at time.Time) er
 		return err
 	}
 	if stored != nil {
-		if d.Kind, d.Write = MissingHere, stored.shown(); stored.Reason == ReasonDoubleCharged {
-			d.Kind = DoubleCharged
+		if d.Kind, d.Write = DifferenceMissingHere, stored.shown(); stored.Reason == ReasonDoubleCharged {
+			d.Kind = DifferenceDoubleCharged
 		}
 		return c.differ(ctx, d)
 	}
-	d.Kind = NotOurs
+	d.Kind = DifferenceNotOurs
 	other, err := c.peek(ctx, ofReceipt+" LIMIT 1", t.OriginalReceiptNumber)
 	if err != nil {
 		return err
@@ -235,7 +235,7 @@ func (c *comparison) missingThere(ctx context.Context, r *row) error {
 	case err == nil && t.SettlementDate == c.date:
 		return c.pair(ctx, t, r, r.now)
 	}
-	if err := c.differ(ctx, Difference{Kind: MissingThere, Date: c.date, Write: r.shown(), Transaction: t}); err != nil || t == nil {
+	if err := c.differ(ctx, Difference{Kind: DifferenceMissingThere, Date: c.date, Write: r.shown(), Transaction: t}); err != nil || t == nil {
 		return err
 	}
 	return c.observe(ctx, r, ofTransaction(t, r.now))

@@ -11,28 +11,28 @@ type DifferenceKind string
 
 // The differences.
 const (
-	// MissingHere: a payment of an order that the database lacked. It is stored now, and its order is paid.
-	MissingHere DifferenceKind = "missing_here"
-	// MissingThere: approved here, and not among what the service settled on its day.
+	// DifferenceMissingHere: a payment of an order that the database lacked. It is stored now, and its order is paid.
+	DifferenceMissingHere DifferenceKind = "missing_here"
+	// DifferenceMissingThere: approved here, and not among what the service settled on its day.
 	// What the service says of it, and of its day, is in Transaction; nil where it knows
 	// nothing.
-	MissingThere DifferenceKind = "missing_there"
-	// DifferentAmount: the amount or its currency.
-	DifferentAmount DifferenceKind = "amount"
-	// DifferentState: one is approved and the other is not.
-	DifferentState DifferenceKind = "state"
-	// Late: ended there, and still open here.
-	Late DifferenceKind = "late"
-	// DoubleCharged: another transaction of the payment, or another payment of its order,
+	DifferenceMissingThere DifferenceKind = "missing_there"
+	// DifferenceAmount: the amount or its currency.
+	DifferenceAmount DifferenceKind = "amount"
+	// DifferenceState: one is approved and the other is not.
+	DifferenceState DifferenceKind = "state"
+	// DifferenceLate: ended there, and still open here.
+	DifferenceLate DifferenceKind = "late"
+	// DifferenceDoubleCharged: another transaction of the payment, or another payment of its order,
 	// is approved too.
-	DoubleCharged DifferenceKind = "double_charged"
-	// NotFoundCharged: given up as absent here, and approved there.
-	NotFoundCharged DifferenceKind = "not_found_but_charged"
-	// NotOurs: made by something else of the merchant's, such as a refund in the portal. Write is
+	DifferenceDoubleCharged DifferenceKind = "double_charged"
+	// DifferenceNotFoundCharged: given up as absent here, and approved there.
+	DifferenceNotFoundCharged DifferenceKind = "not_found_but_charged"
+	// DifferenceNotOurs: made by something else of the merchant's, such as a refund in the portal. Write is
 	// the one that it follows, where that is the engine's.
-	NotOurs DifferenceKind = "not_ours"
-	// Unreadable: the service's word could not be read, for the reason in Err.
-	Unreadable DifferenceKind = "unreadable"
+	DifferenceNotOurs DifferenceKind = "not_ours"
+	// DifferenceUnreadable: the service's word could not be read, for the reason in Err.
+	DifferenceUnreadable DifferenceKind = "unreadable"
 )
 
 // Difference is what the service and the database say differently about a payment.
@@ -51,20 +51,20 @@ type Difference struct {
 func (r *row) differences(t *quickstream.Transaction) []DifferenceKind {
 	var kinds []DifferenceKind
 	if r.differsInAmount(t) {
-		kinds = append(kinds, DifferentAmount)
+		kinds = append(kinds, DifferenceAmount)
 	}
 	outcome := t.Outcome()
 	approved := outcome == quickstream.OutcomeApproved
 	switch {
 	case approved && r.Reason == ReasonDoubleCharged,
 		approved && r.Paid() && r.ReceiptNumber != "" && r.ReceiptNumber != t.ReceiptNumber:
-		kinds = append(kinds, DoubleCharged)
+		kinds = append(kinds, DifferenceDoubleCharged)
 	case approved && r.Reason == ReasonNotFound:
-		kinds = append(kinds, NotFoundCharged)
+		kinds = append(kinds, DifferenceNotFoundCharged)
 	case outcome.Final() && r.State.InProgress():
-		kinds = append(kinds, Late)
+		kinds = append(kinds, DifferenceLate)
 	case approved != r.Approved():
-		kinds = append(kinds, DifferentState)
+		kinds = append(kinds, DifferenceState)
 	}
 	return kinds
 }

@@ -65,7 +65,7 @@ func Count[TTx any](meterProvider metric.MeterProvider, opts durable.Options[TTx
 // kinds are all kinds of differences.
 func kinds() []durable.DifferenceKind {
 	return []durable.DifferenceKind{
-		durable.MissingHere, durable.MissingThere, durable.DifferentAmount, durable.DifferentState, durable.Late, durable.DoubleCharged,
-		durable.NotFoundCharged, durable.NotOurs, durable.Unreadable,
+		durable.DifferenceMissingHere, durable.DifferenceMissingThere, durable.DifferenceAmount, durable.DifferenceState, durable.DifferenceLate, durable.DifferenceDoubleCharged,
+		durable.DifferenceNotFoundCharged, durable.DifferenceNotOurs, durable.DifferenceUnreadable,
 	}
 }

@@ -168,7 +168,7 @@ func TestCount(t *testing.T) {
 	change := durable.OutcomeChange{Write: durable.Write{
 		ID: "an id", Order: "an order", ReceiptNumber: "R-1", Operation: quickstream.OperationPay, Standing: durable.Standing{State: durable.StateApproved},
 	}}
-	difference := durable.Difference{Kind: durable.MissingHere}
+	difference := durable.Difference{Kind: durable.DifferenceMissingHere}
 	require.ErrorIs(t, opts.OnOutcome(t.Context(), nil, change), answer)
 	require.ErrorIs(t, opts.OnDifference(t.Context(), difference), answer)
 	answer = nil

@@ -86,11 +86,11 @@ func testCompare[TTx any](t *testing.T, db store[TTx]) {
 		differs   durable.DifferenceKind
 		after     string // from the comparison
 	}{
-		{"declined", "state = 'declined'", durable.DifferentState, "approved"},
-		{"refused", "state = 'declined', reason = 'refused'", durable.DifferentState, "approved"},
-		{"late", "state = 'unknown'", durable.Late, "approved"},
-		{"not found", "state = 'needs_person', reason = 'not_found'", durable.NotFoundCharged, "approved"},
-		{"another receipt", "receipt = 'R-1'", durable.DoubleCharged, "needs_person.double_charged"},
+		{"declined", "state = 'declined'", durable.DifferenceState, "approved"},
+		{"refused", "state = 'declined', reason = 'refused'", durable.DifferenceState, "approved"},
+		{"late", "state = 'unknown'", durable.DifferenceLate, "approved"},
+		{"not found", "state = 'needs_person', reason = 'not_found'", durable.DifferenceNotFoundCharged, "approved"},
+		{"another receipt", "receipt = 'R-1'", durable.DifferenceDoubleCharged, "needs_person.double_charged"},
 	}
 	for _, c := range cases {
 		s.paid(c.name)

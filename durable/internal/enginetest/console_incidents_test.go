@@ -260,8 +260,8 @@ func TestConsoleCompare(t *testing.T) {
 	assert.NotContains(t, first.body, "All is well.")
 	var found []durable.Found
 	for _, kind := range []durable.DifferenceKind{
-		durable.MissingHere, durable.MissingThere, durable.DifferentAmount, durable.DifferentState, durable.Late, durable.DoubleCharged,
-		durable.NotFoundCharged, durable.NotOurs, durable.Unreadable,
+		durable.DifferenceMissingHere, durable.DifferenceMissingThere, durable.DifferenceAmount, durable.DifferenceState, durable.DifferenceLate, durable.DifferenceDoubleCharged,
+		durable.DifferenceNotFoundCharged, durable.DifferenceNotOurs, durable.DifferenceUnreadable,
 	} {
 		found = append(found, durable.Found{Kind: kind})
 	}
