@@ -42,7 +42,7 @@ func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
 	case err != nil:
 		return fmt.Errorf("the refunds of the payment could not be read: %w", err)
 	case !reverses && left.LessThan(r.Amount), !left.IsPositive():
-		return &gaveUp{ReasonNothing, fmt.Sprintf("refunds made elsewhere leave %s of the payment", left)}
+		return &gaveUp{ReasonNothingLeft, fmt.Sprintf("refunds made elsewhere leave %s of the payment", left)}
 	}
 	receipt := requestOf(r.intent).OriginalReceiptNumber
 	if reverses {

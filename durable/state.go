@@ -46,19 +46,20 @@ const (
 	ReasonRejected Reason = "rejected" // declined: by the service, and not by the bank
 	ReasonRefused  Reason = "refused"  // declined: the service did not accept the request
 
-	ReasonTooLate    Reason = "too_late"   // not_sent: after Options.SendWithin, or the token's ten minutes
-	ReasonCancelled  Reason = "cancelled"  // not_sent: by a person
-	ReasonMoneyBack  Reason = "money_back" // not_sent: the payment that it follows was voided or returned
-	ReasonNothing    Reason = "nothing"    // not_sent: refunds made elsewhere leave too little of the payment
-	ReasonOtherPaid  Reason = "other_paid" // not_sent: another payment of the order was found
-	ReasonSuspended  Reason = "suspended"  // pending: by fraud screening; somebody acts in the portal
-	ReasonReversed   Reason = "reversed"   // returned: the service has reversed it after an answer was lost
-	ReasonImpossible Reason = "impossible" // not_sent: the service can neither void nor refund it
-	ReasonAltered    Reason = "altered"    // needs_person: its row and its request say different things
-	ReasonRestored   Reason = "restored"   // needs_person: it may have been sent before a restore, and that could not be read
-	ReasonUnresolved Reason = "unresolved" // needs_person: without a final status for as long as one may take
-	ReasonNotFound   Reason = "not_found"  // needs_person: absence of evidence, and no permission to pay again
-	ReasonLookUps    Reason = "look_ups_failed"
+	ReasonTooLate     Reason = "too_late"   // not_sent: after Options.SendWithin, or the token's ten minutes
+	ReasonCancelled   Reason = "cancelled"  // not_sent: by a person
+	ReasonMoneyBack   Reason = "money_back" // not_sent: the payment that it follows was voided or returned
+	ReasonNothingLeft Reason = "nothing"    // not_sent: refunds made elsewhere leave too little of the payment
+	ReasonOtherPaid   Reason = "other_paid" // not_sent: another payment of the order was found
+	ReasonSuspended   Reason = "suspended"  // pending: by fraud screening; somebody acts in the portal
+	ReasonReversed    Reason = "reversed"   // returned: the service has reversed it after an answer was lost
+	ReasonImpossible  Reason = "impossible" // not_sent: the service can neither void nor refund it
+	ReasonAltered     Reason = "altered"    // needs_person: its row and its request say different things
+	ReasonRestored    Reason = "restored"   // needs_person: it may have been sent before a restore, and that could not be read
+	ReasonUnresolved  Reason = "unresolved" // needs_person: without a final status for as long as one may take
+	ReasonNotFound    Reason = "not_found"  // needs_person: absence of evidence, and no permission to pay again
+	// ReasonLookupsFailed of needs_person: its look-ups have failed for too long.
+	ReasonLookupsFailed Reason = "look_ups_failed"
 	// ReasonDoubleCharged of needs_person: it was approved although it, or another payment of its order,
 	// was approved already. Paid reports true. Nothing refunds it automatically.
 	ReasonDoubleCharged Reason = "double_charged"

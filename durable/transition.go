@@ -179,7 +179,7 @@ func (r row) standingOf(c resolve.Case) Standing {
 		return standing(StateNeedsPerson, ReasonNotFound)
 	case resolve.StatusEscalated:
 		if !c.FailingSince.IsZero() {
-			return standing(StateNeedsPerson, ReasonLookUps)
+			return standing(StateNeedsPerson, ReasonLookupsFailed)
 		}
 		return standing(StateNeedsPerson, ReasonUnresolved)
 	case resolve.StatusDoubleCharged:

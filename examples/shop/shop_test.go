@@ -472,9 +472,9 @@ func TestStreams(t *testing.T) {
 func TestSays(t *testing.T) {
 	t.Parallel()
 	reasons := []durable.Reason{
-		durable.ReasonNone, durable.ReasonRejected, durable.ReasonRefused, durable.ReasonTooLate, durable.ReasonCancelled, durable.ReasonMoneyBack, durable.ReasonNothing,
+		durable.ReasonNone, durable.ReasonRejected, durable.ReasonRefused, durable.ReasonTooLate, durable.ReasonCancelled, durable.ReasonMoneyBack, durable.ReasonNothingLeft,
 		durable.ReasonOtherPaid, durable.ReasonSuspended, durable.ReasonReversed, durable.ReasonImpossible, durable.ReasonAltered,
-		durable.ReasonRestored, durable.ReasonUnresolved, durable.ReasonNotFound, durable.ReasonLookUps, durable.ReasonDoubleCharged,
+		durable.ReasonRestored, durable.ReasonUnresolved, durable.ReasonNotFound, durable.ReasonLookupsFailed, durable.ReasonDoubleCharged,
 	}
 	for _, state := range durable.States() {
 		for _, reason := range reasons {

@@ -33,7 +33,7 @@ func full() durable.Health {
 			durable.StateQueued: 1, durable.StateSending: 2, durable.StatePending: 3, durable.StateUnknown: 4, durable.StateNeedsPerson: 21,
 		},
 		NeedPerson: map[durable.Reason]int{
-			durable.ReasonNotFound: 1, durable.ReasonUnresolved: 2, durable.ReasonLookUps: 3, durable.ReasonAltered: 4, durable.ReasonRestored: 5, durable.ReasonDoubleCharged: 6,
+			durable.ReasonNotFound: 1, durable.ReasonUnresolved: 2, durable.ReasonLookupsFailed: 3, durable.ReasonAltered: 4, durable.ReasonRestored: 5, durable.ReasonDoubleCharged: 6,
 		},
 		Unknown: 14, UnknownFor: 7 * time.Second, Overdue: 8 * time.Second, Refused: 9, HookWaits: 10 * time.Second, Discarded: 10, Received: 11, Held: 12, Restoring: ago(13), Unreadable: "a day",
 		MaybeCopy: true, Paused: ago(15), PausedBy: "Kim",

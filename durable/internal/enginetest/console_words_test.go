@@ -150,7 +150,7 @@ func TestConsoleStandings(t *testing.T) {
 		{State: durable.StateNeedsPerson, Reason: durable.ReasonRestored}:      "and then decide",
 		{State: durable.StateNeedsPerson, Reason: durable.ReasonAltered}:       "and then decide",
 		{State: durable.StateNeedsPerson, Reason: durable.ReasonUnresolved}:    "and then decide",
-		{State: durable.StateNeedsPerson, Reason: durable.ReasonLookUps}:       "look-ups have failed",
+		{State: durable.StateNeedsPerson, Reason: durable.ReasonLookupsFailed}: "look-ups have failed",
 	} {
 		o.edit("state = '"+string(standing.State)+"', reason = '"+string(standing.Reason)+"'", "A")
 		page, w := o.page("jo", "A").body, o.shop.get("A")
