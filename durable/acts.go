@@ -131,10 +131,10 @@ func (e *Engine[TTx]) Unpause(ctx context.Context, by, note string) error {
 	})
 }
 
-// TakeIn stores a payment that was not made through the engine, such as one of the portal, so that
+// Import stores a payment that was not made through the engine, such as one of the portal, so that
 // it can be refunded. It reads the transaction first. The error is that of
 // [quickstream.TransactionsService.Get], or matches those of Pay.
-func (e *Engine[TTx]) TakeIn(ctx context.Context, w NewWrite, receiptNumber string) (payment Write, created bool, err error) {
+func (e *Engine[TTx]) Import(ctx context.Context, w NewWrite, receiptNumber string) (payment Write, created bool, err error) {
 	if err := w.check(true); err != nil {
 		return Write{}, false, err
 	}

@@ -16,7 +16,7 @@ import (
 // payment that is not settled waits until it is, for up to a week.
 //
 // The error matches [ErrTooMuch] if refunds would exceed the payment, and [ErrNotAllowed] if it is
-// not approved. For a payment that the engine does not have, see TakeIn.
+// not approved. For a payment that the engine does not have, see Import.
 func (e *Engine[TTx]) Refund(ctx context.Context, tx TTx, w NewWrite, of string, params quickstream.RefundParams) (write Write, created bool, err error) {
 	return e.follow(ctx, e.typed.Join(tx), w, of, func(w NewWrite, payment *row) (*row, error) {
 		params.OriginalReceiptNumber = payment.ReceiptNumber

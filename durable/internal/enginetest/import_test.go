@@ -16,11 +16,11 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// TestTakeIn: a payment of the portal is taken in once. Its refund and another payment, made there under the same reference,
+// TestImport: a payment of the portal is imported once. Its refund and another payment, made there under the same reference,
 // are not taken for it: it is not charged twice, and what was refunded counts.
-func TestTakeIn(t *testing.T) { everywhere(t, testTakeIn[*sql.Tx], testTakeIn[pgx.Tx]) }
+func TestImport(t *testing.T) { everywhere(t, testImport[*sql.Tx], testImport[pgx.Tx]) }
 
-func testTakeIn[TTx any](t *testing.T, db store[TTx]) {
+func testImport[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	ctx := t.Context()
 	portal := clientOf(t, s.Sandbox, quickstream.WithIntentMetadata(""))
@@ -29,12 +29,12 @@ func testTakeIn[TTx any](t *testing.T, db store[TTx]) {
 	paid, err := portal.Transactions.Pay(ctx, params)
 	require.NoError(t, err)
 	for range 2 {
-		p, created, err := s.Engine().TakeIn(ctx, durable.NewWrite{ID: "portal", Order: "A"}, paid.ReceiptNumber)
+		p, created, err := s.Engine().Import(ctx, durable.NewWrite{ID: "portal", Order: "A"}, paid.ReceiptNumber)
 		require.NoError(t, err)
 		assert.Equal(t, "approved", p.Name())
 		assert.Equal(t, p.Version == 2, created || p.Version > 1)
 	}
-	_, _, err = s.Engine().TakeIn(ctx, durable.NewWrite{ID: "another", Order: "B"}, paid.ReceiptNumber)
+	_, _, err = s.Engine().Import(ctx, durable.NewWrite{ID: "another", Order: "B"}, paid.ReceiptNumber)
 	isErr(t, err, durable.ErrIDReused)
 	_, err = s.tryPay(durable.NewWrite{ID: "A/2", Order: "A"}, s.stored())
 	isErr(t, err, durable.ErrOrderOpen)
@@ -45,7 +45,7 @@ func testTakeIn[TTx any](t *testing.T, db store[TTx]) {
 		OriginalReceiptNumber: paid.ReceiptNumber, PrincipalAmount: decimal.New(300, -2), Currency: quickstream.CurrencyAUD, FollowUpDetails: quickstream.FollowUpDetails{PaymentReferenceNumber: "INV-7"},
 	})
 	require.NoError(t, err)
-	_, _, err = s.Engine().TakeIn(ctx, durable.NewWrite{ID: "refund", Order: "C"}, refund.ReceiptNumber)
+	_, _, err = s.Engine().Import(ctx, durable.NewWrite{ID: "refund", Order: "C"}, refund.ReceiptNumber)
 	isErr(t, err, durable.ErrNotAllowed)
 	for _, date := range []quickstream.Date{another.SettlementDate, refund.SettlementDate} {
 		require.NoError(t, s.Engine().CompareNow(ctx, date))
