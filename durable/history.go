@@ -139,10 +139,10 @@ func (e *engine) lastClaim(ctx context.Context, tx tx) (last time.Time, err erro
 	return last, err
 }
 
-// Restored says that the database was restored from a backup that was made at a time. It
-// is needed only if that cannot be seen: see REPLICATION.md. Call it once, before any engine is started. by and note are
-// as in [Decision].
-func (e *Engine[TTx]) Restored(ctx context.Context, since time.Time, by, note string) error {
+// BeginRestoring says that the database was restored from a backup that was made at a time: nothing is
+// sent until the service's lists were read. It is needed only if that cannot be seen: see
+// REPLICATION.md. Call it once, before any engine is started. by and note are as in [Decision].
+func (e *Engine[TTx]) BeginRestoring(ctx context.Context, since time.Time, by, note string) error {
 	return e.decides(ctx, restoringName, Event{Kind: EventRestored, By: by, Note: note}, func(tx tx, g *gates) (any, error) {
 		err := e.adopt(ctx, tx, &g.restoring, g.now, since, false)
 		return g.restoring, err

@@ -197,7 +197,7 @@ func testMaybeCopy[TTx any](t *testing.T, db store[TTx]) {
 	s.Judge("A", "B")
 }
 
-// TestRestoredByHand: Restored and EndRestoring are a person's, and stand in the installation's history.
+// TestRestoredByHand: BeginRestoring and EndRestoring are a person's, and stand in the installation's history.
 func TestRestoredByHand(t *testing.T) {
 	everywhere(t, testRestoredByHand[*sql.Tx], testRestoredByHand[pgx.Tx])
 }
@@ -209,7 +209,7 @@ func testRestoredByHand[TTx any](t *testing.T, db store[TTx]) {
 	s.Settled("A")
 	s.loses("A")
 	s.inject(sandbox.Fault{Operation: bySettlement, Kind: sandbox.Status(503, sandbox.HTML)})
-	require.NoError(t, s.Engine().Restored(ctx, s.Now().Add(-time.Hour), "Kim", "rows were put back"))
+	require.NoError(t, s.Engine().BeginRestoring(ctx, s.Now().Add(-time.Hour), "Kim", "rows were put back"))
 	s.eventually(func() bool { return s.health().Unreadable != "" }, "a list cannot be read")
 	require.Error(t, s.Engine().EndRestoring(ctx, "", ""))
 	require.NoError(t, s.Engine().EndRestoring(ctx, "Kim", "compared by hand"))
@@ -240,12 +240,12 @@ func testListsThatEnd[TTx any](t *testing.T, db store[TTx]) {
 	} {
 		s.Sandbox.ClearFaults()
 		s.inject(sandbox.Fault{Operation: bySettlement, Kind: test.kind})
-		require.NoError(t, s.Engine().Restored(ctx, w.Written, "Kim", name))
+		require.NoError(t, s.Engine().BeginRestoring(ctx, w.Written, "Kim", name))
 		s.eventually(func() bool { s.Advance(time.Second); return s.health().Unreadable != "" }, name)
 		require.NoError(t, s.Engine().EndRestoring(ctx, "Kim", name))
 	}
 	s.Sandbox.ClearFaults()
-	require.NoError(t, s.Engine().Restored(ctx, w.Written, "Kim", "all lists can be read"))
+	require.NoError(t, s.Engine().BeginRestoring(ctx, w.Written, "Kim", "all lists can be read"))
 	s.eventually(func() bool { s.Advance(time.Second); return s.health().Read }, "the lists are read")
 }
 
@@ -264,7 +264,7 @@ func testNotStored[TTx any](t *testing.T, db store[TTx]) {
 		require.NoError(t, err)
 		s.Settled(id)
 	}
-	require.NoError(t, s.Engine().Restored(ctx, lost.Written, "Kim", "rows were put back"))
+	require.NoError(t, s.Engine().BeginRestoring(ctx, lost.Written, "Kim", "rows were put back"))
 	s.eventually(func() bool {
 		s.Advance(time.Second)
 		return strings.Contains(s.health().Unreadable, "could not be stored")
