@@ -66,7 +66,7 @@ func (e *Engine[TTx]) Details(ctx context.Context, id string) (Details, error) {
 		}
 		d.At, d.NotDecidable = r.now, e.notDecidable(r)
 		takes := takesMoney(r.Operation) && r.Operation != quickstream.OperationPreauthorise || r.Operation == quickstream.OperationCapture
-		if takes && r.Approved() {
+		if takes && r.approved() {
 			d.Taken = decimal.Max(r.Amount, r.Total)
 			refunded, err := e.refunded(ctx, tx, &row{Write: Write{Follows: id}}, r.Amount)
 			if err != nil {

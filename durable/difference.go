@@ -63,7 +63,7 @@ func (r *row) differences(t *quickstream.Transaction) []DifferenceKind {
 		kinds = append(kinds, DifferenceNotFoundCharged)
 	case outcome.Final() && r.State.InProgress():
 		kinds = append(kinds, DifferenceLate)
-	case approved != r.Approved():
+	case approved != r.approved():
 		kinds = append(kinds, DifferenceState)
 	}
 	return kinds

@@ -97,7 +97,7 @@ func (e *engine) admitFollowUp(ctx context.Context, tx tx, r *row) error {
 		return fmt.Errorf("%w: %q is a refund", ErrNotAllowed, payment.ID)
 	case reverses && payment.moneyBack():
 		return fmt.Errorf("%w: it is %s", ErrTooMuch, payment.Text())
-	case !payment.Approved():
+	case !payment.approved():
 		return fmt.Errorf("%w: %q is %s", ErrNotAllowed, payment.ID, payment.Text())
 	case r.Currency != "" && payment.Currency != "" && r.Currency != payment.Currency:
 		return fmt.Errorf("%w: the payment is in another currency", ErrNotAllowed)

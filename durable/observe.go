@@ -163,7 +163,7 @@ func (e *engine) propagateVoid(ctx context.Context, tx tx, r *row) error {
 		return nil
 	}
 	payment, err := e.read(ctx, tx, r.Follows)
-	if err != nil || payment == nil || !payment.Approved() || payment.twice() {
+	if err != nil || payment == nil || !payment.approved() || payment.twice() {
 		return err
 	}
 	next := payment.ended(standing(StateVoided))

@@ -95,8 +95,8 @@ type Standing struct {
 	Reason Reason
 }
 
-// Approved reports whether the money was taken and has not come back, or a follow-up was done.
-func (s Standing) Approved() bool {
+// approved reports whether the money was taken and has not come back, or a follow-up was done.
+func (s Standing) approved() bool {
 	return s.State == StateApproved || s.State == StateNeedsPerson && s.Reason == ReasonDoubleCharged
 }
 

@@ -37,7 +37,7 @@ func (r row) after(o observed, p resolve.Policy) row {
 	case o.kind == EventHeld && r.State == StateQueued:
 		r.Problem = o.problem
 		return r.ended(standing(StateNeedsPerson, o.reason))
-	case o.kind == EventReturned && r.Approved() && !r.twice():
+	case o.kind == EventReturned && r.approved() && !r.twice():
 		return r.ended(standing(StateReturned))
 	case o.kind == EventDecided:
 		r.decided = true
@@ -125,13 +125,13 @@ func (r row) looked(o observed, p resolve.Policy) row {
 	case r.State == StateQueued && o.kind != EventAnswered && nothing(o.seen):
 		return r
 	case r.lookups.Version != 0:
-	case r.Approved() && (weak || o.seen.ReceiptNumber == r.ReceiptNumber || o.seen.Result == resolve.LookupPending):
+	case r.approved() && (weak || o.seen.ReceiptNumber == r.ReceiptNumber || o.seen.Result == resolve.LookupPending):
 		return r.shows(o)
 	case r.moneyBack() && (weak || o.seen.ReceiptNumber == r.ReceiptNumber || o.seen.Result == resolve.LookupPending):
 		return r
 	case r.State.isFree() && (weak || o.seen.Result == resolve.LookupPending && o.seen.ReceiptNumber == r.ReceiptNumber):
 		return r // weaker than what is known
-	case r.Approved() || r.moneyBack():
+	case r.approved() || r.moneyBack():
 		r.lookups = r.settledCase()
 	default:
 		r.lookups = r.begun(o)
@@ -165,7 +165,7 @@ func (r row) stays(now, was Standing, o observed) bool {
 		return true // a person's decision holds against all but an outcome
 	case r.moneyBack() && !r.decided && now.State == StateApproved && o.seen.ReceiptNumber == r.ReceiptNumber:
 		return true // nothing that is seen of it afterwards takes the money again
-	case now == was && (r.Approved() || r.moneyBack()):
+	case now == was && (r.approved() || r.moneyBack()):
 		return true // an approval that is seen again does not undo what came after it
 	default:
 		return false
@@ -207,7 +207,7 @@ func (r row) shows(o observed) row {
 	if t == nil || r.isVoid() {
 		return r
 	}
-	if r.ReceiptNumber == "" || o.kind == EventAnswered || o.found() && !r.Approved() {
+	if r.ReceiptNumber == "" || o.kind == EventAnswered || o.found() && !r.approved() {
 		r.ReceiptNumber = cmp.Or(t.ReceiptNumber, r.ReceiptNumber)
 	}
 	if t.ReceiptNumber != r.ReceiptNumber {

@@ -81,12 +81,16 @@ func (w Write) IsPayment() bool { return w.Follows == "" }
 
 // Paid reports whether the write is a payment that was taken and has not come back. A pre-authorisation is
 // paid from its approval until a void: a capture and a cancellation of it are follow-ups.
-func (w Write) Paid() bool { return w.IsPayment() && w.Approved() }
+func (w Write) Paid() bool { return w.IsPayment() && w.approved() }
+
+// Done reports whether the write is a follow-up that was done, such as a refund or a void. It is false for
+// every payment: see Paid.
+func (w Write) Done() bool { return !w.IsPayment() && w.approved() }
 
 // MayPayAgain reports whether the order can be paid again, as far as this payment goes: it was declined,
 // not sent, voided or returned, or a person has had another one made instead.
 func (w Write) MayPayAgain() bool {
-	return w.IsPayment() && (w.State.isFree() || w.ReplacedBy != "" && !w.Approved())
+	return w.IsPayment() && (w.State.isFree() || w.ReplacedBy != "" && !w.approved())
 }
 
 // row is a write as it is stored.

@@ -83,7 +83,7 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 		for _, event := range events {
 			v.Timeline = append(v.Timeline, deed{event, f})
 		}
-		if (f.Operation == quickstream.OperationRefund || f.Operation == durable.OperationReverse) && f.State.Blocks() && !f.Approved() {
+		if (f.Operation == quickstream.OperationRefund || f.Operation == durable.OperationReverse) && f.State.Blocks() && !f.Done() {
 			v.Pending = v.Pending.Add(f.Amount)
 		}
 	}
@@ -104,7 +104,7 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 	if w.State == durable.StateVoided || w.State == durable.StateReturned {
 		v.Taken, v.Back = w.Amount, w.Amount
 	}
-	if v.Twice = takes(w) && w.Approved() && slices.ContainsFunc(all, isTwice); v.Twice {
+	if v.Twice = takes(w) && (w.Paid() || w.Done()) && slices.ContainsFunc(all, isTwice); v.Twice {
 		v.Both, err = c.both(ctx, w.Order)
 	}
 	v.write, v.Others = c.settled(ctx, []durable.Write{w})[0], c.settled(ctx, v.Others)
@@ -120,7 +120,7 @@ func (c *console[TTx]) both(ctx context.Context, order string) (both []durable.W
 	}
 	refunded := false
 	for _, w := range all {
-		if back := w.State == durable.StateVoided || w.State == durable.StateReturned; !w.IsPayment() || !w.Approved() && !back {
+		if back := w.State == durable.StateVoided || w.State == durable.StateReturned; !w.IsPayment() || !w.Paid() && !back {
 			continue
 		}
 		d, err := c.engine.Details(ctx, w.ID)

@@ -64,7 +64,7 @@ func words(name any) string { return strings.ReplaceAll(fmt.Sprint(name), "_", "
 
 // what is what a write asks of the service.
 func what(w durable.Write) string {
-	if w.Operation == durable.OperationReverse && w.Approved() && w.ReceiptNumber == "" {
+	if w.Operation == durable.OperationReverse && w.Done() && w.ReceiptNumber == "" {
 		return "Void"
 	}
 	return cmp.Or(map[quickstream.Operation]string{

@@ -482,8 +482,8 @@ func TestSays(t *testing.T) {
 			a := accountOf(order{ID: "ORDER-1"}, []durable.Write{w}, nil)
 			text := a.Title + " " + a.Text
 			assert.Equal(t, w.MayPayAgain(), a.MayPay, text)
-			assert.Equal(t, w.Approved(), strings.Contains(text, "You have been charged") || strings.Contains(text, "You were charged twice"), "%s: %s", w.Name(), text)
-			assert.Equal(t, !w.MayPayAgain() && !w.Approved(), strings.Contains(text, "Please do not pay again"), "%s: %s", w.Name(), text)
+			assert.Equal(t, w.Paid(), strings.Contains(text, "You have been charged") || strings.Contains(text, "You were charged twice"), "%s: %s", w.Name(), text)
+			assert.Equal(t, !w.MayPayAgain() && !w.Paid(), strings.Contains(text, "Please do not pay again"), "%s: %s", w.Name(), text)
 			never := state == durable.StateDeclined || state == durable.StateNotSent
 			assert.Equal(t, never, strings.Contains(text, "You have not been charged.") || strings.Contains(text, "not been charged by this one"), "%s: %s", w.Name(), text)
 			assert.False(t, a.Claim == claimPaid && !w.Paid() || a.Claim == claimNotPaid && !w.MayPayAgain(), w.Name())

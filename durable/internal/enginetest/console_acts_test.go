@@ -80,7 +80,7 @@ func TestConsoleRefundOfAll(t *testing.T) {
 	assert.Contains(t, asked.body, "After a void the order can be paid again. After a refund it stays paid, and cannot.")
 	o.refunds("jo", page, "all", "", "changed their mind")
 	refund := o.Settled(o.details(p.ID).FollowUps[0].ID)
-	assert.True(t, refund.Approved())
+	assert.True(t, refund.Done())
 	assert.Contains(t, o.page("jo", p.ID).body, "It was taken, and all of it was refunded. The customer gets the money back. The order stays paid.")
 	assert.Contains(t, o.get("jo", "payments?find=A").body, `<span class="mark returned">refunded</span>`)
 

@@ -132,7 +132,7 @@ func TestConsoleChargedTwice(t *testing.T) {
 		back = o.details("A/2").FollowUps
 	}
 	require.Len(t, back, 1)
-	require.True(t, o.Settled(back[0].ID).Approved())
+	require.True(t, o.Settled(back[0].ID).Done())
 	assert.NotContains(t, o.get("jo", "payments").body, ">charged twice<", "it is over")
 	assert.Contains(t, o.page("jo", map[string]string{"A": "A/2", "A/2": "A"}[back[0].Follows]).body, "<summary>Refund more of this order</summary>")
 	assert.Contains(t, o.page("jo", "A").body, "It was replaced by <a")

@@ -76,7 +76,7 @@ func testLostRefunds[TTx any](t *testing.T, db store[TTx]) {
 	}
 	approved := 0
 	for i := range 3 {
-		if s.get(fmt.Sprint("R", i)).Approved() {
+		if s.get(fmt.Sprint("R", i)).Done() {
 			approved++
 		}
 	}

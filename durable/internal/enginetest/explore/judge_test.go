@@ -120,7 +120,7 @@ func (s *scene[TTx]) Judge() error {
 		case w.reference == "" || known:
 		case taken > 1:
 			wrong("%s was executed %d times", w.id, taken)
-		case w.Approved() && taken == 0:
+		case w.State == durable.StateApproved && taken == 0:
 			wrong("%s is %s, and was not executed", w.id, w.Name())
 		case taken == 1 && (w.State == durable.StateDeclined || w.State == durable.StateNotSent):
 			wrong("%s is %s, and was executed", w.id, w.Name())

@@ -242,7 +242,7 @@ func (c *checkout) reverse(ctx context.Context, order string) error {
 func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
 	write, state := change.Write, "check"
 	switch {
-	case write.Follows != "" && write.Approved():
+	case write.Done():
 		_, err := tx.ExecContext(ctx, `UPDATE orders SET state = 'refunded' WHERE paid_by = ?`, write.Follows)
 		return err
 	case write.Follows != "": // the refund was not made
