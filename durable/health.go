@@ -25,10 +25,10 @@ type Health struct {
 	UnknownFor time.Duration
 	// Overdue is for how long what is due has waited at the longest.
 	Overdue time.Duration
-	// Refused counts writes of which OnOutcome has not taken what is known, after it has failed: nothing is lost,
+	// HookFailed counts writes of which OnOutcome has not taken what is known, after it has failed: nothing is lost,
 	// and the merchant's records lack it. HookWaits is for how long one has waited for OnOutcome at the longest.
-	Refused   int
-	HookWaits time.Duration
+	HookFailed int
+	HookWaits  time.Duration
 	// Discarded counts jobs that somebody has cancelled, or that River has given up. Their work is done all the same.
 	Discarded int
 	// Received counts notifications that wait to be confirmed, and Held those of them that
@@ -116,10 +116,10 @@ func (e *engine) countWrites(ctx context.Context, tx tx, h *Health) error {
 		h.HookWaits, err = waited(ctx, tx, "SELECT min(changed_at), "+database.Now+" FROM quickstream.write WHERE changes > notified")
 	}
 	for into, statement := range map[*int]string{
-		&h.Refused:   "SELECT count(*) FROM quickstream.write WHERE changes > notified AND failures > 0",
-		&h.Received:  "SELECT count(*) FROM quickstream.notification WHERE state = 'received'",
-		&h.Held:      "SELECT count(*) FROM quickstream.notification WHERE state = 'received' AND failures > 0",
-		&h.Discarded: "SELECT count(*) FROM " + e.dialect.Jobs + " WHERE state IN ('cancelled', 'discarded')",
+		&h.HookFailed: "SELECT count(*) FROM quickstream.write WHERE changes > notified AND failures > 0",
+		&h.Received:   "SELECT count(*) FROM quickstream.notification WHERE state = 'received'",
+		&h.Held:       "SELECT count(*) FROM quickstream.notification WHERE state = 'received' AND failures > 0",
+		&h.Discarded:  "SELECT count(*) FROM " + e.dialect.Jobs + " WHERE state IN ('cancelled', 'discarded')",
 	} {
 		if err == nil {
 			*into, err = count(ctx, tx, statement)

@@ -24,8 +24,8 @@ type Filter struct {
 	Order, ReceiptNumber, CustomerReferenceNumber, CardDigits string
 	// Amount is compared exactly; zero takes any. A list by amount alone reads all writes of its time.
 	Amount decimal.Decimal
-	// Refused leaves those of which OnOutcome has not taken what is known: see [Engine.NotifyAgain].
-	Refused bool
+	// Unnotified leaves those whose Notified is false: of which OnOutcome has not taken what is known: see [Engine.NotifyAgain].
+	Unnotified bool
 	// From and To limit Written: From inclusive, To exclusive. Zero is no limit.
 	From, To time.Time
 	// After is Next of the page before.
@@ -104,7 +104,7 @@ func (f Filter) conditions() (*conditions, error) {
 	if f.CustomerReferenceNumber != "" {
 		c.add("customer <> '' AND customer = ?", digest(f.CustomerReferenceNumber))
 	}
-	if f.Refused {
+	if f.Unnotified {
 		c.add("changes > notified")
 	}
 	if f.CardDigits != "" {
@@ -144,7 +144,7 @@ func (f Filter) statement() (text string, args []any, err error) {
 	of := func(states ...State) string {
 		return "SELECT id, written_at FROM quickstream.write WHERE " + strings.Join(append(slices.Clone(c.where), sqlIn("state", states...)), " AND ")
 	}
-	if len(wanted) == 0 || f.ReceiptNumber != "" || f.CustomerReferenceNumber != "" || f.Refused {
+	if len(wanted) == 0 || f.ReceiptNumber != "" || f.CustomerReferenceNumber != "" || f.Unnotified {
 		return of(wanted...) + order, c.args, nil
 	}
 	var parts []string

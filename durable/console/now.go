@@ -63,7 +63,7 @@ func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
 		&person:    {States: []durable.State{durable.StateNeedsPerson}, Limit: mostOpen},
 		&g.Unknown: {States: []durable.State{durable.StateUnknown}, Limit: mostOpen},
 		&g.Unsent:  {States: []durable.State{durable.StateQueued}, Limit: mostOpen},
-		&g.Refused: {Refused: true, Limit: mostOpen},
+		&g.Refused: {Unnotified: true, Limit: mostOpen},
 	} {
 		found, err := c.engine.List(ctx, f)
 		if err != nil {

@@ -7,7 +7,7 @@
 //	_, err = oteldurable.Watch(otel.GetMeterProvider(), engine.Health)
 //
 // The gauges are those of [durable.Health], under quickstream.durable: write.count by state and reason,
-// unknown.count and unknown.age, overdue.age, refused.count, hook.wait, discarded.count, received.count,
+// unknown.count and unknown.age, overdue.age, hook.failed.count, hook.wait, discarded.count, received.count,
 // held.count, restoring.age and restoring.unreadable, maybe_copy, paused.age by paused.by, comparison.age,
 // comparison.transaction.count, comparison.difference.count and comparison.failing.age, other_facility,
 // clock.database.ahead and clock.service.ahead. Counters are health.failures, outcomes and differences. Each has a

@@ -34,7 +34,7 @@ func gauges() []gauge {
 		{"quickstream.durable.unknown.count", writes, "Writes whose outcome is unknown.", one(func(h durable.Health) float64 { return float64(h.Unknown) })},
 		{"quickstream.durable.unknown.age", seconds, "Age of the oldest write whose outcome is unknown.", one(func(h durable.Health) float64 { return h.UnknownFor.Seconds() })},
 		{"quickstream.durable.overdue.age", seconds, "For how long what is due has waited.", one(func(h durable.Health) float64 { return h.Overdue.Seconds() })},
-		{"quickstream.durable.refused.count", writes, "Writes whose outcome OnOutcome has refused so far.", one(func(h durable.Health) float64 { return float64(h.Refused) })},
+		{"quickstream.durable.hook.failed.count", writes, "Writes of which OnOutcome has not taken what is known, after it has failed.", one(func(h durable.Health) float64 { return float64(h.HookFailed) })},
 		{"quickstream.durable.hook.wait", seconds, "For how long a change has waited for OnOutcome.", one(func(h durable.Health) float64 { return h.HookWaits.Seconds() })},
 		{"quickstream.durable.discarded.count", "{job}", "Jobs that somebody has cancelled, or that River has given up.", one(func(h durable.Health) float64 { return float64(h.Discarded) })},
 		{"quickstream.durable.received.count", notifications, "Notifications that wait to be confirmed.", one(func(h durable.Health) float64 { return float64(h.Received) })},

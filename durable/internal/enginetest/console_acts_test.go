@@ -253,7 +253,7 @@ func TestConsoleNotify(t *testing.T) {
 	o.edit("notified = changes", "waiting")
 	o.refuses(assert.AnError)
 	o.pay("A", o.card(sandbox.CardAttempted))
-	o.eventually(func() bool { o.Work(o.shop.get("A")); return o.health().Refused == 1 }, "it is refused")
+	o.eventually(func() bool { o.Work(o.shop.get("A")); return o.health().HookFailed == 1 }, "it is refused")
 	o.clicks = 0
 	first := o.get("jo", "")
 	assert.NotContains(t, first.body, "All is well.")
