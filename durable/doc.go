@@ -59,7 +59,7 @@
 //	401, 429 or 503                     20 seconds and a look-up; the same key
 //
 // Each counts only in the service's error body. A key is used for a minute, because the service does not say how long it
-// keeps one. Then the look-up must be later than Options.LookUpLag after the last send, and the next key is used: after a 503
+// keeps one. Then the look-up must be later than Options.LookupLag after the last send, and the next key is used: after a 503
 // a payment by a single-use token can so end not_sent, because its token is too old. A look-up that finds anything which may
 // be the write permits nothing. After a second send only an approval settles the write at once, and it is looked up again.
 //

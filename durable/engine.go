@@ -44,9 +44,9 @@ type Options[TTx any] struct {
 	// SendWithin is how long a payment may wait to be sent; an hour by default. After it the payment ends
 	// not_sent. One by a single-use token ends after ten minutes, as its token does.
 	SendWithin time.Duration
-	// LookUpLag is how long a transaction may be missing from look-ups and lists; 15 minutes by default,
+	// LookupLag is how long a transaction may be missing from look-ups and lists; 15 minutes by default,
 	// which is an assumption: the service does not say. Measure it, and set it no shorter.
-	LookUpLag time.Duration
+	LookupLag time.Duration
 	// LongestPay is the longest that the client takes for a call; 110 seconds by default,
 	// for a client with its default limits.
 	LongestPay time.Duration
@@ -119,7 +119,7 @@ func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Cli
 	core := &engine{
 		db: db, dialect: db.Dialect(), statements: newStatements(), client: client, policy: resolve.DefaultPolicy(*opts.ServiceRetries), sydney: sydney,
 		logger: opts.Logger, installation: opts.Installation, onDifference: opts.OnDifference,
-		sendWithin: cmp.Or(opts.SendWithin, time.Hour), longestPay: cmp.Or(opts.LongestPay, 110*time.Second), lag: cmp.Or(opts.LookUpLag, 15*time.Minute),
+		sendWithin: cmp.Or(opts.SendWithin, time.Hour), longestPay: cmp.Or(opts.LongestPay, 110*time.Second), lag: cmp.Or(opts.LookupLag, 15*time.Minute),
 		kept: opts.Keep, workers: cmp.Or(opts.Workers, 10), compareAt: opts.CompareAt,
 	}
 	core.spawn = func(f func()) { core.running.Go(f) }
@@ -159,7 +159,7 @@ func (o Options[TTx]) check() error {
 		return errors.New("durable: Options.ServiceRetries is required: only the merchant knows whether the service may retry a declined payment by itself")
 	case o.OnOutcome == nil:
 		return errors.New("durable: Options.OnOutcome is required: it is notified of what became of a payment")
-	case o.Workers < 0 || o.Workers > 1000 || o.SendWithin < 0 || o.LookUpLag < 0 || o.LongestPay < 0 || o.Keep < 0:
+	case o.Workers < 0 || o.Workers > 1000 || o.SendWithin < 0 || o.LookupLag < 0 || o.LongestPay < 0 || o.Keep < 0:
 		return errors.New("durable: Options has 0 to 1000 Workers, and no negative times")
 	default:
 		return nil

@@ -103,7 +103,7 @@ func (s *shop) now(expression string) string {
 func (s *shop) start(ctx context.Context) error {
 	retries := resolve.ServiceRetriesOff()
 	engine, err := durable.New(ctx, s.store, s.client, durable.Options[*sql.Tx]{
-		Installation: "shop-demonstration", ServiceRetries: &retries, LongestPay: longestCall, LookUpLag: 5 * time.Second, Workers: 4,
+		Installation: "shop-demonstration", ServiceRetries: &retries, LongestPay: longestCall, LookupLag: 5 * time.Second, Workers: 4,
 		OnOutcome: markOrder, OnEvent: s.collect, Logger: s.log,
 	})
 	if err != nil {

@@ -185,7 +185,7 @@ const shortLag = 3 * time.Second
 func (s *shop[TTx]) beside(db store[TTx]) *durable.Engine[TTx] {
 	s.T.Helper()
 	engine, err := durable.New(s.T.Context(), db.Database, s.Client, durable.Options[TTx]{
-		Installation: "shop", OnOutcome: s.reported, ServiceRetries: serviceRetries(), LookUpLag: shortLag,
+		Installation: "shop", OnOutcome: s.reported, ServiceRetries: serviceRetries(), LookupLag: shortLag,
 	})
 	require.NoError(s.T, err)
 	require.NoError(s.T, engine.Start(s.T.Context()))
