@@ -39,7 +39,7 @@ func columns() []column {
 		once("operation", func(r *row) *quickstream.Operation { return &r.Operation }),
 		once("follows", func(r *row) *string { return &r.Follows }),
 		once("title", func(r *row) *string { return &r.Title }),
-		col("business", func(r *row) *string { return &r.Business }),
+		col("business", func(r *row) *string { return &r.SupplierBusinessCode }),
 		col("source", func(r *row) *string { return &r.source }),
 		col("token", func(r *row) *string { return &r.token }),
 		col("customer", func(r *row) *string { return &r.customer }),
@@ -149,8 +149,8 @@ func (r *row) encode() error {
 		}
 		r.lookupsText = string(lookups)
 	}
-	if !r.SettlesOn.IsZero() {
-		r.settles = r.SettlesOn.String()
+	if !r.SettlementDate.IsZero() {
+		r.settles = r.SettlementDate.String()
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (r *row) decode() (err error) {
 		err = json.Unmarshal([]byte(r.lookupsText), &r.lookups)
 	}
 	if err == nil && r.settles != "" {
-		err = r.SettlesOn.UnmarshalText([]byte(r.settles))
+		err = r.SettlementDate.UnmarshalText([]byte(r.settles))
 	}
 	if err == nil && r.intent.Version != quickstream.IntentVersion {
 		err = fmt.Errorf("its intent has version %d", r.intent.Version)

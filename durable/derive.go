@@ -84,7 +84,7 @@ func (e *engine) rowOf(w NewWrite, i quickstream.Intent) *row {
 	request := requestOf(i)
 	r := &row{intent: i, keyNumber: 1}
 	r.ID, r.Order, r.Title, r.Operation, r.Reference = w.ID, w.Order, w.Title, i.Operation, i.Reference
-	r.Amount, r.Currency, r.Business = request.PrincipalAmount, request.Currency, request.SupplierBusinessCode
+	r.Amount, r.Currency, r.SupplierBusinessCode = request.PrincipalAmount, request.Currency, request.SupplierBusinessCode
 	r.source, r.token = digest(request.CustomerID, request.AccountToken, request.PayToData.AgreementToken), digest(request.SingleUseTokenID)
 	r.customer, r.Standing = digest(request.CustomerReference), standing(StateQueued)
 	if r.isVoid() {

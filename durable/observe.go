@@ -91,7 +91,7 @@ func (r *row) unchangedBy(o observed, p resolve.Policy) bool {
 
 // same reports whether an observation has changed nothing that is worth a write.
 func (r *row) same(before *row) bool {
-	return r.ReceiptNumber == before.ReceiptNumber && r.SettlesOn == before.SettlesOn && r.Total.Equal(before.Total) && r.Due.Equal(before.Due) &&
+	return r.ReceiptNumber == before.ReceiptNumber && r.SettlementDate == before.SettlementDate && r.Total.Equal(before.Total) && r.Due.Equal(before.Due) &&
 		r.Problem == before.Problem && r.CardDigits == before.CardDigits && r.lookups.Version == 0 && before.lookups.Version == 0 && r.LookedUp.Equal(before.LookedUp)
 }
 

@@ -162,7 +162,7 @@ func (r *row) differs(other *row) (in []string) {
 	differ("order", r.Order != other.Order)
 	differ("amount", !r.Amount.Equal(other.Amount) && r.Operation != OperationReverse)
 	differ("currency", r.Currency != other.Currency)
-	differ("business", r.Business != other.Business && !(found && other.Business == ""))
+	differ("business", r.SupplierBusinessCode != other.SupplierBusinessCode && !(found && other.SupplierBusinessCode == ""))
 	differ("follows", r.Follows != other.Follows)
 	differ("source", r.source != other.source && !found)
 	return in

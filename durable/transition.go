@@ -214,7 +214,7 @@ func (r row) shows(o observed) row {
 		return r
 	}
 	if !t.SettlementDate.IsZero() {
-		r.SettlesOn = t.SettlementDate
+		r.SettlementDate = t.SettlementDate
 	}
 	if t.TotalAmount != nil {
 		r.Total = t.TotalAmount.Amount

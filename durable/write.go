@@ -39,15 +39,18 @@ type Write struct {
 	Standing
 	// ReceiptNumber is the service's, once it is known. A void has none of its own.
 	ReceiptNumber string
-	Reference     string
-	Amount        decimal.Decimal
-	Currency      quickstream.Currency
+	// Reference is the payment reference that was sent; empty for a void.
+	Reference string
+	// Amount is the principal, before surcharge.
+	Amount   decimal.Decimal
+	Currency quickstream.Currency
 	// Total is the amount with the surcharge, as the service shows it; zero until it does.
 	Total decimal.Decimal
 	// Refunded is the sum of the approved refunds of a payment or capture.
-	Refunded  decimal.Decimal
-	Business  string
-	SettlesOn quickstream.Date
+	Refunded             decimal.Decimal
+	SupplierBusinessCode string
+	// SettlementDate is the service's; zero until it says it.
+	SettlementDate quickstream.Date
 	// CardDigits are the last digits of the card that paid, as far as the service shows them.
 	CardDigits string
 	// Case is the pursuit of an outcome that is unknown or pending, with all look-ups as evidence; nil
@@ -64,8 +67,9 @@ type Write struct {
 	Sends int
 	// Notified reports whether OnOutcome has taken all that is known.
 	Notified bool
-	Written  time.Time
-	Changed  time.Time
+	// Written is when it was stored, and Changed when it changed last, by the database's clock.
+	Written time.Time
+	Changed time.Time
 	// Due is when there is something to do for it; zero if there is not.
 	Due time.Time
 	// LookedUp is when the service was last asked and has answered.

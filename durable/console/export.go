@@ -41,7 +41,7 @@ func (c *console[TTx]) export(q request, _ string) {
 func (c *console[TTx]) record(w durable.Write) []string {
 	cells := []string{
 		w.Written.In(c.sydney).Format(time.RFC3339), w.Changed.In(c.sydney).Format(time.RFC3339), w.ID, w.Order, w.Title, what(w), w.Name(),
-		w.Amount.StringFixed(2), string(w.Currency), w.ReceiptNumber, w.Reference, w.Follows, w.SettlesOn.String(), w.Business,
+		w.Amount.StringFixed(2), string(w.Currency), w.ReceiptNumber, w.Reference, w.Follows, w.SettlementDate.String(), w.SupplierBusinessCode,
 	}
 	for i, cell := range cells {
 		cells[i] = csvreport.EscapeFormulas(cell)

@@ -79,7 +79,7 @@ func TestCompare(t *testing.T) { everywhere(t, testCompare[*sql.Tx], testCompare
 
 func testCompare[TTx any](t *testing.T, db store[TTx]) {
 	s, reported := compared(t, db)
-	day := s.paid("agrees").SettlesOn
+	day := s.paid("agrees").SettlementDate
 	want := []string{"missing here: missing_here", "gone: missing_there", "its own: missing_here", "another receipt: missing_there"}
 	cases := []struct {
 		name, set string
@@ -132,14 +132,14 @@ func testCompareElsewhere[TTx any](t *testing.T, db store[TTx]) {
 		_, err := s.Client.Transactions.Pay(t.Context(), params)
 		require.NoError(t, err)
 	}
-	s.compare(paid.SettlesOn)
+	s.compare(paid.SettlementDate)
 	assert.ElementsMatch(t, []string{": not_ours", "A: double_charged", "A: not_ours"}, reported.kinds(), "another installation has orders of its own")
 
 	refunded := s.paid("B")
 	s.Advance(72 * time.Hour)
 	_, err := s.refund("B/refund", "B", 500)
 	require.NoError(t, err)
-	day := s.Settled("B/refund").SettlesOn
+	day := s.Settled("B/refund").SettlementDate
 	_, err = s.Client.Transactions.Refund(t.Context(), quickstream.RefundParams{
 		OriginalReceiptNumber: refunded.ReceiptNumber, PrincipalAmount: decimal.New(734, -2), Currency: quickstream.CurrencyAUD,
 	})

@@ -235,7 +235,7 @@ func TestConsoleCompare(t *testing.T) {
 	_, err := o.Client.Transactions.Pay(t.Context(), params(quickstream.FromSingleUseToken(o.Token(sandbox.CardAttempted))))
 	require.NoError(t, err)
 	o.inject(sandbox.Fault{Operation: bySettlement, Kind: sandbox.Status(http.StatusInternalServerError, sandbox.ServiceError)})
-	day := time.Date(p.SettlesOn.Year, p.SettlesOn.Month, p.SettlesOn.Day, 0, 0, 0, 0, time.UTC).Format("2/1/2006")
+	day := time.Date(p.SettlementDate.Year, p.SettlementDate.Month, p.SettlementDate.Day, 0, 0, 0, 0, time.UTC).Format("2/1/2006")
 	wrong := o.submit("jo", o.get("jo", "installation"), "compare", "day", "11/30/2026")
 	assert.Equal(t, http.StatusUnprocessableEntity, wrong.status)
 	assert.Contains(t, wrong.body, `value="11/30/2026"`, "what was typed stays")

@@ -115,7 +115,7 @@ func testNoScans[TTx any](t *testing.T, db store[TTx], prefix, apart string, sca
 		require.NoError(t, err)
 	}
 	s.details("C")
-	require.NoError(t, s.Engine().CompareNow(ctx, paid.SettlesOn))
+	require.NoError(t, s.Engine().CompareNow(ctx, paid.SettlementDate))
 	found.mu.Lock()
 	defer found.mu.Unlock()
 	assert.Empty(t, found.found)
