@@ -31,7 +31,7 @@ func ExampleSQL() {
 }
 
 // The pool's connections lead through pgbouncer in transaction mode.
-func ExamplePooled() {
+func ExampleWithPooler() {
 	ctx := context.Background()
 	pool, err := pgxpool.New(ctx, "postgres://shop@pgbouncer.example.com:6432/shop?default_query_exec_mode=exec")
 	if err != nil {
@@ -39,7 +39,7 @@ func ExamplePooled() {
 		return
 	}
 	defer pool.Close()
-	if err := sell(ctx, stdlib.OpenDBFromPool(pool), postgres.SQL(pool, postgres.Pooled())); err != nil {
+	if err := sell(ctx, stdlib.OpenDBFromPool(pool), postgres.SQL(pool, postgres.WithPooler())); err != nil {
 		fmt.Println(err)
 	}
 }

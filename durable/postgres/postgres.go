@@ -24,14 +24,15 @@ import (
 // Option changes the database of a pool.
 type Option func(*pgxDatabase)
 
-// Schema names the schema that all tables stand in, "quickstream" by default: lower-case letters,
+// WithSchema names the schema that all tables stand in, "quickstream" by default: lower-case letters,
 // digits and underscores, and no digit first. Installations that share a database have a schema each.
-func Schema(name string) Option { return func(d *pgxDatabase) { d.schema = name } }
+// The name never changes: in another schema no payment is known.
+func WithSchema(name string) Option { return func(d *pgxDatabase) { d.schema = name } }
 
-// Pooled is for a pool whose connections lead through a pooler in transaction mode, such as pgbouncer,
+// WithPooler is for a pool whose connections lead through a pooler in transaction mode, such as pgbouncer,
 // with default_query_exec_mode=exec in its address. There LISTEN does not work: jobs are found up to
 // half a second later.
-func Pooled() Option { return func(d *pgxDatabase) { d.pooled = true } }
+func WithPooler() Option { return func(d *pgxDatabase) { d.pooled = true } }
 
 // Pgx returns the database of a pool. All tables stand in a schema of their own beside the
 // merchant's: the pool's role has to be allowed to make it, or to own it.
