@@ -52,8 +52,7 @@ type Intent struct {
 	// Both are "" for other writes and without [WithIntentMetadata].
 	ID           string `json:"id,omitempty"`
 	MetadataName string `json:"metadataName,omitempty"`
-	// MadeAt is when the intent was made, by this machine's clock; notBefore in JSON. Changing it puts no
-	// payment off.
+	// MadeAt is when the intent was made, by this machine's clock; notBefore in JSON.
 	MadeAt time.Time `json:"notBefore"`
 	// Attempts counts the requests; 0 if unknown, as after a crash.
 	Attempts int `json:"attempts,omitempty"`

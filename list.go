@@ -22,9 +22,7 @@ import (
 // so printing it shows nothing. Store its Text.
 type Cursor struct{ hidden }
 
-// ParseCursor returns the cursor for a stored Text. Empty text is the zero Cursor, the beginning of a
-// list. Other text is checked when a list is read from it: if it is none of that list, the error is a
-// [DecodeError].
+// ParseCursor returns the cursor for a stored Text; empty text is the beginning. Reading the list checks it.
 func ParseCursor(text string) Cursor { return Cursor{hide(text)} }
 
 // Text returns the cursor for [ParseCursor]. Protect it like an account number.

@@ -210,12 +210,11 @@ func WithRetryWait(shortest, longest time.Duration) Option {
 	})
 }
 
-// WithUniqueReference gives a transaction without a payment reference this one instead of a random one,
-// and a PayTo payment without an end-to-end identifier too. It has 1 to 35 letters A to Z and
-// digits, which no form of storing or searching changes. Every transaction under it is taken for this
-// one, unlike under a reference in the parameters, so it is that of one attempt, and never the order's:
-// the decline of a first attempt would be taken for that of the second. The intent id follows from it
-// and the request, without single-use token and IP address.
+// WithUniqueReference gives a transaction without a payment reference this one instead of a random one, and
+// a PayTo payment without an end-to-end identifier too. It has 1 to 35 letters A to Z and digits, which no
+// form of storing or searching changes. It is that of one attempt, never the order's: unlike under a
+// reference in the parameters, every transaction under it is taken for this one, such as the decline of an
+// earlier attempt. The intent id follows from it and the request, without single-use token and IP address.
 func WithUniqueReference(reference string) CallOption {
 	return callOption(func(c *callConfig) error {
 		upperOrDigit := func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }
@@ -227,9 +226,8 @@ func WithUniqueReference(reference string) CallOption {
 	})
 }
 
-// WithMetadata adds members to the Metadata of a transaction's parameters, in place of those of the
-// same names, for packages that make calls for others. It adds none if [WithIntentMetadata] switches
-// the intent's id off.
+// WithMetadata adds members to the Metadata of a transaction's parameters, in place of those of the same
+// names. It adds none if [WithIntentMetadata] switches the intent's id off.
 func WithMetadata(members map[string]string) CallOption {
 	added := maps.Clone(members)
 	return callOption(func(c *callConfig) error {
@@ -316,10 +314,9 @@ func WithStatusOutcome(status TransactionStatus, outcome Outcome) ClientOption {
 	})
 }
 
-// WithFinalDeclines says whether declines are final: true if the service retries no declined payment
-// of your facility, which your bank knows. A declined payment can then be paid again at once, which
-// charges twice if the service does retry. Without this option, and with false, [Transaction.NextStep]
-// of a soft decline says that its retries have to be read first.
+// WithFinalDeclines says whether declines are final: true if the service retries no declined payment of your
+// facility, as only your bank knows. They can then be paid again at once, which charges twice if the service
+// does retry. By default [Transaction.NextStep] of a soft decline says to read its retries first.
 func WithFinalDeclines(final bool) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		c.finalDeclines = final

@@ -99,9 +99,8 @@ func (s TransactionStatus) listed() TransactionStatus {
 	return ""
 }
 
-// Final reports whether the service has said what became of it: approved, declined, rejected or voided.
-// It permits nothing: a payment from a bank account can be returned, and a decline can be retried by the
-// service. [Transaction.NextStep] says when to pay again.
+// Final reports whether it is approved, declined, rejected or voided. That permits nothing: banks return
+// payments, and the service may retry a decline. [Transaction.NextStep] says when to pay again.
 func (o Outcome) Final() bool { return o == OutcomeApproved || o.tookNoMoney() }
 
 // statuses are the meanings of statuses in lower case, by [WithStatusOutcome].
@@ -132,8 +131,7 @@ const (
 	// another account.
 	NextStepPayAgain NextStep = "pay_again"
 	// NextStepCheckRetries: declined with a code that the service may retry, such as 05, 51 or 91,
-	// without [WithFinalDeclines] true. Read Retries, and pay again only if none is approved or still to
-	// come.
+	// without [WithFinalDeclines]. Read Retries: pay again only if none is approved or still to come.
 	NextStepCheckRetries NextStep = "check_retries"
 	// NextStepResolve: unknown. Hold the order and use package resolve.
 	NextStepResolve NextStep = "resolve"
@@ -275,8 +273,7 @@ type UnknownOutcomeError struct {
 type Candidate struct {
 	Transaction *Transaction
 	Agreement   *Agreement
-	// Matches means that it is what the intent asked for, or one of several that may be. It settles
-	// nothing all the same.
+	// Matches means that it is the intent's, or one of several that may be. It settles nothing either.
 	Matches bool
 	// Reasons say why it settles nothing.
 	Reasons []string

@@ -13,9 +13,8 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// TransStatus is transStatus, the result of a 3D Secure authentication, and no status of a payment:
-// [TransactionStatus] is that. Use the service's answer to this server: never decide by one that came
-// from a browser, such as after a challenge.
+// TransStatus is the result of a 3D Secure authentication, not of a transaction. Use the service's answer
+// to this server: never decide by one that came from a browser, such as after a challenge.
 type TransStatus string
 
 // The results.
