@@ -62,6 +62,7 @@ func Chaos(t testing.TB, opts ChaosOptions, pay func(ctx context.Context, client
 	c.client = Client(t, c.box, append([]quickstream.ClientOption{
 		quickstream.WithAttemptTimeout(500 * time.Millisecond), // a slow machine is no fault
 		quickstream.WithRetryWait(time.Millisecond, 5*time.Millisecond),
+		quickstream.WithFinalDeclines(false), // the assumptions can have retries
 	}, opts.Client...)...)
 	c.drawOutcomes()
 	if err := c.box.Inject(worlds.RandomFaults(opts.Faults)...); err != nil {

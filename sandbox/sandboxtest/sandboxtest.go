@@ -48,9 +48,10 @@ func New(t testing.TB, opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.C
 	return box, Client(t, box)
 }
 
-// Client returns a client of the sandbox with both keys and the options. It pays to [sandbox.DefaultBusiness] in Australian
-// dollars, and takes it that the service retries no declines, unless an option or a call says otherwise. It goes by the sandbox's clock, which waits for a write of the client that is under way ([sandbox.Sandbox.HoldClock]), unless you
-// give the client an observer of your own.
+// Client returns a client of the sandbox with both keys and the options. It pays to [sandbox.DefaultBusiness] in
+// Australian dollars, and takes declines for final ([quickstream.WithFinalDeclines]), unless an option or a call
+// says otherwise. It goes by the sandbox's clock, which waits for a write of the client that is under way
+// ([sandbox.Sandbox.HoldClock]), unless you give the client an observer of your own.
 func Client(t testing.TB, box *sandbox.Sandbox, opts ...quickstream.ClientOption) *quickstream.Client {
 	t.Helper()
 	client, err := newClient(box, opts...)

@@ -1,13 +1,17 @@
 package sandboxtest_test
 
 import (
+	"errors"
 	"net/http"
+	"net/netip"
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
@@ -55,3 +59,19 @@ func TestWorldsTakesTheMerchantsOptions(t *testing.T) {
 
 // TestExampleOfWorlds runs what ExampleWorlds shows.
 func TestExampleOfWorlds(t *testing.T) { testPay(t) }
+
+// In a world whose service retries a decline, the client does not say that it can be paid again at once.
+func TestWorldsHaveRetries(t *testing.T) {
+	sandboxtest.Worlds(t, sandboxtest.WorldsOptions{Only: "SoftDeclineCodes=01,05,51,91"}, func(t *testing.T, run sandboxtest.Run) {
+		run.Box.NextTransaction(sandbox.Declined("51"))
+		token, err := sandboxtest.CardToken(t.Context(), run.Client, "4242424242424242")
+		require.NoError(t, err)
+		_, err = run.Client.Transactions.Pay(t.Context(), quickstream.PayParams{
+			Source: quickstream.FromSingleUseToken(token), PrincipalAmount: decimal.RequireFromString("49.95"), ECI: quickstream.ECIInternet,
+			IPAddress: netip.MustParseAddr("203.0.113.7"),
+		})
+		declined, ok := errors.AsType[*quickstream.DeclinedError](err)
+		require.True(t, ok, "%v", err)
+		assert.Equal(t, quickstream.NextStepCheckRetries, declined.Transaction.NextStep())
+	})
+}
