@@ -211,9 +211,8 @@ func WithRetryWait(shortest, longest time.Duration) Option {
 }
 
 // WithUniqueReference gives a transaction without a payment reference this one instead of a random one, and
-// a PayTo payment without an end-to-end identifier too. It has 1 to 35 letters A to Z and digits, which no
-// form of storing or searching changes. It is that of one attempt, never the order's: unlike under a
-// reference in the parameters, every transaction under it is taken for this one, such as the decline of an
+// a PayTo payment without an end-to-end identifier too: 1 to 35 letters A to Z and digits. It is that of one
+// attempt, never the order's: every transaction under it is taken for this one, such as the decline of an
 // earlier attempt. The intent id follows from it and the request, without single-use token and IP address.
 func WithUniqueReference(reference string) CallOption {
 	return callOption(func(c *callConfig) error {
