@@ -192,7 +192,7 @@ func untrue(s said, ledger sandbox.Ledger, id string) string {
 		return "it was charged twice"
 	case strings.Contains(text, "not been charged") && charged > 0, strings.Contains(text, "money stays with you") && charged > 0:
 		return "it was charged"
-	case strings.Contains(text, "You have been charged") && charged != 1:
+	case strings.Contains(text, "You have been charged") && charged != 1 && !strings.Contains(text, "A refund of it is under way"): // it may be done
 		return "it was not charged"
 	case strings.Contains(text, "refunded in part") && (net <= 0 || net >= 4995), s.Title == "Refunded" && net != 0:
 		return fmt.Sprintf("net is %d", net)
