@@ -163,7 +163,7 @@ func (k *Kit[TTx]) Tx(f func(tx TTx) error) error {
 	return tx.Commit(k.t.Context())
 }
 
-// Token returns a single-use token of a card, as the service's script makes it in the browser. The
+// Token returns a single-use token of a card, made without 3D Secure. For that use [sandboxtest.CardToken] with Client. The
 // card's number, such as [sandbox.CardAttempted], decides what becomes of the payment.
 func (k *Kit[TTx]) Token(number string) string {
 	k.t.Helper()
