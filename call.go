@@ -417,7 +417,7 @@ func decode[T any, P model[T]](body []byte, object P) error {
 	return decodeOwned(bytes.Clone(body), object)
 }
 
-// decodeOwned reads an object, and keeps the body, which nobody may change.
+// decodeOwned reads an object, and keeps the body, which must not change any more.
 func decodeOwned[T any, P model[T]](body []byte, object P) error {
 	*object = *new(T)
 	if !wire.IsObject(body) {

@@ -17,7 +17,8 @@ const lookUpPace = 100 * time.Millisecond
 
 // LookUp asks the service what became of writes, now and not when it is due, one after the other, and returns them
 // as they stand then. A person asks before a [Decision]. by and note are as there. A look-up that fails
-// is in the evidence as one that failed. The error matches [ErrNotAllowed] if a write was never sent, and is a [StillSendingError] while a process may be sending it.
+// is in the evidence as one that failed. The error matches [ErrNotAllowed] if a write was never sent, and is a
+// [StillSendingError] while a process may be sending it.
 func (e *Engine[TTx]) LookUp(ctx context.Context, by, note string, ids ...string) (list []Write, err error) {
 	if err := checkPerson(by, note); err != nil {
 		return nil, err

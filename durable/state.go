@@ -51,7 +51,7 @@ const (
 	ReasonMoneyBack   Reason = "money_back" // not_sent: the payment that it follows was voided or returned
 	ReasonNothingLeft Reason = "nothing"    // not_sent: refunds made elsewhere leave too little of the payment
 	ReasonOtherPaid   Reason = "other_paid" // not_sent: another payment of the order was found
-	ReasonSuspended   Reason = "suspended"  // pending: by fraud screening; somebody acts in the portal
+	ReasonSuspended   Reason = "suspended"  // pending: by fraud screening; a person acts in the portal
 	ReasonReversed    Reason = "reversed"   // returned: the service has reversed it after an answer was lost
 	ReasonImpossible  Reason = "impossible" // not_sent: the service can neither void nor refund it
 	ReasonAltered     Reason = "altered"    // needs_person: its row and its request say different things

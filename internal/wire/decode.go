@@ -47,10 +47,9 @@ func Decode[T any](data []byte, into *T) error {
 	return decode(&scanner{data: data}, reflect.ValueOf(into).Elem())
 }
 
-// DecodeOwned is Decode of data that nobody changes any more, and returns it as a text. Short data is shared with the texts
-// in it.
+// DecodeOwned is Decode of data that must not change any more, and returns it as a text. The texts in short data share it.
 func DecodeOwned[T any](data []byte, into *T) (text string, err error) {
-	text = unsafe.String(unsafe.SliceData(data), len(data)) //nolint:gosec // as strings.Builder does: nobody changes data
+	text = unsafe.String(unsafe.SliceData(data), len(data)) //nolint:gosec // as strings.Builder does: data does not change
 	return text, decode(&scanner{data: data, copied: text}, reflect.ValueOf(into).Elem())
 }
 

@@ -85,12 +85,12 @@ func (c *checkout) show(w http.ResponseWriter, r *http.Request) {
 	switch payment, err := c.engine.PaymentOf(r.Context(), order); {
 	case state == "refunded":
 		_, _ = fmt.Fprint(w, textRefunded)
+	case errors.Is(err, durable.ErrNoWrite), err == nil && payment.MayPayAgain():
+		_ = c.page.Execute(w, map[string]string{"Order": order, "Amount": amount, "Key": c.Key, "Script": c.Script, "Business": c.Business})
 	case err == nil && payment.Paid():
 		_, _ = fmt.Fprint(w, textPaid)
-	case err == nil && !payment.MayPayAgain():
+	default: // also if the database does not answer
 		_, _ = fmt.Fprint(w, textChecking)
-	default:
-		_ = c.page.Execute(w, map[string]string{"Order": order, "Amount": amount, "Key": c.Key, "Script": c.Script, "Business": c.Business})
 	}
 }
 
@@ -151,7 +151,7 @@ func (c *checkout) charge(ctx context.Context, r *http.Request) (payment durable
 		return payment, err
 	}
 	if other, err := c.engine.PaymentOf(ctx, order); err == nil && !other.MayPayAgain() {
-		return other, nil // nobody is asked to confirm what is paid, or may be
+		return other, nil // it is paid, or may be: no challenge
 	}
 	if err := authenticate(ctx, c.client, token, amount, email, address); err != nil {
 		return payment, err
@@ -246,7 +246,7 @@ func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) er
 		_, err := tx.ExecContext(ctx, `UPDATE orders SET state = 'refunded' WHERE paid_by = ?`, write.Follows)
 		return err
 	case write.Follows != "": // the refund was not made
-		_, err := tx.ExecContext(ctx, `UPDATE orders SET state = 'check' WHERE paid_by = ?`, write.Follows)
+		_, err := tx.ExecContext(ctx, `UPDATE orders SET state = 'check' WHERE paid_by = ? AND state <> 'refunded'`, write.Follows)
 		return err
 	case write.Paid() && write.State == durable.StateApproved:
 		state = "paid"

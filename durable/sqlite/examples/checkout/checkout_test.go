@@ -12,10 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
@@ -83,6 +85,54 @@ func TestCheckout(t *testing.T) {
 		assert.Zero(t, c.box.Ledger().Net(order))
 		assert.Equal(t, "You got your money back.", c.get("/orders/"+order))
 	})
+}
+
+// A refund that the service refuses is shown to a person, and can be made again.
+func TestRefusedRefund(t *testing.T) {
+	const order = "ORDER-1042"
+	shopFor(t, func(c customer) {
+		assert.Equal(t, "Thank you.", c.pay(order, "1", sandbox.CardAttempted))
+		void := sandbox.Fault{Operation: "POST /transactions/{receiptNumber}/void", Kind: sandbox.Status(http.StatusUnprocessableEntity, sandbox.ServiceError), Times: 1}
+		require.NoError(t, c.box.Inject(void))
+		assert.Eventually(t, func() bool {
+			_, text := c.post("/orders/"+order+"/refund", nil)
+			return text == "The refund is on its way." && c.box.Ledger().Net(order) == 0
+		}, time.Minute, 10*time.Millisecond)
+		assert.Eventually(t, func() bool { return c.get("/orders/"+order) == "You got your money back." }, time.Minute, 10*time.Millisecond)
+	})
+}
+
+// What a person has to check stays so until they have decided, and what is refunded stays refunded.
+func TestMarkOrder(t *testing.T) {
+	_, client := sandboxtest.New(t)
+	require.NoError(t, withOrder(t.Context(), client, func(c *checkout, _ http.Handler) error {
+		for _, step := range []struct {
+			id, follows string
+			standing    durable.Standing
+			want        string
+		}{
+			{"1", "", durable.Standing{State: durable.StateNeedsPerson, Reason: durable.ReasonNotFound}, "check"},
+			{"2", "", durable.Standing{State: durable.StateDeclined}, "check"},
+			{"1", "", durable.Standing{State: durable.StateDeclined}, "open"},
+			{"3", "", durable.Standing{State: durable.StateApproved}, "paid"},
+			{"1", "", durable.Standing{State: durable.StateNeedsPerson, Reason: durable.ReasonDoubleCharged}, "paid"},
+			{"3", "", durable.Standing{State: durable.StateApproved}, "paid"},
+			{"4", "3", durable.Standing{State: durable.StateDeclined}, "check"},
+			{"5", "3", durable.Standing{State: durable.StateApproved}, "refunded"},
+			{"4", "3", durable.Standing{State: durable.StateDeclined}, "refunded"},
+			{"3", "", durable.Standing{State: durable.StateVoided}, "refunded"},
+		} {
+			tx, err := c.db.BeginTx(t.Context(), nil)
+			require.NoError(t, err)
+			write := durable.Write{ID: step.id, Follows: step.follows, Order: "ORDER-1042", Amount: decimal.New(4995, -2), Standing: step.standing}
+			require.NoError(t, markOrder(t.Context(), tx, durable.OutcomeChange{Write: write}))
+			require.NoError(t, tx.Commit())
+			var state string
+			require.NoError(t, c.db.QueryRowContext(t.Context(), "SELECT state FROM orders").Scan(&state))
+			assert.Equal(t, step.want, state, "%+v", step)
+		}
+		return nil
+	}))
 }
 
 // Lost answers leave the customer waiting, and the order is paid.
