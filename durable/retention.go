@@ -88,7 +88,7 @@ type Erased struct {
 	// Writes were emptied, and Notifications removed.
 	Writes, Notifications int
 	// Left counts writes and notifications of the customer that are not over, such as a payment whose money may
-	// still come back: erase again when they are.
+	// still come back, or that a worker holds at the moment: erase again later.
 	Left int
 }
 
