@@ -44,13 +44,26 @@ func (e *engine) notified(ctx context.Context, id string) error {
 
 // runHook calls OnOutcome in the transaction in which it is marked.
 func (e *engine) runHook(ctx context.Context, tx tx, r *row) error {
-	after := *r
-	after.notified = after.changes
-	if err := guard("OnOutcome", func() error {
-		return e.onOutcome(ctx, tx, OutcomeChange{Write: after.shown(), Before: r.reported})
-	}); err != nil {
+	before := r.reported
+	r.notifies()
+	if err := e.callHook(ctx, tx, r, before); err != nil {
 		return err
 	}
-	return execute(ctx, tx, "UPDATE quickstream.write SET notified = changes, reported_state = $1, reported_reason = $2, failures = 0, problem = CASE WHEN failures > 0 THEN '' ELSE problem END WHERE id = $3",
-		r.State, r.Reason, r.ID)
+	return execute(ctx, tx, "UPDATE quickstream.write SET notified = changes, reported_state = $1, reported_reason = $2, failures = 0, problem = $3 WHERE id = $4",
+		r.State, r.Reason, r.Problem, r.ID)
+}
+
+// notifies marks what stands in a row as taken by OnOutcome, whose failures are over.
+func (r *row) notifies() {
+	if r.Failures > 0 {
+		r.Problem = ""
+	}
+	r.notified, r.reported, r.Failures = r.changes, r.Standing, 0
+}
+
+// callHook calls OnOutcome.
+func (e *engine) callHook(ctx context.Context, tx tx, r *row, before Standing) error {
+	return guard("OnOutcome", func() error {
+		return e.onOutcome(ctx, tx, OutcomeChange{Write: r.shown(), Before: before})
+	})
 }

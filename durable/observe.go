@@ -73,11 +73,10 @@ func (e *engine) apply(ctx context.Context, tx tx, of *row, o observed) error {
 			return err
 		}
 	}
-	if o.callsHook && next.changes > r.changes {
-		if err := e.runHook(ctx, tx, &next); err != nil {
+	if next.notified > r.notified {
+		if err := e.callHook(ctx, tx, &next, r.reported); err != nil {
 			return err
 		}
-		next.notified = next.changes
 	}
 	*of = next
 	return nil

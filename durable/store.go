@@ -200,6 +200,9 @@ func (e *engine) save(ctx context.Context, tx tx, before, r *row) error {
 	if r.Standing != before.Standing {
 		if r.Changed = before.now; r.isNews() {
 			r.changes++
+			if r.callsHook {
+				r.notifies()
+			}
 		}
 	}
 	if err := r.encode(); err != nil {
