@@ -30,7 +30,7 @@ func (o *office) follow(p reply, text string) reply {
 // of it can be decided or refunded. Afterwards one button looks all up, and says how many look-ups have failed.
 func TestConsoleOutage(t *testing.T) {
 	t.Parallel()
-	const payments = 300
+	const payments = 120
 	o := openOffice(t)
 	now := func() reply { return o.send("jo", http.MethodGet, "", nil) } // as the page reads itself
 	away := sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(http.StatusBadGateway, sandbox.HTML)}
@@ -54,25 +54,25 @@ func TestConsoleOutage(t *testing.T) {
 	o.clicks = 0
 	first := o.get("jo", "")
 	page = o.submit("jo", first, "look-up-all")
-	assert.Regexp(t, `Look-up by Jo: \d+ of 300`, page.body)
+	assert.Regexp(t, `Look-up by Jo: \d+ of 120`, page.body)
 	assert.False(t, page.offers("look-up-all"), "it is being done")
 	o.Sandbox.ClearFaults()
-	progress := regexp.MustCompile(`(\d+) of 300`)
-	for n := 50; n <= payments; n += 50 { // a minute for each part
+	progress := regexp.MustCompile(`(\d+) of 120`)
+	for n := 20; n <= payments; n += 20 { // a minute for each part
 		o.eventually(func() bool {
 			shown := progress.FindStringSubmatch(now().body)
 			require.NotNil(t, shown)
 			done, err := strconv.Atoi(shown[1])
 			return err == nil && done >= n
 		}, "they are looked up")
-		if n == 50 {
+		if n == 20 {
 			page = now()
 			assert.NotRegexp(t, "does not answer|decide nothing", page.body)
 			assert.Contains(t, page.body, "They are being looked up: wait for the end.")
 		}
 	}
-	o.eventually(func() bool { return strings.Contains(now().body, "done, 300 of 300") }, "all were looked up")
-	assert.Regexp(t, `300 of 300, \d+ <a href="payments\?tab=approved">approved</a>`, now().body)
+	o.eventually(func() bool { return strings.Contains(now().body, "done, 120 of 120") }, "all were looked up")
+	assert.Regexp(t, `120 of 120, \d+ <a href="payments\?tab=approved">approved</a>`, now().body)
 	if page = now(); page.offers("look-up-all") { // the first of them failed
 		assert.Regexp(t, `\d+ failed: the service could not be asked`, page.body)
 		o.submit("jo", page, "look-up-all")
