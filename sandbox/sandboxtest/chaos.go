@@ -28,14 +28,14 @@ type ChaosOptions struct {
 	Workers int
 	// Faults is the share of requests that meet one of the faults of [worlds.RandomFaults]; 0 is
 	// 0.3. One in ten orders is declined, and one in ten gets summary code 2 and is approved or
-	// declined within a day. With a negative share nothing of all this happens.
+	// declined within a day. With a negative share there are no faults, declines or codes 2.
 	Faults float64
 	// Settle is called for each order whose outcome is unknown, repeatedly and without faults, until it
-	// returns how the order ended, as the merchant's function does. A week passes meanwhile: now is the
-	// sandbox's time, which is ahead of package time. Optional.
+	// returns how the order ended. Its results mean the same as those of pay. A week passes meanwhile: now
+	// is the sandbox's time, which is ahead of package time. Optional.
 	Settle func(ctx context.Context, client *quickstream.Client, order string, now time.Time) error
-	// Sandbox and Client are added to the options of Chaos. The sandbox has no TokenQuota: most orders
-	// with a token of their own would end before their payment. The client has short waits and limits.
+	// Sandbox and Client are added to the options of Chaos. The sandbox has no TokenQuota: it would end
+	// most orders with a token of their own before their payment. The client has short waits and limits.
 	Sandbox []sandbox.Option
 	Client  []quickstream.ClientOption
 }
@@ -62,7 +62,7 @@ func Chaos(t testing.TB, opts ChaosOptions, pay func(ctx context.Context, client
 	c.client = Client(t, c.box, append([]quickstream.ClientOption{
 		quickstream.WithAttemptTimeout(500 * time.Millisecond), // a slow machine is no fault
 		quickstream.WithRetryWait(time.Millisecond, 5*time.Millisecond),
-		quickstream.WithFinalDeclines(false), // the assumptions can have retries
+		quickstream.WithFinalDeclines(false), // the service may retry declines
 	}, opts.Client...)...)
 	c.drawOutcomes()
 	if err := c.box.Inject(worlds.RandomFaults(opts.Faults)...); err != nil {
@@ -197,7 +197,7 @@ func (c *chaos) fault(word error, charged int) string {
 	}
 }
 
-// report describes an order with the requests that name it, one of its references or of its receipts.
+// report describes an order, with the requests that contain its number, a reference or a receipt of it.
 func (c *chaos) report(i int, wrong string, entries sandbox.Ledger) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "order %s %s\n  the merchant's last word: %s", order(i), wrong, wording(c.words[i]))

@@ -17,8 +17,7 @@
 // another key is still a second charge.
 //
 // Chaos works inside and outside testing/synctest. Inside, the function can wait for days.
-// Payments that the service has not made when the caller gives up are made up to 20 hours
-// later.
+// The service may carry out a payment up to 20 hours after its caller has given up.
 package sandboxtest
 
 import (
@@ -31,16 +30,16 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// Open starts a sandbox and returns it with a client as [Client] makes it, for programs: tests use [New].
-// Close the sandbox at the end.
+// Open starts a sandbox and returns it with a client, which has the settings of [Client]. It is for
+// programs: tests use [New]. Close the sandbox at the end.
 func Open(opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Client, error) {
 	box := sandbox.New(opts...)
 	client, err := newClient(box)
 	return box, client, err
 }
 
-// New starts a sandbox that ends with the test, and returns it with a client as [Client] makes it. Nothing leaves
-// the process. It works inside a testing/synctest bubble too.
+// New starts a sandbox that ends with the test, and returns it with a client, which has the settings of [Client].
+// Nothing leaves the process. It works inside a testing/synctest bubble too.
 func New(t testing.TB, opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.Client) {
 	t.Helper()
 	box := sandbox.New(opts...)
@@ -50,8 +49,8 @@ func New(t testing.TB, opts ...sandbox.Option) (*sandbox.Sandbox, *quickstream.C
 
 // Client returns a client of the sandbox with both keys and the options. It pays to [sandbox.DefaultBusiness] in
 // Australian dollars, and takes declines for final ([quickstream.WithFinalDeclines]), unless an option or a call
-// says otherwise. It goes by the sandbox's clock, which waits for a write of the client that is under way
-// ([sandbox.Sandbox.HoldClock]), unless you give the client an observer of your own.
+// says otherwise. It uses the sandbox's clock. [sandbox.Clock.Advance] waits for a write of the client that is
+// under way ([sandbox.Sandbox.HoldClock]), unless you give the client an observer of your own.
 func Client(t testing.TB, box *sandbox.Sandbox, opts ...quickstream.ClientOption) *quickstream.Client {
 	t.Helper()
 	client, err := newClient(box, opts...)
@@ -111,8 +110,8 @@ func ThreeDS(params *quickstream.CreateSingleUseTokenParams) {
 
 type releaseKey struct{}
 
-// holding keeps the clock from being moved past a client's write, of which no request is under way
-// between two attempts.
+// holding returns an observer that holds the clock during each write of a client: between two attempts
+// no request is under way.
 func holding(box *sandbox.Sandbox) quickstream.Observer {
 	return quickstream.Observer{
 		Start: func(ctx context.Context, call quickstream.CallInfo) context.Context {

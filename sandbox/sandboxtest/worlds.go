@@ -36,8 +36,8 @@ type Run struct {
 // in all of them does not rely on a guess.
 //
 // Every world is a subtest in a testing/synctest bubble of its own, in which a week of
-// waiting takes no time. The test itself may play what happens to the merchant: where their
-// process dies, by the world's Value, and their clock, by its MerchantTime. A subtest that
+// waiting takes no time. The test itself may play the crashes of the merchant's process (the
+// world's Value of [worlds.Crash]) and the merchant's clock (its MerchantTime). A subtest that
 // fails prints its world; WorldsOptions.Only runs that one again.
 func Worlds(t *testing.T, opts WorldsOptions, test func(t *testing.T, run Run)) {
 	t.Helper()

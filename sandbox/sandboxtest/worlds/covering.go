@@ -3,7 +3,7 @@ package worlds
 import "slices"
 
 // covering makes choices, each with one value for each dimension, until every pair of values
-// has occurred. A choice begins with a missing pair, and takes the values that make the most others.
+// has occurred. A choice begins with a missing pair, and takes the values that add the most others.
 // Values are numbered through all dimensions.
 type covering struct {
 	first []int    // by dimension: its first value

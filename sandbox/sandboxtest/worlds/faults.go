@@ -54,8 +54,8 @@ func (w World) MerchantTime(now, begun time.Time) time.Time {
 	return now
 }
 
-// worldFault is a value of the dimension Fault: the first calls, times of them, meet the
-// kind of fault.
+// worldFault is a value of the dimension Fault: its kind of fault, and how many calls, from
+// the first on, meet it.
 type worldFault struct {
 	name  string
 	kind  sandbox.FaultKind
@@ -110,7 +110,7 @@ func (w World) Faults(operation string) []sandbox.Fault {
 	return nil
 }
 
-// RandomFaults returns faults of every kind, of which a share of all calls, from 0 to 1, meets one. A
+// RandomFaults returns faults of many kinds. A share of all calls, from 0 to 1, meets one of them. A
 // network, a gateway or a correct service can cause each: an answer that says "refused" or "not
 // processed" is given only if nothing was done. [sandbox.WithSeed] makes the draws repeatable.
 func RandomFaults(share float64) []sandbox.Fault {
@@ -120,7 +120,7 @@ func RandomFaults(share float64) []sandbox.Fault {
 	for _, k := range kinds {
 		total += k.weight
 	}
-	// The first fault that fires wins: each is drawn from the calls that the ones before it leave.
+	// The first fault that fires wins, so each is drawn from the calls that the ones before it leave over.
 	var faults []sandbox.Fault
 	left := 1.0
 	for _, k := range kinds {

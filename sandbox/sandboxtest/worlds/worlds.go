@@ -1,5 +1,5 @@
-// Package worlds gives every question that the public contract leaves open each of its
-// answers, and draws faults at random. Package sandboxtest runs a test in such worlds; this
+// Package worlds combines possible answers to the questions that the public contract leaves
+// open, and draws faults at random. Package sandboxtest runs a test in such worlds; this
 // package is for programs that play a world by themselves, and does not import the client.
 //
 // # What may stay unknown
@@ -8,17 +8,17 @@
 // unknown for ever:
 //
 //   - no reference in answers, or a search by prefix; and no metadata
-//   - two equal refunds or captures, or one top-up or cancellation, of a transaction without
-//     their own reference; and no metadata, or their original's
+//   - two equal refunds or captures of one transaction, or one top-up or cancellation, that do
+//     not show their own reference; and no metadata, or that of the original
 //   - an unstable order over more than one page
 //   - a 404 for nothing found in a form that a gateway could send (ErrorForm other than object
 //     and map)
 //   - StatusForm absent, or unlisted words without WithStatusOutcome
 //
-// Where KeyLifetime is 0, a payment that is sent twice is charged twice; if a gateway has done
-// it (Fault=twice401 and the like), a refusal of the second request is no proof that the first
-// was not carried out. A merchant who says that the service retries no declines is wrong where
-// SoftDeclineCodes has them.
+// If KeyLifetime is 0, a payment that is sent twice is charged twice. If a gateway sends it twice
+// (Fault=twice401 and the like), the refusal of the second request does not prove that the first
+// was not carried out. If SoftDeclineCodes has codes, a merchant must not say that the service
+// retries no declines.
 package worlds
 
 import (
@@ -56,8 +56,8 @@ func assumed() (list []dimension) {
 	return list
 }
 
-// Generate returns n worlds: the default world, [Unkind], worlds that cover every pair of values, the same
-// in every run, and then worlds that are drawn by the seed. If n is not positive, none are drawn.
+// Generate returns n worlds: the default world, [Unkind], worlds that cover every pair of values, all the same
+// in every run, and then worlds that the seed draws. If n is not positive, it ends before the drawn ones.
 func Generate(seed uint64, n int) iter.Seq[World] {
 	return func(yield func(World) bool) {
 		all := dimensions()
@@ -172,7 +172,7 @@ func Parse(text string) (World, error) {
 	return w, nil
 }
 
-// Option makes the world's assumptions those of a sandbox, except those that have their default in it.
+// Option gives a sandbox the assumptions of the world that differ from the default.
 func (w World) Option() sandbox.Option {
 	return sandbox.WithAssumptions(func(a *sandbox.Assumptions) {
 		for name, value := range w.differs {
