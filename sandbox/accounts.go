@@ -54,7 +54,7 @@ func (b *Sandbox) customerNumbered(number string) *customer {
 	return b.customers.first(func(cust *customer) bool { return cust.number == number })
 }
 
-// saveCustomer creates or changes a customer. A change need not name what identifies it.
+// saveCustomer creates or changes a customer. A change may leave out the number and the name.
 func (b *Sandbox) saveCustomer(c *call, cust *customer) answer {
 	f, changed, status := c.readBody(), *cust, http.StatusOK
 	identity := func(name string, _ ...check) string { return f.text(name, filled) }
@@ -112,8 +112,8 @@ func (f *fields) update(members *map[string]string, name string, checks ...check
 	(*members)[name] = f.text(name, checks...)
 }
 
-// findCustomers matches customerNumber exactly and the other filters in part. All filters
-// must match; without filters all customers are listed.
+// findCustomers matches customerNumber exactly, and the other filters as a part in any case.
+// All filters must match; without filters all customers are listed.
 func (b *Sandbox) findCustomers(c *call) answer {
 	contains := func(whole, part string) bool { return strings.Contains(strings.ToLower(whole), strings.ToLower(part)) }
 	number, name, email := c.query.Get("customerNumber"), c.query.Get("customerName"), c.query.Get("emailAddress")
@@ -148,8 +148,8 @@ func (b *Sandbox) accountBody(c *call, a *account) object {
 	return body
 }
 
-// createAccount keeps an account of a customer, or of nobody: as a public client does it, from a token.
-// Unconfirmed.
+// createAccount keeps an account of a customer. Without a customer it takes only a token, as a public
+// client does. Unconfirmed.
 func (b *Sandbox) createAccount(c *call, cust *customer) answer {
 	f := c.readBody()
 	allowed := []string{sourceToken, sourceReceipt, sourceCard, sourceBank, sourceNZBank}

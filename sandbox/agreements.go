@@ -179,7 +179,7 @@ func amountOrNull(c *cents) object {
 	return amountOf("AUD", *c)
 }
 
-const payerAnswersAfter = time.Second // before the agreement can be read
+const payerAnswersAfter = time.Second // with a LookupLag, before the agreement can be read
 
 // open stores an agreement and sends it to the payer. The caller holds mu.
 func (b *Sandbox) open(a *agreement) {
@@ -239,8 +239,8 @@ func (b *Sandbox) decline(a *agreement) { b.move(a, agreementCancelled, eventAgr
 func (b *Sandbox) expire(a *agreement)  { b.move(a, agreementCancelled, eventAgreementExpired) }
 func (b *Sandbox) recall(a *agreement)  { b.move(a, agreementCancelled, eventAgreementRecalled) }
 
-// move changes the status and notifies the subscribers. An agreement that ends takes its
-// pending amendment and its payment with it. The caller holds mu.
+// move changes the status and notifies the subscribers. If the agreement ends, its pending
+// amendment is dropped, and the payment that came with it is declined. The caller holds mu.
 func (b *Sandbox) move(a *agreement, to agreementStatus, event string) {
 	a.status = to
 	ended := to == agreementCancelled || to == agreementRejected

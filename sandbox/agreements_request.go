@@ -211,7 +211,7 @@ func (b *Sandbox) amendAgreement(c *call, a *agreement) answer {
 	kind := f.need("updateType", oneOf(slices.Sorted(maps.Keys(updates))...))
 	update, known := updates[kind]
 	if !known {
-		return c.invalid() // the type decides which other members belong
+		return c.invalid() // the type decides which other members are allowed
 	}
 	inner := f
 	if update.member != "" {
@@ -290,8 +290,8 @@ func (b *Sandbox) amendUnilaterally(f *fields, a *agreement) func() {
 	}
 }
 
-// amendBilaterally asks the payer, whose answer changes the agreement. A part that is left out stays as it
-// is. Members that answers have added may be sent back.
+// amendBilaterally asks the payer. The agreement changes when the payer accepts. A part that is left out
+// stays as it is. Members that answers have added may be sent back.
 func (b *Sandbox) amendBilaterally(f *fields, a *agreement) func() {
 	m := &amendment{respondBy: f.respondBy()}
 	part := func(name string) *fields {

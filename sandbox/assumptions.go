@@ -17,9 +17,9 @@ import (
 type Assumptions struct {
 	// LookupLag is how long new transactions and agreements are absent from every read.
 	LookupLag time.Duration
-	// ReferenceSearch is how references are compared: anyCase, exact, or prefix (what is found may be longer).
+	// ReferenceSearch is how references are compared: anyCase, exact, or prefix (a reference that is found may be longer).
 	ReferenceSearch string
-	// FollowUpReferences are the references in reads of what follows a transaction: own, original or none.
+	// FollowUpReferences are the references in reads of follow-ups, such as refunds: own, original (of the original) or none.
 	FollowUpReferences string
 	// NothingFound is the answer to look-ups that find nothing: 404 or empty (a list).
 	NothingFound string
@@ -32,16 +32,16 @@ type Assumptions struct {
 	ClockSkew time.Duration
 	// EchoedReferences is the form in which answers show references: sent, upper or none.
 	EchoedReferences string
-	// Metadata is echoed, dropped, or inherited (what follows a transaction shows that one's).
+	// Metadata is echoed, dropped, or inherited (a follow-up shows that of its original).
 	Metadata string
 	// StatusForm is listed; otherCase; or, for final states, unlisted (Settled, Refused, Reversed) or absent.
 	StatusForm string
-	// TransactionAnswers is what answers to writes of transactions show: full, or receipt (nothing else).
+	// TransactionAnswers is how much answers to writes of transactions show: full, or receipt (the receipt number only).
 	TransactionAnswers string
-	// UnknownMembers is none or new: members that the contract does not name yet, values that only inform, event
-	// types, and identifiers of 255 characters.
+	// UnknownMembers is none or new. new adds members, informative values and event types that the contract does
+	// not name yet, and makes identifiers 255 characters long.
 	UnknownMembers string
-	// ErrorForm is the form of error bodies: object, list, map (by field), or, as gateways have them too, html or empty.
+	// ErrorForm is the form of error bodies: object, list, map (by field), html or empty. Gateways send the last two as well.
 	ErrorForm string
 	// KeyLifetime is how long the answer to a POST is repeated for its Idempotency-Key. With 0 keys are ignored.
 	KeyLifetime time.Duration
@@ -59,14 +59,14 @@ type Assumptions struct {
 	SoftDeclineCodes []string
 	// RetrySchedule has the waits before the service's own retries of a soft decline, until one succeeds.
 	RetrySchedule []time.Duration
-	// BankReturnAfter is how long a payment from a test bank account looks approved before it is declined, as its
-	// answer does with 0.
+	// BankReturnAfter is how long a payment from a test bank account looks approved before it is declined. With 0
+	// its answer is the decline.
 	BankReturnAfter time.Duration
-	// ReversalAfter is when the service voids an approved card payment whose answer was lost; 0 is never.
+	// ReversalAfter is how long after a lost answer the service voids an approved card payment; 0 is never.
 	ReversalAfter time.Duration
 	// ReportGeneration is how long a CSV report takes, from the first request for it.
 	ReportGeneration time.Duration
-	// AutoConfirm makes payers confirm agreements and accept amendments. Others wait for [Sandbox.Payer].
+	// AutoConfirm makes payers confirm agreements and accept amendments. Without it they wait for [Sandbox.Payer].
 	AutoConfirm bool
 	// TermsEnforced refuses PayTo payments outside the terms of their agreement.
 	TermsEnforced bool
@@ -76,8 +76,8 @@ type Assumptions struct {
 	Events string
 	// RedeliverAfter has the waits before a notification is posted again, until it is answered with 200.
 	RedeliverAfter []time.Duration
-	// Redelivery is what is posted again: signed (with its own time), same (with the first signature) or fresher
-	// (signed, with the data of now).
+	// Redelivery is how a notification is posted again: signed (anew, with its own time), same (with the first
+	// signature) or fresher (signed anew, with current data).
 	Redelivery string
 	// SignatureHeader is plain, swapped (v1 before t) or several (signatures, one of them right).
 	SignatureHeader string
@@ -92,8 +92,8 @@ func DefaultAssumptions() Assumptions {
 	return a
 }
 
-// Unkind sets all assumptions to what is hardest for a client, as a change of [WithAssumptions].
-// Payers do not confirm by themselves in either.
+// Unkind sets each assumption to its hardest value for a client. Pass it to [WithAssumptions].
+// Payers do not confirm by themselves, as with the defaults.
 func Unkind(a *Assumptions) {
 	for _, r := range assumptionTable {
 		_ = setField(r.field(a), r.hardest)
@@ -257,10 +257,10 @@ func durationText(d time.Duration) string {
 	return text
 }
 
-// ReadFacility reads the facility.json of quickstream-conform, what was observed of a facility of the real
-// service, and returns the change of [WithAssumptions] for it. What stays open keeps its default; a value
-// that the sandbox cannot have is an error. It is never a reason to change a client: one observation must
-// not widen a window or drop a check.
+// ReadFacility reads facility.json, in which quickstream-conform describes a facility of the real service. It
+// returns the change for [WithAssumptions]. An assumption that stays open is not changed. A value that the
+// sandbox cannot have, or another format, is an error. The file is never a reason to change a client: one
+// observation must not widen a window or drop a check.
 func ReadFacility(r io.Reader) (func(*Assumptions), error) {
 	var f struct {
 		Format   int

@@ -184,7 +184,7 @@ func (b *Sandbox) RenewKey(kind string, overlap time.Duration) string {
 	return b.renew(kind, b.clock.Now().Add(overlap))
 }
 
-// renew issues a key. Earlier ones of its kind end by a time, or before.
+// renew issues a key. Earlier ones of its kind expire at end, unless they expire before.
 func (b *Sandbox) renew(kind string, end time.Time) string {
 	for _, earlier := range b.keys.issued {
 		if earlier.kind == kind && (earlier.expires.IsZero() || earlier.expires.After(end)) {
@@ -239,8 +239,8 @@ func randomText(ids *rand.Rand, alphabet string, n int) string {
 	return string(buf)
 }
 
-// newID returns an identifier of n digits that is not taken. Readers that parse a number must not
-// lose a digit.
+// newID returns an identifier of n digits that is not taken. It does not begin with 0: a reader that
+// parses it as a number must not lose a digit.
 func newID[T any](ids *rand.Rand, taken map[string]*T, n int) string {
 	for {
 		id := randomText(ids, "123456789", 1) + randomText(ids, "0123456789", n-1)

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Clock is a clock that [Clock.Advance] moves. One of [NewClock] stands still otherwise, and one of
-// [NewRunningClock] goes on as package time does.
+// Clock is a clock that [Clock.Advance] moves. Otherwise a clock of [NewClock] stands still, and a clock
+// of [NewRunningClock] runs as package time does.
 //
-// Advance waits for the end of requests and calls that are under way. On a clock that stands still the
-// delay of a fault passes as soon as nothing else is under way, and moves the clock.
+// Advance waits for the end of requests and calls that are under way. On a clock that stands still, the
+// delay of a fault ends as soon as nothing else is under way, and moves the clock.
 type Clock struct {
 	runs  bool
 	mu    sync.Mutex
@@ -39,7 +39,7 @@ func NewClock(t0 time.Time) *Clock {
 	return &Clock{now: t0, changed: make(chan struct{})}
 }
 
-// NewRunningClock returns a clock that shows t0 and goes on as package time does.
+// NewRunningClock returns a clock that shows t0 and then runs as package time does.
 func NewRunningClock(t0 time.Time) *Clock {
 	return &Clock{runs: true, now: t0, at: time.Now(), changed: make(chan struct{})}
 }
@@ -99,7 +99,7 @@ func (c *Clock) remove(i int) {
 	c.pending = slices.Delete(c.pending, i, i+1)
 }
 
-// arm has the first alarm go off when a running clock comes to it. The caller holds mu.
+// arm sets the timer of a running clock to the first alarm. The caller holds mu.
 func (c *Clock) arm() {
 	if !c.runs {
 		return
@@ -112,7 +112,7 @@ func (c *Clock) arm() {
 	}
 }
 
-// catchUp has everything happen that is due. Package time does not wait for requests.
+// catchUp runs every alarm that is due. It does not wait for requests: package time does not either.
 func (c *Clock) catchUp() {
 	for {
 		c.mu.Lock()
@@ -125,8 +125,8 @@ func (c *Clock) catchUp() {
 	}
 }
 
-// moveTowards moves the clock to the next alarm before end, which it returns, or to end. The caller
-// holds mu, and calls the alarm's function without it: it may read the time and set new alarms.
+// moveTowards moves the clock to the first alarm that is due by end, and returns it, or to end. The caller
+// holds mu, and calls the alarm's function without it: the function may read the time and set alarms.
 func (c *Clock) moveTowards(end time.Time) (due *alarm) {
 	if len(c.pending) > 0 && !c.pending[0].due.After(end) {
 		due = c.pending[0]
@@ -140,8 +140,8 @@ func (c *Clock) moveTowards(end time.Time) (due *alarm) {
 	return due
 }
 
-// leap moves the clock to end while all that is under way waits for it, or until one of the channels
-// is closed.
+// leap moves the clock to end. It moves only while everything under way waits for the clock, and stops
+// waiting for that if one of the channels is closed.
 func (c *Clock) leap(end time.Time, done, gone, closing <-chan struct{}) {
 	for {
 		c.mu.Lock()
@@ -189,8 +189,8 @@ func (c *Clock) wait(d time.Duration, gone, closing <-chan struct{}) bool {
 	return false
 }
 
-// hold says that a request is under way until release is called, and holdCall says so of a client's
-// call, which may pause between its requests.
+// hold counts a request as under way until release is called. holdCall counts a client's call, which
+// may pause between its requests.
 func (c *Clock) hold() (release func())     { return c.count(&c.requests) }
 func (c *Clock) holdCall() (release func()) { return c.count(&c.calls) }
 
@@ -205,7 +205,7 @@ func (c *Clock) count(n *int) (release func()) {
 	return sync.OnceFunc(func() { add(-1) })
 }
 
-// change wakes those that wait to move the clock. The caller holds mu.
+// change wakes the goroutines that wait to move the clock. The caller holds mu.
 func (c *Clock) change() {
 	close(c.changed)
 	c.changed = make(chan struct{})
@@ -214,9 +214,9 @@ func (c *Clock) change() {
 // Advance moves the clock forward by d. Everything that becomes due happens in order, at its own
 // time, before Advance returns. It ignores a negative d.
 //
-// It first waits until no request is under way, and no write of a client of package sandboxtest: the
-// service would forget the idempotency key of a payment before its next attempt, or make it days
-// after it was sent. So do not call Advance within such a write.
+// It first waits until no request and no write of a client of package sandboxtest is under way. Otherwise
+// the service could forget the idempotency key of a payment before its next attempt, or make the payment
+// days after it was sent. Do not call Advance within such a write: it would wait for ever.
 func (c *Clock) Advance(d time.Duration) {
 	c.leap(c.Now().Add(max(d, 0)), nil, nil, nil)
 }

@@ -69,7 +69,7 @@ type hooks struct {
 	raised        *[]*delivery // by the current operation; nil if there is none
 	faults        []DeliveryFault
 	busy          int           // number of posts under way
-	quiet         chan struct{} // closed when busy falls to 0; nil if nobody waits
+	quiet         chan struct{} // closed when busy falls to 0; nil if no Flush waits
 
 	posting sync.WaitGroup
 	life    context.Context // of all posts

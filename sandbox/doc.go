@@ -6,15 +6,15 @@
 //	client := box.HTTPClient() // in-memory connections to box.URL()
 //	keys := box.Keys()         // HTTP Basic user names
 //
-// It does not repeat fixtures: customers, tokens, accounts and transactions exist, expire,
-// are used up and can be found again. The [Ledger] shows what was really charged, whatever
-// answers the caller got.
+// It does not play back fixtures: customers, tokens, accounts and transactions are stored,
+// expire, are used up and are found by look-ups. The [Ledger] shows what was really charged,
+// whatever answers the caller got.
 //
 // # Time
 //
-// The sandbox goes on as package time does, also inside a testing/synctest bubble, where two days of
-// look-ups take no time. Elsewhere [WithClock] takes a [Clock], which stands still or runs, and which
-// you advance. It is never moved past a request that is under way.
+// The sandbox uses package time, also inside a testing/synctest bubble, where two days of look-ups
+// take no time. Elsewhere use [WithClock] with a [Clock], which stands still or runs, and which you
+// advance. [Clock.Advance] never moves it past a request that is under way.
 //
 // # Test numbers
 //
@@ -25,7 +25,7 @@
 //
 // # PayTo and webhooks
 //
-// A PayTo agreement waits for its payer, for whom [Sandbox.Payer] acts. The payers of the
+// A PayTo agreement waits for its payer. [Sandbox.Payer] acts as the payer. The payers of the
 // vendor's public test BSBs and of [ConfirmingPayID] act by themselves.
 //
 // [Sandbox.Subscribe] adds an endpoint. Events are signed, posted to it, and posted again until it
@@ -36,14 +36,14 @@
 //
 // Command quickstream-sandbox serves a sandbox on a port, for programs in any language. A Sandbox
 // is an [http.Handler] for a server of your own. [WithShop] serves what web pages need to take
-// payments: a stand-in of the service's browser script, which is unconfirmed, and the 3D Secure
+// payments: a stand-in for the service's browser script, which is unconfirmed, and the 3D Secure
 // challenge for a frame.
 //
 // # Assumptions
 //
-// What the public contract leaves open is an assumption: a field of [Assumptions]. The defaults
-// are kind: what the contract and the vendor's public pages describe. [Unkind] has what is
-// hardest:
+// Each question that the public contract leaves open is a field of [Assumptions]. The defaults
+// are kind: they are what the contract and the vendor's public pages describe. [Unkind] sets the
+// hardest values:
 //
 //	box := sandbox.New(sandbox.WithAssumptions(sandbox.Unkind))
 //

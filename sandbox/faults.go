@@ -53,8 +53,8 @@ type faultList struct {
 	counts map[string]int
 }
 
-// Inject arms faults. If several could meet a call, the first one injected does. Nothing is armed, which is
-// an error, if there is no such operation, a kind is missing, or a probability is not between 0 and 1.
+// Inject arms faults. If several could meet a call, the first one injected does. Inject returns an error and
+// arms nothing if there is no such operation, a kind is missing, or a probability is not between 0 and 1.
 func (b *Sandbox) Inject(faults ...Fault) error {
 	for _, f := range faults {
 		if f.Operation != "" && !b.routes.known(f.Operation) {
@@ -83,7 +83,7 @@ func (b *Sandbox) ClearFaults() {
 	b.faults.armed = nil
 }
 
-// WaitingFaults returns how many faults are armed that may still meet a call.
+// WaitingFaults returns the number of armed faults that may still meet a call.
 func (b *Sandbox) WaitingFaults() (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -152,7 +152,7 @@ func (b *Sandbox) dialFault(r *http.Request) error {
 	return nil
 }
 
-// DialError is why a request cannot be sent.
+// DialError is the reason why a request cannot be sent.
 type DialError string
 
 // The reasons.
@@ -185,8 +185,8 @@ func ResetBeforeCommit() FaultKind {
 	return FaultKind{name: "ResetBeforeCommit", play: func(x *exchange) { x.drop(true) }}
 }
 
-// ResetAfterCommit carries out the operation and resets the connection in place of the
-// answer.
+// ResetAfterCommit carries out the operation and resets the connection instead of
+// answering.
 func ResetAfterCommit() FaultKind {
 	return FaultKind{name: "ResetAfterCommit", play: func(x *exchange) {
 		x.commit()
@@ -238,7 +238,7 @@ func DelayAfterCommit(d time.Duration) FaultKind {
 }
 
 // CommitLate resets the connection and carries out the operation after d. Until then look-ups find nothing
-// and the idempotency key is in use. With a single-use token that has expired by then nothing is charged.
+// and the idempotency key is in use. If the single-use token has expired by then, nothing is charged.
 func CommitLate(d time.Duration) FaultKind {
 	return FaultKind{name: "CommitLate", play: func(x *exchange) {
 		x.commitLater(d)
@@ -251,8 +251,8 @@ func SlowBody(bytesPerSecond int) FaultKind {
 	return FaultKind{name: "SlowBody", play: func(x *exchange) { x.drip(x.commit(), max(bytesPerSecond, 1)) }}
 }
 
-// TruncatedBody sends the full Content-Length, the first n bytes of the body, and closes the
-// connection.
+// TruncatedBody sends the full Content-Length but only the first n bytes of the body, and closes
+// the connection.
 func TruncatedBody(n int) FaultKind {
 	return FaultKind{name: "TruncatedBody", play: func(x *exchange) {
 		a := x.commit()
@@ -308,9 +308,9 @@ func StatusAfterCommit(code int, body BodyKind) FaultKind {
 	return FaultKind{name: "StatusAfterCommit", play: func(x *exchange) { x.send(x.misreport(x.commit(), code, body)) }}
 }
 
-// SentTwice is a gateway that sends the request twice and passes on the second answer: the first one
-// again if the service keeps idempotency keys, and otherwise a refusal with [ServiceError] and a status
-// such as 422 for a single-use token that was used.
+// SentTwice plays a gateway that sends the request twice and passes on the second answer. If the service
+// keeps idempotency keys, that is the first answer again. Otherwise a POST is refused with [ServiceError]
+// and the status refusal, such as 422 for a single-use token that was used.
 func SentTwice(refusal int) FaultKind {
 	return FaultKind{name: "SentTwice", play: func(x *exchange) {
 		x.commit()
@@ -325,8 +325,8 @@ func SentTwice(refusal int) FaultKind {
 	}}
 }
 
-// Garbage carries out the operation and answers with its status and another body. The name of its
-// kind with [DuplicateMembers] is that of the body.
+// Garbage carries out the operation and answers with the right status and another body. With
+// [DuplicateMembers] the kind has the name of the body.
 func Garbage(body BodyKind) FaultKind {
 	kind := FaultKind{name: "Garbage", play: func(x *exchange) {
 		right := x.commit()

@@ -142,7 +142,7 @@ type bankAccount struct{ name, bsb, number string }
 
 type nzBankAccount struct{ name, bank, branch, number, suffix string }
 
-// bankAccount reads members that are required in a token only.
+// bankAccount reads the members of an account, which are required in tokens and payment files.
 func (f *fields) bankAccount(required bool) *bankAccount {
 	return &bankAccount{
 		name: f.read(required, "accountName"), number: f.read(required, "accountNumber"),

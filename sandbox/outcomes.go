@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Outcome is what becomes of a transaction. Functions such as [Approved] return one.
+// Outcome is how a transaction ends, with its later changes. Functions such as [Approved] return one.
 type Outcome struct {
 	result result
 	code   string // empty: the usual code for the kind of account
-	part   cents  // that is approved; 0 is all
+	part   cents  // the amount that is approved; 0 is all
 	next   *laterOutcome
 }
 
@@ -39,7 +39,7 @@ const (
 func Approved() Outcome { return Outcome{result: resultApproved} }
 
 // ApprovedInPart approves a payment for a smaller amount, in cents and before surcharge: response
-// code 10. The rest of the order is not paid. It approves all of a transaction that is not larger.
+// code 10. The rest of the order is not paid. A transaction that is not larger is approved in full.
 func ApprovedInPart(amount int64) Outcome {
 	return Outcome{result: resultApproved, code: "10", part: cents(amount)}
 }
@@ -64,8 +64,8 @@ func Suspended() Outcome { return Outcome{result: resultSuspended, code: "34"} }
 func Pending() Outcome { return Outcome{result: resultPending, code: codePayToPending} }
 
 // ThenAfter returns the outcome with another one that follows d after the last step. After a decline of a
-// card payment it is that of a retry by the service, which is a new transaction, and has no effect unless
-// the code is one of [Assumptions.SoftDeclineCodes].
+// card payment, the other one is the outcome of a retry by the service, which is a new transaction. The
+// service makes that retry only if the code is one of [Assumptions.SoftDeclineCodes].
 func (o Outcome) ThenAfter(d time.Duration, then Outcome) Outcome {
 	if o.next == nil {
 		o.next = &laterOutcome{after: d, outcome: then}
@@ -78,7 +78,7 @@ func (o Outcome) ThenAfter(d time.Duration, then Outcome) Outcome {
 }
 
 // NextTransaction sets the outcomes of the next transactions, one each, in order. Otherwise
-// the test numbers decide. A request that is refused with 422 takes none.
+// the test numbers decide. A request that is refused with 422 uses none.
 func (b *Sandbox) NextTransaction(outcomes ...Outcome) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -86,7 +86,7 @@ func (b *Sandbox) NextTransaction(outcomes ...Outcome) {
 }
 
 // NextTransactionFor sets the outcomes of the next transactions of an order, which is a
-// customerReferenceNumber, before [Sandbox.NextTransaction]. Use it in tests with concurrent calls.
+// customerReferenceNumber. They precede those of [Sandbox.NextTransaction]. Use it with concurrent calls.
 func (b *Sandbox) NextTransactionFor(customerReferenceNumber string, outcomes ...Outcome) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -227,10 +227,10 @@ func (b *Sandbox) scheduleRetry(tx *transaction, later *laterOutcome) {
 var inAnswers = map[result]struct{ status, summaryCode string }{ //nolint:gochecknoglobals // an immutable table
 	resultApproved:  {"Approved", "0"},
 	resultDeclined:  {"Declined", "1"},
-	resultErred:     {"Declined", "2"}, // the status alone reports as failed what may yet succeed
+	resultErred:     {"Declined", "2"}, // the status alone reports a failure, but the transaction may still succeed
 	resultRejected:  {"Declined", "3"},
-	resultSuspended: {"Suspended", "1"}, // the code alone reports as declined what may still be completed
-	resultPending:   {"Pending", "0"},   // there are four codes, and none for a payment whose payer has not answered
+	resultSuspended: {"Suspended", "1"}, // the code alone reports a decline, but the transaction may still be completed
+	resultPending:   {"Pending", "0"},   // none of the four codes is for a payment whose payer has not answered
 	resultVoided:    {"Voided", "0"},    // the code alone reports a voided payment as approved
 }
 

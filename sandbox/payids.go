@@ -2,8 +2,8 @@ package sandbox
 
 import "net/http"
 
-// registerPayID accepts a PayID of a customer. It is newer than the specification: what the answer
-// shows and how a payment to it appears are not published, so nothing follows from it.
+// registerPayID accepts a PayID of a customer, without any effect. The operation is newer than the
+// specification: its answer, and how a payment to the PayID appears, are not published.
 func (b *Sandbox) registerPayID(c *call, _ *customer) answer {
 	f := c.readBody()
 	f.need("payId", filled)

@@ -88,7 +88,7 @@ func (c *call) readUpload(boundary string) (*paymentFile, error) {
 		case "file":
 			f.name, f.content = part.FileName(), content
 		case "format":
-			f.format += string(content) // two are none of those below
+			f.format += string(content) // two formats joined match none of those below
 		default:
 			c.refuse(name, "", "is not a part of this form")
 		}
@@ -181,8 +181,8 @@ func (b *Sandbox) payLine(f *paymentFile, tx *transaction) {
 	f.batches[at].payments = append(f.batches[at].payments, tx)
 }
 
-// transactionsOfBatch takes the status to be a summaryCode. It answers 404 and not 422, as
-// the contract lists.
+// transactionsOfBatch takes the status to be a summaryCode. An invalid one is answered with
+// 404 and not 422, as the contract lists.
 func (b *Sandbox) transactionsOfBatch(c *call, t *batch) answer {
 	code := c.query.Get("status")
 	found := slices.DeleteFunc(slices.Clone(t.payments), func(tx *transaction) bool {
@@ -207,8 +207,8 @@ func (f *paymentFile) rejects() []*transaction {
 	return slices.DeleteFunc(f.payments(), (*transaction).counts)
 }
 
-// responseReport has the columns of the vendor's public response report of CSV2 files. Those of the other
-// formats are not all public, and have them too.
+// responseReport has the columns of the vendor's public response report of CSV2 files. Reports of the other
+// formats have them too: their own columns are not all public.
 func responseReport(payments []*transaction) []byte {
 	records := [][]string{{
 		"Supplier Business Code", "Transaction Type", "Currency", "Amount", "Customer Reference Number", "Payment Reference Number",

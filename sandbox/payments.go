@@ -32,7 +32,7 @@ func (b *Sandbox) createTransaction(c *call) answer {
 		if kind != "" {
 			f.refuse("transactionType", kind, "is not a type of transaction")
 		}
-		return c.invalid() // the type decides which other members belong
+		return c.invalid() // the type decides which other members are allowed
 	}
 }
 
@@ -83,7 +83,7 @@ func (b *Sandbox) pay(c *call, f *fields, kind string) answer {
 	}
 	b.commit(tx, outcome)
 	if src.token != nil {
-		src.token.used = true // a declined payment needs a new one
+		src.token.used = true // a declined payment uses it up too
 	}
 	return b.written(c, http.StatusCreated, tx)
 }
@@ -109,8 +109,8 @@ func (b *Sandbox) checkPayer(f *fields, tx *transaction, src *source, eci string
 	b.checkThreeDS(f, src, tx)
 }
 
-// needsIPAddress reads the contract's rule. For tokens used by mail, by phone or by the
-// merchant the rule contradicts itself.
+// needsIPAddress applies the contract's rule. The rule contradicts itself for tokens used by
+// mail, by phone or by the merchant: here these need no address.
 func (s *source) needsIPAddress(eci string) bool {
 	if s.token != nil {
 		return eci != "PHONE" && eci != "MAIL" && eci != "RECURRING" && eci != "INSTALMENT"
@@ -169,7 +169,7 @@ func (b *Sandbox) holdOf(original *transaction) hold {
 		approved := tx.result == resultApproved
 		switch {
 		case tx.Type == typeCapture && (tx.counts() || tx.result == resultVoided):
-			h.captured = true // once only, whatever becomes of the capture
+			h.captured = true // once only, even if the capture is voided
 			h.amount = max(h.amount-tx.principal, 0)
 		case tx.Type == typeCancellation && tx.CancellationType == cancelFull && tx.counts():
 			h.amount = 0
@@ -186,8 +186,8 @@ func (b *Sandbox) holdOf(original *transaction) hold {
 	return h
 }
 
-// originalPreauth finds the pre-authorisation that a request changes. A change cannot be
-// changed.
+// originalPreauth finds the pre-authorisation that a request changes. It refuses one that is
+// itself a change.
 func (b *Sandbox) originalPreauth(f *fields, kind string) (tx, original *transaction) {
 	tx, original = b.followUp(f, kind, typePreauth)
 	if original != nil && original.AuthorisationType != "" {
@@ -320,7 +320,7 @@ const (
 )
 
 // followUp reads the common members of transactions against an earlier one, and finds that
-// one. original is nil if there is none of the allowed types.
+// one. original is nil if there is no approved one of the allowed types.
 func (b *Sandbox) followUp(f *fields, kind string, follows ...string) (tx, original *transaction) {
 	tx = b.newTransaction(f, kind)
 	tx.OriginalReceiptNumber = f.need("originalReceiptNumber")
@@ -362,7 +362,7 @@ func (b *Sandbox) follow(c *call, tx, original *transaction) answer {
 	return b.written(c, http.StatusCreated, tx)
 }
 
-// counts reports whether a transaction was carried out, or may turn out to have been.
+// counts reports whether a transaction was carried out, or may still be.
 func (tx *transaction) counts() bool {
 	return tx.result != resultDeclined && tx.result != resultRejected && tx.result != resultVoided
 }

@@ -64,8 +64,8 @@ func (b *Sandbox) payToSource(f *fields) *source {
 	return out
 }
 
-// readOnceOff reads an agreement for one payment, which gives its terms, and its business unless
-// the agreement names one.
+// readOnceOff reads an agreement for one payment. The payment sets its terms, and its business if
+// the agreement names none.
 func (b *Sandbox) readOnceOff(f *fields) *agreement {
 	if f == nil {
 		return nil
@@ -144,8 +144,8 @@ func (b *Sandbox) checkTerms(f *fields, amount cents, a *agreement, final bool) 
 	}
 }
 
-// attemptsLeft returns how many payments may still be tried, after others failed for insufficient
-// funds: five in 24 hours, as other providers of PayTo publish it.
+// attemptsLeft returns how many more payments may be tried: five may fail for insufficient funds in
+// 24 hours, as other providers of PayTo publish.
 func (a *agreement) attemptsLeft(now time.Time) int {
 	left := 5
 	for _, tx := range a.payments {
@@ -205,7 +205,7 @@ func (b *Sandbox) customerForPayer(p payer) *customer {
 	return cust
 }
 
-// payToSettled raises the event of a PayTo payment with an outcome. The caller holds mu.
+// payToSettled raises the event of a PayTo payment that has an outcome. The caller holds mu.
 func (b *Sandbox) payToSettled(tx *transaction) {
 	a := tx.source.payTo
 	switch tx.result {
@@ -245,10 +245,10 @@ const (
 // fate is what the payer or the payer's bank does without [Sandbox.Payer].
 type fate struct {
 	created     time.Duration // how long the agreement is CREATED before the payer is asked
-	notEligible bool          // it is then rejected
+	notEligible bool          // the agreement is then rejected
 	answer      PayerAction   // of the payer, after a second; empty: waits for [Sandbox.Payer]
 	atOnce      bool          // the payer confirms before the caller has the answer
-	silent      bool          // also with [Assumptions.AutoConfirm]
+	silent      bool          // [Assumptions.AutoConfirm] has no effect
 	onePayment  bool          // the agreement is cancelled after a payment
 }
 
@@ -276,7 +276,7 @@ const (
 	RefuseAmendment     PayerAction = "refuse-amendment" // a bilateral amendment is pending
 )
 
-// Payer has the payer act on an agreement. It is an error if there is no such agreement
+// Payer makes the payer act on an agreement. It is an error if there is no such agreement
 // or action, or the agreement does not have the status that the action needs.
 func (b *Sandbox) Payer(agreementToken string, action PayerAction) error {
 	b.mu.Lock()

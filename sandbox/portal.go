@@ -9,23 +9,23 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
 )
 
-// PortalAction is what the merchant's staff do in the service's portal.
+// PortalAction is an action of the merchant's staff in the service's portal.
 type PortalAction string
 
-// The actions in the portal, each with what its id names.
+// The actions in the portal.
 const (
-	// CompleteTransaction releases a transaction, by receipt number, that fraud screening
-	// has suspended: it gets the outcome of its account.
+	// CompleteTransaction releases a transaction that fraud screening has suspended: it gets the
+	// outcome of its account. The id is the receipt number.
 	CompleteTransaction PortalAction = "complete-transaction"
-	// CancelTransaction declines a transaction that fraud screening has suspended.
+	// CancelTransaction declines a transaction that fraud screening has suspended. The id is the receipt number.
 	CancelTransaction PortalAction = "cancel-transaction"
 	// MakeAccountDefault makes an account the one that is used if a payment names only the
-	// customer.
+	// customer. The id is the account token.
 	MakeAccountDefault PortalAction = "make-account-default"
 )
 
-// Portal does something in the service's portal. It is an error if there is no such
-// action or object, or the object is not in a state for the action.
+// Portal carries out an action in the service's portal. It is an error if there is no such
+// action or object, or the object's state does not allow the action.
 func (b *Sandbox) Portal(id string, action PortalAction) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,7 +59,7 @@ func (b *Sandbox) release(receipt string, complete bool) error {
 	return nil
 }
 
-// ReturnPayment has the customer's bank return an approved payment from an Australian bank account, with
+// ReturnPayment makes the customer's bank return an approved payment from an Australian bank account, with
 // a response code such as 6. It is an error if there is no such payment.
 func (b *Sandbox) ReturnPayment(receiptNumber, code string) error {
 	b.mu.Lock()
@@ -72,7 +72,7 @@ func (b *Sandbox) ReturnPayment(receiptNumber, code string) error {
 	return nil
 }
 
-// RetryPayment has the service try a soft-declined payment again, as from its portal, and returns the
+// RetryPayment makes the service retry a soft-declined payment, as staff can in its portal, and returns the
 // receipt number of the new payment. [Sandbox.NextTransaction] or the account decides its outcome. It is
 // an error if there is no such payment, or a retry of it has succeeded or may still succeed.
 func (b *Sandbox) RetryPayment(receiptNumber string) (newReceiptNumber string, err error) {
@@ -85,10 +85,10 @@ func (b *Sandbox) RetryPayment(receiptNumber string) (newReceiptNumber string, e
 	return b.retry(tx, b.decide(tx, b.clock.Now())).ReceiptNumber, nil
 }
 
-const scheduleSource = "RECURRING" // unconfirmed, as fileSource
+const scheduleSource = "RECURRING" // unconfirmed, like fileSource
 
-// Schedule is a monthly payment, the one frequency that is public, as it is set up in the service's
-// portal. The first is made at once.
+// Schedule is a recurring payment as staff set it up in the service's portal. It is monthly, the only
+// frequency that is public. The first payment is made at once.
 type Schedule struct {
 	CustomerID           string `json:"customerId"`
 	AccountToken         string `json:"accountToken"`         // empty: the customer's default account at the time of each payment
@@ -112,7 +112,7 @@ type schedule struct {
 }
 
 // CreateSchedule sets up a recurring payment on the sandbox's clock, and returns its paymentScheduleId. The
-// account decides the outcomes. If the customer has no account on a day, there is no payment.
+// account decides the outcomes. A payment is left out if the customer is disabled or has no account that day.
 func (b *Sandbox) CreateSchedule(s Schedule) (paymentScheduleID string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -21,7 +21,7 @@ type Request struct {
 	// Path is the escaped path as sent.
 	Path  string     `json:"path"`
 	Query url.Values `json:"query"`
-	// Header has the kind of key as the value of Authorization.
+	// Header has the kind of key in place of the value of Authorization.
 	Header http.Header `json:"header"`
 	// Body is the first 64 KiB of the body. CVNs, card numbers other than the public test numbers,
 	// account numbers and PayIDs are blanked out. So are account numbers in Query.
@@ -31,11 +31,11 @@ type Request struct {
 	IdempotencyKey string `json:"idempotencyKey"`
 	// Status is the status of the answer; 0 if none was given.
 	Status int `json:"status"`
-	// Answer is the body of the answer, as Body, if [WithAnswerBodies] keeps it.
+	// Answer is the body of the answer, shortened and blanked out as Body is, if [WithAnswerBodies] keeps it.
 	Answer []byte `json:"answer"`
 	// Fault is the name of the fault that the request met, or empty.
 	Fault string `json:"fault"`
-	// Replayed means that the answer was a stored one.
+	// Replayed means that the answer was that of an earlier request with the same idempotency key.
 	Replayed bool `json:"replayed"`
 	// Committed means that the operation succeeded for this request, whatever the answer
 	// was.
@@ -105,7 +105,7 @@ func (e *Request) weight() int {
 }
 
 // Requests returns the requests that have arrived, oldest first: at most about the last ten
-// thousand, or 16 MiB. Calls that met [Unreachable] have not arrived. Do not change what they refer to.
+// thousand, or 16 MiB. Calls that met [Unreachable] have not arrived. Do not change their maps and slices.
 func (b *Sandbox) Requests() []Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -131,15 +131,15 @@ func cloneQuery(q url.Values) url.Values {
 	return out
 }
 
-// What answers show in masked form is kept.
+// Values in maskedForm, which answers show, are not blanked out.
 var (
 	maskedForm   = regexp.MustCompile(`^([0-9]{6}\.\.\.[0-9]{3,4}|x+[0-9]{3})$`)
 	secretMember = regexp.MustCompile(`"(?:cardNumber|cvn|accountNumber|nzAccountNumber|payId)"\s*:\s*(?:"((?:[^"\\]|\\.)*)|([^",}\s]+))`)
 	longDigits   = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){11,18}`)
 )
 
-// recorded returns what is kept of a body: a copy without CVNs, accounts and PayIDs, and in which only test
-// cards are readable. It works on text, because a malformed body can hold a card number.
+// recorded returns a copy of the beginning of a body. CVNs, accounts, PayIDs and all card numbers but test
+// cards are blanked out. It works on text, because a malformed body can hold a card number too.
 func recorded(body []byte) []byte {
 	out := slices.Clone(body[:min(len(body), maxMaskedBody)])
 	for _, at := range secretMember.FindAllSubmatchIndex(out, -1) {

@@ -14,8 +14,8 @@ import (
 	"unicode/utf8"
 )
 
-// fields reads one JSON object of a request, member by member, with exact names. It notes all findings on
-// the call. Members that were not asked for are found at the end.
+// fields reads one JSON object of a request, member by member, with exact names. It adds its findings to
+// the call. At the end valid refuses the members that were not asked for.
 type fields struct {
 	c       *call
 	path    string
@@ -23,8 +23,8 @@ type fields struct {
 	asked   map[string]bool
 }
 
-// readBody opens the JSON object of a request. If it cannot be read, it has no members, the call
-// is not valid, and invalid says why.
+// readBody opens the JSON object of a request. If the body cannot be read, the object has no
+// members, valid returns false, and invalid returns the answer that says why.
 func (c *call) readBody() *fields {
 	f := &fields{c: c, asked: make(map[string]bool)}
 	var refusal answer
@@ -51,8 +51,8 @@ func (c *call) open(path string, doc []byte) (*fields, bool) {
 
 func (f *fields) names() []string { return slices.Sorted(maps.Keys(f.members)) }
 
-// valid ends the reading: it adds the unknown members to the findings, and returns whether
-// there are none.
+// valid ends the reading of a body. It adds unknown members to the findings, and returns true if
+// the body could be read and there are no findings.
 func (c *call) valid() bool {
 	for _, f := range c.opened {
 		for _, name := range f.names() {
@@ -67,7 +67,7 @@ func (c *call) valid() bool {
 
 func (f *fields) refuse(name, value, message string) { f.c.refuse(f.path+name, value, message) }
 
-// has reports whether a member is present and not null. It counts as asked for.
+// has reports whether a member is present and not null. The member then counts as asked for.
 func (f *fields) has(name string) bool {
 	f.asked[name] = true
 	v, ok := f.members[name]
@@ -276,7 +276,7 @@ func publicIP(s string) string {
 	return ""
 }
 
-// The forms of texts.
+// Patterns and layouts of texts.
 const (
 	bsbForm     = `[0-9]{3}-?[0-9]{3}`
 	joined      = `[^,]+(,[^,]+)*`

@@ -17,13 +17,13 @@ type operation struct {
 	id    string
 	key   string // the kind of API key; empty: the Secret one
 	query []parameter
-	// unknown is what a parameter names that is not valid, for the operations whose answer is then 404.
+	// unknown is set if the operation answers 404 to an invalid parameter: it names what does not exist.
 	unknown string
 	handle  func(*call) answer // runs with mu held
 }
 
-// operations is the table of all operations. The paths that are not in the contract are those of the
-// vendor's pages and of public client code, unconfirmed.
+// operations is the table of all operations. Paths that are not in the contract come from the vendor's
+// pages and from public client code, unconfirmed.
 func (b *Sandbox) operations() []operation {
 	report := []parameter{
 		may("version", oneOf("1", "2")), need("settlementDate", dateForm), may("transactionStatus", oneOf("Approved", "Declined")),
@@ -89,7 +89,7 @@ func (b *Sandbox) operations() []operation {
 	}
 }
 
-// eitherKey is the need of an operation that takes both kinds of key.
+// eitherKey is the key of an operation that takes either kind.
 const eitherKey = "either"
 
 type routes []operation
@@ -147,12 +147,12 @@ func (op *operation) match(method string, given []string) (map[string]string, bo
 	return params, true
 }
 
-// named finds the object that a parameter of the path names; nil is none.
+// named finds the object that a parameter of the path names, or nil.
 func named[T any](s *store[T], parameter string) func(*call) *T {
 	return func(c *call) *T { return s.byID[c.params[parameter]] }
 }
 
-// found is a handler of the object that the path names. Without one the answer is 404.
+// found returns a handler for the object that the path names. It answers 404 if there is none.
 func found[T any](what string, find func(*call) *T, handle func(*call, *T) answer) func(*call) answer {
 	return func(c *call) answer {
 		if object := find(c); object != nil {
@@ -180,8 +180,8 @@ func (b *Sandbox) getRoot(c *call) answer {
 	})
 }
 
-// list answers with one page of items, given newest first. A page is named by the number of items
-// from its first to the oldest, so that new items do not shift old pages.
+// list answers with one page of items, given newest first. The number of a page counts the items
+// from its first one to the oldest, so that new items do not shift old pages.
 func list[T any](c *call, items []T, body func(*call, T) object) answer {
 	paging, size, from, added := c.box.assume.Paging, max(c.box.assume.PageSize, 1), 0, 0
 	address := c.url.RequestURI()
@@ -231,7 +231,7 @@ func listOf[T any](c *call, items []T, body func(*call, T) object, links ...obje
 	return reply(http.StatusOK, object{"links": c.links(links...), "data": data})
 }
 
-// pageParameter is the sandbox's own. The service's name is not public.
+// pageParameter is the sandbox's own name for it: the service's is not public.
 const pageParameter = "page"
 
 // paged returns the parameters of a list with pages.
@@ -283,7 +283,7 @@ func (s replayStore) claim(c *call) (a answer, settled, replayed bool) {
 	return first.answer, true, true
 }
 
-// store ends the reservation of a call. It keeps the answer, or frees the key.
+// store ends the reservation of a call. It keeps a success or a 422, and frees the key after any other answer.
 func (s replayStore) store(c *call, a answer) {
 	id, keyed := c.replayID()
 	if !keyed {
@@ -306,8 +306,8 @@ func (s replayStore) keep(c *call, id replayID, a answer) {
 
 func (e *replayEntry) expired(now time.Time) bool { return e.done && !now.Before(e.expires) }
 
-// spend repeats an answer for its idempotency key, although the operation was not carried
-// out.
+// spend uses up the idempotency key of a call that was not carried out: later calls get the
+// answer.
 func (s replayStore) spend(c *call, a answer) {
 	if id, keyed := c.replayID(); keyed {
 		if _, used := s[id]; !used {

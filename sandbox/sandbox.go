@@ -63,7 +63,7 @@ type Sandbox struct {
 	batches   store[batch]
 	schedules store[schedule]
 
-	pagesAsked map[string]int // by address, for pages that change
+	pagesAsked map[string]int // number of requests by address, for Paging
 }
 
 // New starts a sandbox. Call [Sandbox.Close] to stop it.
@@ -140,8 +140,8 @@ func (b *Sandbox) URL() string { return "http://" + memnet.Host + basePath }
 // resolves. All clients of a sandbox share one connection pool.
 func (b *Sandbox) HTTPClient() *http.Client { return &http.Client{Transport: b.transport} }
 
-// Drain waits until the sandbox has finished the calls that their callers have given up, such
-// as after a timeout. It covers the calls of [Sandbox.HTTPClient], and not calls over TCP.
+// Drain waits until the sandbox has finished every call whose caller has given up, such as
+// after a timeout. It covers the calls of [Sandbox.HTTPClient], and not calls over TCP.
 func (b *Sandbox) Drain(ctx context.Context) error { return b.listener.Drain(ctx) }
 
 // Now returns the sandbox's time.
@@ -195,8 +195,8 @@ func (b *Sandbox) after(d time.Duration, f func()) {
 	})
 }
 
-// HoldClock keeps [Clock.Advance] waiting until release is called: between the attempts of a client's call the
-// sandbox sees no request. The clients of package sandboxtest hold the clock by themselves.
+// HoldClock makes [Clock.Advance] wait until release is called. Use it for a client's call: between its attempts
+// the sandbox sees no request. The clients of package sandboxtest hold the clock during their writes.
 func (b *Sandbox) HoldClock() (release func()) { return b.clock.holdCall() }
 
 // Option configures a [Sandbox].
@@ -222,8 +222,8 @@ func WithSeed(n uint64) Option {
 	return func(s *settings) { s.seed = n }
 }
 
-// WithBusiness adds a business with its surcharges on card payments. The code
-// [DefaultBusiness] replaces the business that every sandbox has.
+// WithBusiness adds a business with its surcharges on card payments. It replaces a business
+// with the same code, such as [DefaultBusiness], which every sandbox has.
 func WithBusiness(code, name string, surcharges ...Surcharge) Option {
 	return func(s *settings) {
 		s.businesses = slices.DeleteFunc(s.businesses, func(known *business) bool { return known.code == code })

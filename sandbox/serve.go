@@ -49,7 +49,7 @@ func (b *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.send(x.commit())
 }
 
-// enter counts a request that is to be served, unless the sandbox is closed.
+// enter counts a request that begins. It returns false if the sandbox is closed.
 func (b *Sandbox) enter() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,7 +59,7 @@ func (b *Sandbox) enter() bool {
 	return !b.closed
 }
 
-// exchange is a call with its connection and its record. Faults are functions of it.
+// exchange is a call with its connection and its record. A fault is a function that plays it.
 type exchange struct {
 	*call
 	w       http.ResponseWriter
@@ -143,7 +143,7 @@ func (x *exchange) settle(a answer) {
 	x.settled = true
 }
 
-// commit carries out the operation, once, and returns its answer. Its events may have to arrive first.
+// commit carries out the operation once, and returns its answer, after its events if Events is before.
 func (x *exchange) commit() answer {
 	x.box.mu.Lock()
 	x.claim()
@@ -167,8 +167,8 @@ func (x *exchange) commitLater(d time.Duration) (carriedOut <-chan struct{}) {
 	return done
 }
 
-// afterEvents returns the answer of an operation that was carried out, once each notification was posted
-// if events come before the answer.
+// afterEvents returns the answer of an operation that was carried out. If Events is before, it first waits
+// until each notification was posted once.
 func (x *exchange) afterEvents() answer {
 	for _, d := range x.raised {
 		if x.box.assume.Events != "before" {
@@ -209,8 +209,8 @@ func (x *exchange) end() {
 	x.reverseIfLost()
 }
 
-// reverseIfLost plans the void of an approved card payment whose answer was lost, unless a replay of it
-// arrives before: see ReversalAfter. The caller holds mu.
+// reverseIfLost plans the void of an approved card payment whose answer was lost: see ReversalAfter. If a
+// replayed answer arrives first, the payment is not voided. The caller holds mu.
 func (x *exchange) reverseIfLost() {
 	tx, wait := x.made, x.box.assume.ReversalAfter
 	if wait <= 0 || !x.ended || tx == nil || tx.answered {
@@ -244,7 +244,7 @@ func (x *exchange) answered(a answer) {
 	}
 }
 
-// drop closes the connection without an answer; with reset, so that the caller sees a reset.
+// drop closes the connection without an answer. If reset is true, the caller sees a reset.
 func (x *exchange) drop(reset bool) {
 	conn, _, err := http.NewResponseController(x.w).Hijack()
 	if err != nil {
@@ -279,8 +279,8 @@ type served struct {
 	logger       *slog.Logger
 }
 
-// WithKeys sets the API keys. A key that is empty is made up, as without the option. Never use
-// keys of the real service.
+// WithKeys sets the API keys. The sandbox makes up a key that is empty, as without the option.
+// Never use keys of the real service.
 func WithKeys(keys Keys) Option { return func(s *settings) { s.served.keys = keys } }
 
 // WithOrigin sets the scheme and the host, such as http://127.0.0.1:8642, of links in the bodies
@@ -301,8 +301,8 @@ func WithWebhookHosts(hosts ...string) Option {
 // fewer requests.
 func WithAnswerBodies() Option { return func(s *settings) { s.served.answers = true } }
 
-// WithLogger logs each request when it was answered, and each attempt to deliver a notification.
-// Nothing logged holds a key, a reference or a body.
+// WithLogger logs each request when it has ended, answered or not, and each attempt to deliver a
+// notification. It logs no key, no reference and no body.
 func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.served.logger = l } }
 
 func (b *Sandbox) namedHost(target string) bool {

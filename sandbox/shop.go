@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The paths of what browsers load. The script has the path of the service's own.
+// The paths that browsers load. The script has the same path as the service's own.
 const (
 	scriptPath    = basePath + "/quickstream-api-1.0.min.js"
 	shopPath      = "/_shop/"
@@ -20,7 +20,7 @@ const (
 var shopFiles embed.FS
 
 // WithShop lets the web pages of origins, such as http://127.0.0.1:8080, take payments in a
-// browser. The sandbox then serves a stand-in of the service's browser script at its public
+// browser. The sandbox then serves a stand-in for the service's browser script at its public
 // path, {base}/quickstream-api-1.0.min.js. Pages of these origins may make the script's
 // calls, and put the challenge page into a frame.
 //
@@ -31,7 +31,7 @@ func WithShop(origins ...string) Option {
 }
 
 // ForShop reports whether a request comes from a browser on a page of [WithShop]: for the
-// script, a token or the challenge page. Servers that refuse other sites let these requests in.
+// script, a token or the challenge page. A server that refuses other sites can let these in.
 func (b *Sandbox) ForShop(r *http.Request) bool {
 	switch {
 	case len(b.shops) == 0:
@@ -129,7 +129,7 @@ func (s *shopPages) showChallenge(w http.ResponseWriter, v challengeView) {
 	_ = s.page.Execute(w, v) // the browser may have gone
 }
 
-// Passed reports an answer after which the payment can go on.
+// Passed reports whether the payment can go on after the answer.
 func (v challengeView) Passed() bool { return v.Status.passed() }
 
 // crossOrigin lets pages of shops make the calls of the script. It answers preflight requests, and reports whether

@@ -111,7 +111,7 @@ func (b *Sandbox) createToken(c *call) answer {
 	case typeDirectDebitNZ:
 		tok.source.nz = f.nzBankAccount(true)
 	default:
-		return c.invalid() // the type decides which other members belong
+		return c.invalid() // the type decides which other members are allowed
 	}
 	tok.profile = f.threeDS2()
 	if !c.valid() {
@@ -127,7 +127,7 @@ func (b *Sandbox) createToken(c *call) answer {
 	return reply(http.StatusOK, b.tokenBody(c, &tok))
 }
 
-// newHandle returns an identifier, of the length that the service reserves if it may grow.
+// newHandle returns an identifier, with UnknownMembers new in the full length that the service reserves.
 func (b *Sandbox) newHandle() string {
 	if b.addsMembers() {
 		return randomText(b.ids, textAlphabet, 255)
@@ -135,8 +135,8 @@ func (b *Sandbox) newHandle() string {
 	return randomText(b.ids, textAlphabet, 36)
 }
 
-// threeDS2 reads the request for authentication. If it is asked for, the whole profile is
-// required.
+// threeDS2 reads the request for authentication. If authentication is asked for, the whole
+// profile is required.
 func (f *fields) threeDS2() object {
 	wanted, _ := f.flag("threeDS2")
 	p := f.object("browserProfile")
@@ -199,8 +199,8 @@ const (
 	TransStatusUnavailable      TransStatus = "U"
 )
 
-// The cards for 3D Secure in tests: without and with a challenge. [TestCards] tells the results of the
-// others, which are the sandbox's own choice.
+// Test cards for 3D Secure, without and with a challenge. [TestCards] has the results of the others,
+// which are the sandbox's own choice.
 const (
 	CardAttempted = "4444333322221111" // A
 	CardChallenge = "4111111111111111" // C, until the payer answers
@@ -221,7 +221,7 @@ type threeDS struct {
 	status  TransStatus // empty: not asked for
 }
 
-// failed reports an authentication that cannot succeed any more.
+// failed reports whether the authentication cannot succeed any more.
 func (s TransStatus) failed() bool {
 	return s == TransStatusNotAuthenticated || s == TransStatusRejected || s == TransStatusUnavailable
 }
@@ -254,8 +254,8 @@ func (b *Sandbox) Challenges() []Challenge {
 	return out
 }
 
-// AnswerChallenge answers a challenge for the payer, with any result but C, which the next authentication
-// of the token returns. It is an error if the token has no open challenge.
+// AnswerChallenge answers a challenge for the payer, with any result but C. The next authentication of the
+// token returns that result. It is an error if the token has no open challenge.
 func (b *Sandbox) AnswerChallenge(singleUseTokenID string, status TransStatus) error {
 	if !status.passed() && !status.failed() {
 		return fmt.Errorf("sandbox: %q is no answer to a challenge", status)

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	reportKept       = time.Hour // a report of today does not show what has happened since
+	reportKept       = time.Hour // until then a report of today does not show newer transactions
 	reportDateLayout = "02-Jan-2006"
 	reportTimeLayout = "02-Jan-2006 15:04:05"
 )
@@ -99,8 +99,8 @@ type reportColumn struct {
 
 const metadataColumn = "metadata_"
 
-// reportLayout returns the columns of a version. Only the four of version 1 and the first of version 2 are
-// public. One is not in any description, because the service adds columns from time to time.
+// reportLayout returns the columns of a version. Only the first four of version 1 and the first of version 2
+// are public. UnknownMembers new adds another one, because the service adds columns from time to time.
 func (b *Sandbox) reportLayout(version string) []reportColumn {
 	var first []reportColumn
 	business := "Supplier Business"

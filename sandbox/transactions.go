@@ -53,7 +53,7 @@ func (b *Sandbox) commit(tx *transaction, o Outcome) {
 	b.settle(tx, o)
 }
 
-// visible reports whether reads find what was created at a time yet.
+// visible reports whether reads already find an object that was created at a time.
 func (b *Sandbox) visible(created, now time.Time) bool {
 	return !now.Before(created.Add(b.assume.LookupLag))
 }
@@ -79,7 +79,7 @@ func (b *Sandbox) visibleTransaction(c *call) *transaction {
 	return nil
 }
 
-// recentTransactions is the one list with a limit in place of pages.
+// recentTransactions lists the current settlement date, with a limit in place of pages.
 func (b *Sandbox) recentTransactions(c *call) answer {
 	today := b.settlementDate(c.now)
 	found := b.visibleTransactions(c.now, func(tx *transaction) bool { return tx.settlement == today && tx.soldBy(c.query) })
@@ -189,8 +189,8 @@ func (b *Sandbox) sourceOf(tx *transaction) string {
 
 const sourceREST = "RESTAPI"
 
-// listed answers with the visible transactions that match the query, newest first. Without one the lists
-// that the contract gives a 404 say that there is no such thing.
+// listed answers with the visible transactions that match the query, newest first. If none match it may
+// answer that there is no such what. what is empty for lists whose 404 the contract does not name.
 func (b *Sandbox) listed(what string) func(*call) answer {
 	return func(c *call) answer {
 		return b.pagesOrNotFound(c, what, b.visibleTransactions(c.now, func(tx *transaction) bool { return tx.matches(c.op.id, c.query) }))
@@ -259,7 +259,7 @@ func (b *Sandbox) openPreauths(c *call) answer {
 	}), b.transactionBody)
 }
 
-// openPreauth reports a pre-authorisation or a re-authorisation that can be captured.
+// openPreauth reports whether a transaction is a pre-authorisation or a re-authorisation that can be captured.
 func (b *Sandbox) openPreauth(tx *transaction, now time.Time) bool {
 	if tx.Type != typePreauth || tx.result != resultApproved {
 		return false

@@ -116,7 +116,7 @@ func (b *Sandbox) serveSubscription(sub *subscription) {
 		defer b.handling.Done()
 		sub.Handler.ServeHTTP(w, r)
 	}))
-	// A handler that does not read the body does not notice that its connection is closed.
+	// A handler that does not read the body does not notice a closed connection: the end of the sandbox ends it.
 	sub.server.BaseContext = func(net.Listener) context.Context { return b.webhooks.life }
 	b.serving.Go(func() { _ = sub.server.Serve(listener) })
 }
@@ -139,8 +139,8 @@ func (b *Sandbox) notification(d *delivery) []byte {
 	})
 }
 
-// DeliveryFault is what goes wrong with the first attempt of a delivery. The zero value
-// is nothing.
+// DeliveryFault is a fault of the first attempt of a delivery. The zero value is no
+// fault.
 type DeliveryFault struct {
 	Twice    bool          // posts the notification two times at once
 	Tampered bool          // changes the body after it was signed

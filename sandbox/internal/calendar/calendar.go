@@ -10,8 +10,8 @@ var (
 )
 
 // Sydney converts a time to Sydney time, by the rule of the years from 2008: clocks change at 02:00
-// standard time on the first Sundays of April and October. Tests whose fake clock begins in 2000 have
-// the same rule.
+// standard time on the first Sundays of April and October. Earlier years have the same rule here, because
+// the fake clock of tests begins in 2000.
 func Sydney(t time.Time) time.Time {
 	local := t.In(standardTime)
 	if local.Before(firstSunday(local.Year(), time.April)) || !local.Before(firstSunday(local.Year(), time.October)) {
