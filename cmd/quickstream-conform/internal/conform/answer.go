@@ -16,31 +16,31 @@ type answer struct {
 	header    http.Header
 	raw       []byte
 	body      value
-	broken    bool // the body is not JSON, or not of use
+	broken    bool // the body is not JSON, or not usable
 	sent, got time.Time
 }
 
 func (a answer) accepted() bool { return a.status >= 200 && a.status < 300 && !a.broken }
 
-// refused reports that the request was refused, and not that something went wrong on the way.
+// refused reports whether the service refused the request. Statuses of a proxy or gateway do not count.
 func (a answer) refused() bool {
 	return a.status >= 400 && a.status < 500 && !slices.Contains([]int{407, 408, 425, 429, 460, 499}, a.status)
 }
 
-// usable reports whether anything can be concluded.
+// usable reports whether the answer allows a conclusion.
 func (a answer) usable() bool { return a.accepted() || a.refused() }
 
 // member is the text of a member of the answer, or "".
 func (a answer) member(name string) string { return a.body.get(name).text() }
 
-// with is an answer that is of no use without a member.
+// with marks an accepted answer as broken if it lacks a member.
 func (a answer) with(name string) answer {
 	a.broken = a.broken || a.accepted() && a.member(name) == ""
 	return a
 }
 
-// judged tries a request until it is accepted, or refused twice in the same way: something on the way
-// may have made one refusal. Otherwise it returns an answer that says nothing.
+// judged tries a request until it is accepted, or refused twice in the same way: one refusal may come from
+// a proxy or gateway. After three tries it returns an empty answer.
 func judged(try func() answer) answer {
 	var first answer
 	for range 3 {
@@ -55,8 +55,8 @@ func judged(try func() answer) answer {
 	return answer{}
 }
 
-// next is the query of the link to the next page, or nil. The path of the link is not taken, so that no
-// form of it leads elsewhere.
+// next returns the query of the link to the next page, or nil. It ignores the path of the link, which could
+// lead elsewhere.
 func (a answer) next() (url.Values, error) {
 	for _, link := range a.body.get("links").items() {
 		if link.get("rel").text() == "next" {
@@ -96,7 +96,7 @@ func (v value) get(path ...string) value {
 	return v
 }
 
-// items are those of a list, or none.
+// items returns the items of a list, and none for anything else.
 func (v value) items() (items []value) {
 	list, _ := v.any.([]any)
 	for _, item := range list {
@@ -105,7 +105,7 @@ func (v value) items() (items []value) {
 	return items
 }
 
-// text is that of a text, a number or a boolean, or "".
+// text returns a text, a number or a boolean as text, and "" for anything else.
 func (v value) text() string {
 	switch v.any.(type) {
 	case string, json.Number, bool:

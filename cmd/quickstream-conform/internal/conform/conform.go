@@ -2,11 +2,11 @@
 // open, and writes the answers into a file that sets the world of a sandbox.
 //
 // [Run] makes at most 300 requests, at most one a second, with public test numbers and amounts of a
-// few dollars, and undoes all that it makes. What it makes is in the journal before its request is sent, so
-// that the next run undoes what an interrupted one has left.
+// few dollars, and undoes everything that it makes. It writes each thing into the journal before it sends the
+// request, so that the next run can undo what an interrupted one has left.
 //
-// Each question is answered with a value of the assumption, with the form of something else, or
-// with why it stays open: never with the nearest value.
+// The answer to a question is a value of the assumption, a description of another behaviour, or the
+// reason why it stays open: never the nearest value.
 package conform
 
 import (
@@ -25,7 +25,7 @@ import (
 
 // Config is what a run needs. Environment, SecretKey, Journal and Progress are required.
 type Config struct {
-	// Environment is TestAU, TestNZ or an address on this machine. No other is asked.
+	// Environment is TestAU, TestNZ or an address on this machine. Run asks no other.
 	Environment quickstream.Environment
 	SecretKey   string
 	// Business is the supplierBusinessCode; empty takes the first of the facility.
@@ -34,7 +34,7 @@ type Config struct {
 	Journal string
 	// Clean asks nothing, and undoes what earlier runs have left.
 	Clean bool
-	// Wait is how long the run may take for what needs time; at least some minutes.
+	// Wait is how long the run may take, for questions that need time; less than 8 minutes counts as 8.
 	Wait time.Duration
 	// Webhooks receives the notifications of a subscription of the facility.
 	Webhooks *Receiver
@@ -43,7 +43,7 @@ type Config struct {
 	Progress   func(requests int)
 }
 
-// address is that of an environment which may be asked.
+// address returns the address of an environment. It is an error if that may not be asked.
 func address(env quickstream.Environment) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSuffix(string(env), "/"))
 	test := env == quickstream.TestAU || env == quickstream.TestNZ
@@ -54,7 +54,7 @@ func address(env quickstream.Environment) (*url.URL, error) {
 	return u, nil
 }
 
-// shortest is how long a run takes that waits for nothing.
+// shortest is how long a run takes if it waits for nothing.
 const shortest = 8 * time.Minute
 
 // Run undoes what an interrupted run has left, asks the questions, undoes what it has made, and returns the

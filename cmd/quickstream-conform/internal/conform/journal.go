@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// journal is the list of what was made, so that it can be undone. It holds no key of the merchant's.
+// journal lists the things that runs have made, so that they can be undone. It holds no API key.
 type journal struct {
 	path string
 
@@ -17,16 +17,16 @@ type journal struct {
 	Made []*thing `json:"made"`
 }
 
-// thing is something that was to be made. It is written before the request is sent.
+// thing is an object that a run makes. The journal has it before the request is sent.
 type thing struct {
 	Kind      string    `json:"kind"`
-	Reference string    `json:"reference"` // the run's, by which it is found again
+	Reference string    `json:"reference"` // the run's own, to find it again
 	Key       string    `json:"key"`       // its idempotency key
 	Amount    string    `json:"amount,omitempty"`
 	Sent      time.Time `json:"sent"`
 	Answered  time.Time `json:"answered,omitzero"`
 	Handle    string    `json:"handle,omitempty"`  // its receipt, token or identifier, if an answer gave it
-	Refused   bool      `json:"refused,omitempty"` // perhaps by something on the way
+	Refused   bool      `json:"refused,omitempty"` // perhaps by a proxy or gateway
 	Undone    bool      `json:"undone,omitempty"`
 
 	answer value // in the process that made it
@@ -87,7 +87,7 @@ func writeJSON(path string, content any) error {
 	return nil
 }
 
-// open returns what may still have to be undone.
+// open returns the things of a kind that may still have to be undone.
 func (j *journal) open(kind string) (things []*thing) {
 	for _, t := range j.Made {
 		if !t.Undone && t.Kind == kind {
@@ -97,8 +97,8 @@ func (j *journal) open(kind string) (things []*thing) {
 	return things
 }
 
-// remaining names what is not undone yet by the references that the run gave it, under which a person
-// finds it in the portal.
+// remaining names the payments and agreements that are not undone yet, by their references, under which
+// a person finds them in the portal.
 func (j *journal) remaining() (names []string) {
 	for _, kind := range []string{kindPayment, kindAgreement} {
 		for _, t := range j.open(kind) {

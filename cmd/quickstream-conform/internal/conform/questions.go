@@ -20,7 +20,7 @@ type question struct {
 	ask       func(*session) result
 }
 
-// questions are all that is asked, one after another. Those that may take days are the last.
+// questions returns all questions in the order in which they are asked. Those that may take days come last.
 func questions() []question {
 	return []question{
 		{"NothingFound", "the transactions of a day in 1990", (*session).nothingFound},
@@ -38,7 +38,7 @@ func questions() []question {
 	}
 }
 
-// ask asks everything. Nothing follows from requests that were not sent.
+// ask asks all questions. If the run ends early, the questions that it did not finish stay open.
 func (s *session) ask() Facility {
 	s.makeSpecimens()
 	f := Facility{Format: 1, Host: s.base.Hostname()}
@@ -57,7 +57,7 @@ func (s *session) ask() Facility {
 // metadataProbe is long, of both cases and ends with digits, so that each change shows.
 const metadataProbe = "Conform-Probe-0123456789"
 
-// makeSpecimens makes what is read when reads find it, and declined payments if the run waits for their retries: each takes at most a few dollars.
+// makeSpecimens makes transactions of a few dollars for later questions, with declined ones if the run waits for their retries.
 func (s *session) makeSpecimens() {
 	text := rand.Text()
 	s.sought = "Qs" + strings.ToLower(text[:10]) + text[10:20]
@@ -94,7 +94,7 @@ func (s *session) nothingFound() result {
 	}
 }
 
-// errorForm is the form of the refusal of a payment without its members.
+// errorForm returns the form of the error body that refuses a payment without its members.
 func (s *session) errorForm() result {
 	a := judged(func() answer {
 		return s.send(http.MethodPost, "/transactions", object{"transactionType": "PAYMENT"}, "")
@@ -132,7 +132,7 @@ func formOfError(a answer) result {
 	}
 }
 
-// keyMismatch sends another verification with a key.
+// keyMismatch sends a different verification with a key that was used.
 func (s *session) keyMismatch() result {
 	key := transport.NewKey()
 	another := s.verification()
@@ -158,7 +158,7 @@ func (s *session) keyMismatch() result {
 
 const notFound = "reads do not find the transaction; a longer -wait may help"
 
-// status is the form of the status of an account verification.
+// status returns the form of the status of an account verification.
 func (s *session) status() result {
 	tx, ok := s.read(s.probe)
 	if !ok {
@@ -213,7 +213,7 @@ func (s *session) search() result {
 	}
 }
 
-// metadata compares a payment with its refund, which was made without any.
+// metadata compares a payment with its refund, which was made without metadata.
 func (s *session) metadata() result {
 	tx, ok := s.read(s.paid)
 	if !ok {
@@ -234,7 +234,7 @@ func (s *session) metadata() result {
 	}
 }
 
-// pageSize counts the first page of a day's transactions, if it has another.
+// pageSize counts the items on the first page of a day's transactions, if there is a second page.
 func (s *session) pageSize() result {
 	tx, ok := s.read(s.probe)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// Facility is what was observed of a facility of the real service: the content of facility.json, which
+// Facility has the observations of a facility of the real service. It is the content of facility.json, which
 // sandbox.ReadFacility reads. It holds no key, no identifier and no personal data.
 type Facility struct {
 	Format   int       `json:"format"` // of the file: 1
@@ -52,14 +52,14 @@ func one(value string, listed ...string) result {
 // Report is what a run has found.
 type Report struct {
 	Facility
-	// Left is what has not been undone yet, by the references that the run gave it. The next run undoes it.
+	// Left names the things that are not undone yet, by the references that the run gave them. The next run undoes them.
 	Left []string
 }
 
 // WriteFile writes facility.json.
 func (r Report) WriteFile(path string) error { return writeJSON(path, r.Facility) }
 
-// String says what was found and, where that is not the default, what a merchant does differently.
+// String says what was found and, if that is not the default, what a merchant does differently.
 func (r Report) String() string {
 	var b strings.Builder
 	for _, f := range r.Findings {
@@ -82,7 +82,7 @@ func (r Report) String() string {
 	return b.String()
 }
 
-// assumption is that of the sandbox which a question is about. Its first value is the default.
+// assumption returns the sandbox's assumption with a name. The first of its Worlds is the default.
 func assumption(name string) sandbox.Assumption {
 	for _, a := range sandbox.DefaultAssumptions().List() {
 		if a.Name == name {

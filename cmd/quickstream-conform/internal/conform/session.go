@@ -30,19 +30,19 @@ type session struct {
 	err      error
 	last     time.Time // of the last request
 	asked    int
-	cleaning bool      // nothing is asked any more, so that no request is reserved
+	cleaning bool      // the run only undoes now, and may use the reserved requests
 	until    time.Time // the run waits no longer than this
 
 	business string
 	currency string
 	sought   string // a reference in both cases
-	// What later questions are about; nil if it was not accepted.
+	// The things that later questions read; nil if not accepted.
 	probe, echo, paid, refund *thing
 	declines                  []*thing
 
 	begun time.Time
-	ahead time.Duration // of our clock, the service's by the latest answer
-	lag   time.Duration // until reads find what was made; negative while it is not known
+	ahead time.Duration // how far the service's clock is ahead of ours, by the latest answer
+	lag   time.Duration // until reads find a new thing; negative while it is not known
 }
 
 const (
@@ -51,7 +51,7 @@ const (
 	maxBody     = 4 << 20
 	maxPages    = 40
 	maxRequests = 300
-	reserved    = 100 // of the requests, for what undoes
+	reserved    = 100 // of the requests, for undoing
 )
 
 var errUsedUp = errors.New("the requests are used up")
@@ -75,7 +75,7 @@ func newSession(ctx context.Context, cfg Config) (*session, error) {
 	switch {
 	case cfg.HTTPClient != nil:
 		s.client.Transport = cfg.HTTPClient.Transport
-	case loopback.IsHost(base.Hostname()): // whatever the name resolves to, and without a proxy
+	case loopback.IsHost(base.Hostname()): // connect to loopback only, whatever the name resolves to, and without a proxy
 		s.client.Transport = &http.Transport{DialContext: (&net.Dialer{Control: loopback.Control}).DialContext}
 	}
 	if cfg.Environment == quickstream.TestNZ {
@@ -172,7 +172,7 @@ func (s *session) keep() {
 	}
 }
 
-// get reads, and once more if the answer says nothing.
+// get reads, and reads once more if the answer is not usable.
 func (s *session) get(path string, query url.Values) (a answer) {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
@@ -185,7 +185,7 @@ func (s *session) get(path string, query url.Values) (a answer) {
 	return a
 }
 
-// page reads a page of a list. A list of errors under the same name is none.
+// page reads a page of a list. It marks an answer as broken if data has no list, or a list of errors.
 func (s *session) page(path string, query url.Values) answer {
 	a := s.get(path, query)
 	data, isList := a.body.get("data").any.([]any)
@@ -194,8 +194,8 @@ func (s *session) page(path string, query url.Values) answer {
 	return a
 }
 
-// readAll reads a list until an item is enough, and reports whether it has seen all of it. The order of
-// several pages may have changed meanwhile, so they are never all of it.
+// readAll reads a list until an item is enough, and reports whether it has read the whole list. Several
+// pages never count as the whole list: its order may have changed meanwhile.
 func (s *session) readAll(path string, query url.Values, enough func(item value) bool) (whole bool) {
 	filled := 0
 	for n := range maxPages {
@@ -228,7 +228,7 @@ func (s *session) transactionOf(receipt string) answer {
 	return s.get("/transactions/"+url.PathEscape(receipt), nil)
 }
 
-// read is a transaction that was made, as a read shows it.
+// read reads a transaction that was made.
 func (s *session) read(t *thing) (tx value, ok bool) {
 	if t == nil {
 		return tx, false

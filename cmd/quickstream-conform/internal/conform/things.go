@@ -10,7 +10,7 @@ import (
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
-// make makes a thing, and notes it before anything is sent.
+// make makes a thing. It writes the thing into the journal before it sends the request.
 func (s *session) make(kind, path string, body object) (*thing, answer) {
 	amount, _ := body["principalAmount"].(json.Number)
 	t := &thing{Kind: kind, Reference: rand.Text(), Key: transport.NewKey(), Amount: amount.String(), Sent: time.Now()}
@@ -20,7 +20,7 @@ func (s *session) make(kind, path string, body object) (*thing, answer) {
 	body[reference] = t.Reference
 	s.keep()
 	a := s.send(http.MethodPost, path, body, t.Key).with(handle)
-	t.Refused = a.refused() // it is looked for all the same
+	t.Refused = a.refused() // a refused thing is looked up all the same
 	if a.accepted() {
 		t.Sent, t.Answered, t.Handle, t.answer = a.sent, a.got, a.member(handle), a.body
 	}
@@ -28,7 +28,7 @@ func (s *session) make(kind, path string, body object) (*thing, answer) {
 	return t, a
 }
 
-// create makes a thing until it is accepted, or nil if it is not. Each try is a thing of its own.
+// create tries to make a thing until one is accepted, and returns nil if none is. Each try is a thing of its own.
 func (s *session) create(kind, path string, body object) (t *thing) {
 	if a := judged(func() (a answer) {
 		t, a = s.make(kind, path, body)
@@ -50,7 +50,7 @@ const (
 	payerActive  = "032007" // confirms, and cancels after a payment
 )
 
-// card is the part of a request for what is taken from a card, by mail order.
+// card is the part of a request that names a card, by mail order.
 func card(number string) object {
 	return object{"eci": "MAIL", "storedCredentialData": object{"entryMode": "MANUAL"}, "creditCard": object{
 		"cardNumber": number, "expiryDateMonth": "12", "expiryDateYear": "2039", "cardholderName": "Conform Probe", "cvn": "123",

@@ -10,8 +10,8 @@ import (
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
-// clean undoes what was made, again and again until nothing is left or the run may not wait longer.
-// It returns what is left.
+// clean undoes everything that was made. It repeats that until nothing is left or the run may not wait
+// longer, and returns what is left.
 func (s *session) clean() (left []string) {
 	for pause := 10 * time.Second; ; pause = min(6*pause, 25*time.Hour) {
 		left = s.undo()
@@ -40,17 +40,17 @@ func (s *session) undo() (left []string) {
 	if left = s.remaining(); len(left) > 0 || !ended {
 		return left
 	}
-	for _, t := range s.open(kindCustomer) { // one without an answer has no agreement
+	for _, t := range s.open(kindCustomer) { // a customer without an answer has no agreement
 		t.Undone = t.Handle == "" || s.send(http.MethodPut, "/customers/"+url.PathEscape(t.Handle), object{"enabled": false}, "").accepted()
 	}
 	return nil
 }
 
-// latest is how long after it was sent a request without an answer may still be carried out.
+// latest is how long after its sending a request without an answer may still be carried out.
 const latest = 15 * time.Minute
 
-// wouldBeFound reports whether look-ups would find by now what was made, with the lag that was seen
-// or, if that is not known, the longest one.
+// wouldBeFound reports whether look-ups would find a thing by now if it was made. It uses the lag that
+// was seen or, if that is not known, the longest one.
 func (s *session) wouldBeFound(t *thing) bool {
 	lag := s.lag
 	if lag < 0 {
@@ -62,8 +62,8 @@ func (s *session) wouldBeFound(t *thing) bool {
 	return time.Since(t.Sent) > lag+timeout
 }
 
-// endAgreements ends every agreement of the customers that this run made: one whose answer was lost is in
-// their lists too. It reports whether none is left.
+// endAgreements ends every agreement in the lists of the customers in the journal, also an agreement whose
+// answer was lost. It reports whether none is left.
 func (s *session) endAgreements() bool {
 	ended, whole := map[string]bool{}, true // by our reference
 	for _, t := range s.open(kindCustomer) {
@@ -79,13 +79,13 @@ func (s *session) endAgreements() bool {
 	}
 	for _, t := range s.open(kindAgreement) {
 		done, found := ended[t.Reference]
-		// What is not found was not made, was ended before, or is hidden until later.
+		// An agreement that is not found was not made, was ended before, or is not visible yet.
 		t.Undone = done || whole && s.err == nil && !found && s.wouldBeFound(t)
 	}
 	return len(s.open(kindAgreement)) == 0
 }
 
-// endAgreement recalls or cancels an agreement. Without a usable answer it looks whether that was done.
+// endAgreement recalls or cancels an agreement. If that is not accepted, it reads whether the agreement has ended.
 func (s *session) endAgreement(token, status string) bool {
 	path := "/payto-agreements/" + url.PathEscape(token)
 	body := object{"updateType": "RECALL_PAYTO_AGREEMENT", "recallPayToAgreement": object{"statusCode": "CANCELLED"}}
@@ -98,8 +98,8 @@ func (s *session) endAgreement(token, status string) bool {
 	return slices.Contains([]string{"CANCELLED", "REJECTED"}, s.get(path, nil).member("status"))
 }
 
-// find returns the receipt of a payment: that of its answer or, without one, of a search for its reference, which no
-// other payment has, but perhaps what follows it. It is absent if all was read and nothing is it.
+// find returns the receipt of a payment, from its answer or else from a search for its reference. No other payment has
+// that reference, but follow-ups may show it. The payment is absent if the whole list was read and does not have it.
 func (s *session) find(t *thing) (receipt string, absent bool) {
 	if t.Handle == "" {
 		absent = s.byReference(t.Reference, func(item value) bool {
@@ -112,12 +112,12 @@ func (s *session) find(t *thing) (receipt string, absent bool) {
 	return t.Handle, absent
 }
 
-// reverse voids or refunds a payment. It returns whether nothing is left of it.
+// reverse voids or refunds a payment. It reports whether nothing is left to undo.
 func (s *session) reverse(made *thing, receipt string) bool {
 	switch tx := s.transactionOf(receipt).body; {
-	case tx.get("receiptNumber").text() == "" || tx.get("voidable").text() == "true": // what reads do not show yet can be voided
+	case tx.get("receiptNumber").text() == "" || tx.get("voidable").text() == "true": // a payment that reads do not show yet can be voided
 		a := s.send(http.MethodPost, "/transactions/"+url.PathEscape(receipt)+"/void", nil, transport.NewKey())
-		// If the answer does not say that it is done, a read does: what can still be voided was not.
+		// If the answer does not say that it is voided, read it: a payment that can still be voided was not.
 		return a.accepted() && (a.member("voidable") == "false" || s.transactionOf(receipt).member("voidable") != "true")
 	case tx.get("refundable").text() == "true":
 		return s.transact(kindHarmless, s.refundOf(receipt, made.Amount)) != nil

@@ -17,8 +17,8 @@ const (
 	needsDays  = "needs -wait 72h or more"
 )
 
-// watch looks at a thing a second before and after each age that an assumption lists, until a change is seen. It is
-// not known if no usable answer came.
+// watch looks at a thing a second before and after each age that an assumption lists, until it sees a change. look
+// returns known as false if no usable answer came.
 func (s *session) watch(t *thing, name string, look func() (seen, known bool)) result {
 	listed := assumption(name).Worlds
 	ages := []time.Duration{time.Second}
@@ -52,8 +52,8 @@ func (s *session) watch(t *thing, name string, look func() (seen, known bool)) r
 	return other("longer than " + ages[len(ages)-1].String())
 }
 
-// pick returns the one listed duration between two ages, if they are so close that it says more
-// than "nearest": 4 seconds for short durations, and 15 from a minute on.
+// pick returns the only listed duration between two ages, if they are close enough to prove more than
+// "nearest": at most 4 seconds apart, or 15 from a minute on.
 func pick(before, after time.Duration, listed []string) result {
 	var in []string
 	for _, text := range listed {
@@ -72,7 +72,7 @@ func pick(before, after time.Duration, listed []string) result {
 	}
 }
 
-// lookupLag is how long reads do not find what was made.
+// lookupLag measures how long reads do not find a new verification.
 func (s *session) lookupLag() result {
 	if s.probe = s.transact(kindHarmless, s.verification()); s.probe == nil {
 		return open("no verification was accepted")
@@ -86,7 +86,7 @@ func (s *session) lookupLag() result {
 	})
 }
 
-// found waits until reads find what has been made so far.
+// found waits until reads find everything that was made so far.
 func (s *session) found() bool { return s.lag >= 0 && s.can(s.lag) && s.pause(s.lag) }
 
 // keyLifetime sends a verification again, which takes no money however often it is made.
@@ -128,12 +128,12 @@ func (s *session) payTo() result {
 	}
 	return s.watch(t, "PayToApprovedAfter", func() (seen, known bool) {
 		tx, read := s.read(t)
-		return isApproved(tx), read && tx.get("summaryCode").text() != "1" // what is declined is not approved later
+		return isApproved(tx), read && tx.get("summaryCode").text() != "1" // a declined payment is not approved later
 	})
 }
 
-// isApproved reports an approval in a known form. The summary code alone is one only without a
-// status: it may be that of approvals while a payment is pending.
+// isApproved reports whether a transaction shows an approval in a known form. The summary code alone
+// counts only without a status: a pending payment may have the code of an approval.
 func isApproved(tx value) bool {
 	word, code := strings.ToLower(tx.get("status").text()), tx.get("summaryCode").text()
 	return code == "0" && word == "" || slices.Contains([]string{"", "0"}, code) && slices.Contains([]string{"approved", "approved*", "settled"}, word)
@@ -218,7 +218,7 @@ func (s *session) settlement() result {
 	return cutOff(times, dates)
 }
 
-// cutOff finds when the settlement date of things that were made at some times changes.
+// cutOff finds the hour at which the settlement date of things that were made at some times changes.
 func cutOff(times []time.Time, dates []string) result {
 	for i := 1; i < len(times); i++ {
 		from, to := times[i-1], times[i]

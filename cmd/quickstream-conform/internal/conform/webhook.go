@@ -38,7 +38,7 @@ func (r *Receiver) ServeHTTP(_ http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// webhookScheme is how the notifications about what was made are signed. It is empty if none arrives.
+// webhookScheme returns the scheme that signs the notifications of the run. It is empty if none arrives.
 func (s *session) webhookScheme() string {
 	if s.cfg.Webhooks == nil || s.err != nil {
 		return ""
@@ -76,8 +76,8 @@ func findScheme(header string, body []byte, secret string) string {
 	return "none fits"
 }
 
-// signatures are what plausible schemes make of a notification, by their names, such as "sha256 t.body text hex": t is the
-// time of the header, as text, and id the notification's. A secret that cannot be decoded has fewer of them.
+// signatures returns the signatures of a notification by plausible schemes, by name, such as "sha256 t.body text hex": t is
+// the time in the header, as text, and id is the notification's. A secret that cannot be decoded has fewer of them.
 func signatures(t string, body []byte, secret string) map[string]string {
 	notification, _ := parse(body)
 	text, id := string(body), notification.get("id").text()
