@@ -63,7 +63,7 @@ func (p *pages) activity(r *http.Request) any {
 	return v
 }
 
-// contains reports whether any of some texts has a part, in any case.
+// contains reports whether one of the texts contains a part, in any case.
 func contains(part string, texts ...string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(part)) })
 }
@@ -91,7 +91,7 @@ func (p *pages) requestRow(r sandbox.Request) row {
 	return h
 }
 
-// describe adds what a request for a transaction, and its answer, say. What cannot be read is left out.
+// describe adds the details of a request for a transaction and of its answer. It leaves out what it cannot read.
 func (p *pages) describe(h *row, r sandbox.Request) {
 	var sent, answered struct {
 		Type     string      `json:"transactionType"`
@@ -139,7 +139,7 @@ func (p *pages) deliveryRow(d sandbox.Delivery) row {
 	return h
 }
 
-// detail is the request or the delivery that a page was asked for.
+// detail returns the request or the delivery that the page is asked for.
 func (p *pages) detail(r *http.Request) any {
 	var found struct {
 		Request  *sandbox.Request
@@ -159,7 +159,7 @@ func (p *pages) detail(r *http.Request) any {
 	return found
 }
 
-// functions are those of the templates.
+// functions returns the functions of the templates.
 func (p *pages) functions() template.FuncMap {
 	return template.FuncMap{
 		"money":  func(cents int64) string { return fmt.Sprintf("%d.%02d", cents/100, cents%100) },
@@ -172,7 +172,7 @@ func (p *pages) functions() template.FuncMap {
 	}
 }
 
-// unescaped is a path in which nothing hides in an escape.
+// unescaped decodes the escapes of a path, which could hide a number from masked.
 func unescaped(path string) string {
 	if text, err := url.PathUnescape(path); err == nil {
 		return text
@@ -183,15 +183,15 @@ func unescaped(path string) string {
 // longNumber has the form of a card number, also in an address.
 var longNumber = regexp.MustCompile(`[0-9](?:(?:[ -]|%20)?[0-9]){11,18}`)
 
-// masked is a text from outside without keys, and with numbers that may be those of cards masked as
-// the service masks them, wherever they stand.
+// masked returns a text from outside without API keys. It masks every number that may be a card number
+// as the service masks it.
 func (p *pages) masked(text string) string {
 	keys := p.box.Keys()
 	text = strings.NewReplacer(keys.Secret, "...", keys.Publishable, "...").Replace(text)
 	return longNumber.ReplaceAllStringFunc(text, func(number string) string { return number[:6] + "..." + number[len(number)-3:] })
 }
 
-// veiled is a masked text that is not long.
+// veiled returns a masked text, cut if it is long.
 func (p *pages) veiled(text string) string {
 	text = p.masked(text)
 	if runes := []rune(text); len(runes) > 60 {
@@ -200,7 +200,7 @@ func (p *pages) veiled(text string) string {
 	return text
 }
 
-// body is a masked body, indented if it is JSON.
+// body returns a masked body, indented if it is JSON.
 func (p *pages) body(raw []byte) string {
 	var indented bytes.Buffer
 	if json.Indent(&indented, raw, "", "  ") == nil {

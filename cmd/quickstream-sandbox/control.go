@@ -18,14 +18,14 @@ import (
 
 const controlPath = "/_sandbox"
 
-// control is what can be done to a running sandbox from outside, as JSON.
+// control serves the JSON endpoints that control a running sandbox.
 type control struct {
 	box   *sandbox.Sandbox
 	clock *sandbox.Clock
 	log   *slog.Logger
 }
 
-// endpoints are what can be read or done under /_sandbox, as help.txt describes it. Reads have no effect.
+// endpoints are the endpoints under /_sandbox, which help.txt describes. Reads have no effect.
 func (c *control) endpoints() map[string]func(*http.Request) (any, error) {
 	return map[string]func(*http.Request) (any, error){
 		"GET /clock":     c.time,
@@ -70,7 +70,7 @@ func (c *control) routes() *http.ServeMux {
 	return mux
 }
 
-// writeJSON writes an answer; JSON of its own as it is, byte by byte.
+// writeJSON writes an answer as JSON, and a json.RawMessage byte for byte.
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -108,8 +108,8 @@ func (c *control) advance(r *http.Request) (any, error) {
 	return c.time(r)
 }
 
-// move advances the clock by a duration, with what is being posted let through
-// before, so that no time limit ends it, and after.
+// move advances the clock by a duration. Before and after, it waits for notifications that are
+// being posted: otherwise the move could make a post time out.
 func (c *control) move(ctx context.Context, d time.Duration) error {
 	if d < 0 {
 		return errors.New("time does not run backwards")
@@ -120,7 +120,7 @@ func (c *control) move(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// flush waits for what is being posted, and not long for a receiver that hangs.
+// flush waits for notifications that are being posted, for at most a second: a receiver may hang.
 func (c *control) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -202,7 +202,7 @@ func parseOutcome(text string) (outcome sandbox.Outcome, err error) {
 	return outcome, fmt.Errorf("no outcome %q: use approved, approved 4.00, erred, suspended, pending, declined <code> or rejected <code>", text)
 }
 
-// subscription is one as JSON.
+// subscription is a webhook subscription as JSON.
 type subscription struct {
 	URL           string   `json:"url"`
 	Secret        string   `json:"secret,omitempty"`
@@ -219,8 +219,8 @@ func (c *control) subscribe(r *http.Request) (any, error) {
 	return nil, in.add(c.box)
 }
 
-// add has notifications signed by the assumed scheme, in real time: the receiver's
-// clock is not moved with the sandbox's.
+// add subscribes. Notifications are signed by the assumed scheme, with the real time: the receiver's
+// clock does not move with the sandbox's.
 func (in subscription) add(box *sandbox.Sandbox) error {
 	return box.Subscribe(sandbox.Subscription{
 		URL: in.URL, Secret: in.Secret, Scheme: signature.AssumedHMAC{}, Clock: time.Now, EventTypes: in.EventTypes,
@@ -242,7 +242,7 @@ func (c *control) deliveries(*http.Request) (any, error) {
 	return list, nil
 }
 
-// deliveryBody is the body byte by byte, as signatures need it.
+// deliveryBody returns the body byte for byte, as signatures need it.
 func (c *control) deliveryBody(r *http.Request) (any, error) {
 	for _, d := range c.box.Deliveries() {
 		if d.ID == r.PathValue("id") {

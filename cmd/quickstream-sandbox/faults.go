@@ -11,7 +11,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// faultRequest is a fault as JSON. What a kind does not need is ignored.
+// faultRequest is a fault as JSON. Members that a kind does not need are ignored.
 type faultRequest struct {
 	Operation   string           `json:"operation"` // such as "POST /transactions"
 	Nth         int              `json:"nth"`
@@ -25,7 +25,7 @@ type faultRequest struct {
 	RetryAfter  string           `json:"retryAfter"`
 }
 
-// faultKinds are by name what a fault does. None keeps a request from being sent: a port cannot undo its own accept.
+// faultKinds are the kinds of fault by name. None keeps a request from being sent: a server cannot refuse a connection that it has accepted.
 func faultKinds() map[string]func(faultRequest) sandbox.FaultKind {
 	return map[string]func(faultRequest) sandbox.FaultKind{
 		"ResetBeforeCommit": func(faultRequest) sandbox.FaultKind { return sandbox.ResetBeforeCommit() },
@@ -78,7 +78,7 @@ func (p *pages) switchOn(kind string) error {
 	return p.inject(in)
 }
 
-// faultOn is the kind of fault that is switched on. The next payment ends it.
+// faultOn returns the kind of fault that is switched on, or "". The next payment ends it.
 func (p *pages) faultOn() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,11 +13,10 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// guard answers requests for loopback names and for the hosts that were named. It lets
-// browsers in only with pages of this port, and of shops for
-// what shops need. The control endpoints take no API key, and the service records what it
-// refuses: neither is for other sites in the same browser. If there is a token, nobody controls
-// the sandbox without it.
+// guard answers only requests for loopback names and for the hosts that were named. From a browser it
+// takes requests of pages of this port, and from pages of shops the requests that shops need. Other
+// sites in the same browser must reach neither the control endpoints, which take no API key, nor the
+// service, which records refused requests too. If there is a token, the control endpoints need it.
 type guard struct {
 	service *sandbox.Sandbox
 	control http.Handler // all under /_sandbox, and the page that leads there
@@ -66,7 +65,7 @@ func (g guard) admits(r *http.Request) bool {
 	return g.token == "" || subtle.ConstantTimeCompare(is[:], want[:]) == 1
 }
 
-// sameOrigin reports a request of no browser, of a page of this port, or of the
+// sameOrigin reports whether a request comes from no browser, from a page of this port, or from a
 // person who opened the address.
 func sameOrigin(r *http.Request) bool {
 	for _, origin := range r.Header.Values("Origin") {
@@ -93,7 +92,7 @@ func (g guard) serves(host string) bool {
 }
 
 // hostOf returns the host of a text with or without a port, in lower case. It is empty if
-// the text has not that form.
+// the port is not a number.
 func hostOf(hostport string) string {
 	host := hostport
 	if at := strings.LastIndexByte(host, ':'); at > strings.IndexByte(host, ']') {

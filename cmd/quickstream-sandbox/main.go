@@ -3,11 +3,11 @@
 //
 //	go run ./cmd/quickstream-sandbox -world plain
 //
-// Beside the service it serves two pages and JSON endpoints under /_sandbox/, without an API key: what
-// happens, and what people and tests can make happen.
+// Beside the service it serves two pages and JSON endpoints under /_sandbox/, without an API key. They show
+// what happens, and let people and tests make things happen.
 //
-// It listens on loopback addresses. With -expose it listens on others, and what is under /_sandbox/ needs a
-// token. -help prints every flag and endpoint, and a tour with curl; -assumptions prints what is assumed.
+// It listens on loopback addresses. With -expose it listens on others, and everything under /_sandbox/ needs a
+// token. -help prints every flag and endpoint, and a tour with curl; -assumptions prints the assumptions.
 package main
 
 import (
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// settings are what the flags say.
+// settings are the values of the flags.
 type settings struct {
 	addr, token             string
 	hosts, webhookHosts     hosts

@@ -54,7 +54,7 @@ func (s *settings) serve(ctx context.Context, stdout io.Writer, logger *slog.Log
 	return serve(ctx, l, handler, box, logger)
 }
 
-// options are those of the sandbox that flags decide.
+// options returns the options of the sandbox that flags set.
 func (s *settings) options() []sandbox.Option {
 	opts := []sandbox.Option{
 		sandbox.WithKeys(s.keys),
@@ -68,7 +68,7 @@ func (s *settings) options() []sandbox.Option {
 	return opts
 }
 
-// listen takes other addresses than loopback's only with -expose.
+// listen opens the port. Only -expose allows an address that is not a loopback address.
 func (s *settings) listen(ctx context.Context) (net.Listener, error) {
 	if _, _, err := net.SplitHostPort(s.addr); err != nil {
 		return nil, fmt.Errorf("-addr: %w", err)
@@ -83,7 +83,7 @@ func (s *settings) listen(ctx context.Context) (net.Listener, error) {
 	return l, nil
 }
 
-// origin is how the sandbox is reached at an address.
+// origin returns the scheme and the host under which clients reach the sandbox at an address.
 func (s *settings) origin(addr string) string {
 	host, port, _ := net.SplitHostPort(addr) // it is a listener's
 	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
@@ -95,7 +95,7 @@ func (s *settings) origin(addr string) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// newHandler puts the service and what surrounds it behind one port.
+// newHandler puts the service, the control endpoints and the pages behind one port.
 func newHandler(c *control, g guard) (http.Handler, error) {
 	mux := c.routes()
 	p, err := newPages(c)
@@ -107,7 +107,7 @@ func newHandler(c *control, g guard) (http.Handler, error) {
 	return g, nil
 }
 
-// serve ends when ctx does: it lets go of what hangs and gives the rest a moment.
+// serve serves until ctx ends. Then it ends calls that hang, and gives the others two seconds.
 func serve(ctx context.Context, l net.Listener, h http.Handler, box *sandbox.Sandbox, logger *slog.Logger) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn),

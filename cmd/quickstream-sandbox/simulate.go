@@ -16,7 +16,7 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// pages are what people see: what happens, and what they can make happen.
+// pages are the HTML pages. They show what happens, and their forms make things happen.
 type pages struct {
 	*control
 	templates *template.Template
@@ -75,7 +75,7 @@ func (p *pages) answer(path string) http.HandlerFunc {
 	}
 }
 
-// act does what a form says: do names the action, and with what it needs.
+// act carries out a form. Its field do names the action, and its field with is the argument.
 func (p *pages) act(r *http.Request) error {
 	ctx, with := r.Context(), r.PostFormValue("with")
 	switch r.PostFormValue("do") {
@@ -113,7 +113,7 @@ func (p *pages) act(r *http.Request) error {
 	return errors.New("nothing was asked for")
 }
 
-// simulateView is what the page of simulations shows. Test cards and faults are the same for all, and stand in the page.
+// simulateView is what the page of simulations shows. Test cards and faults never change, and are in the page itself.
 type simulateView struct {
 	Agreements []sandbox.AgreementEntry // that wait for their payers
 	Challenges []sandbox.Challenge

@@ -16,7 +16,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// eventTypes are those that the contract and the vendor's public pages name.
+// eventTypes are the event types that the contract and the vendor's public pages name.
 func eventTypes() []string {
 	return []string{
 		"payto.agreement.confirmed", "payto.agreement.declined", "payto.agreement.expired", "payto.agreement.recalled", "payto.payment.approved",
@@ -35,7 +35,7 @@ func (c *control) trigger(r *http.Request) (any, error) {
 	return map[string]string{"agreementToken": token}, err
 }
 
-// raise makes an event happen, and returns the agreement that it is about. It was posted then.
+// raise makes an event happen, waits until it is posted, and returns the token of its agreement.
 func (c *control) raise(ctx context.Context, eventType, token string) (_ string, err error) {
 	if !slices.Contains(eventTypes(), eventType) {
 		return "", fmt.Errorf("no event type %q: use one of %s", eventType, strings.Join(eventTypes(), ", "))
@@ -88,7 +88,7 @@ func (c *control) payByAgreement(ctx context.Context, token string) error {
 	return c.pay(ctx, order, object{"payToData": object{"agreementToken": token}})
 }
 
-// pay makes a payment of $10.50 for an order, in the way that the further members say.
+// pay makes a payment of $10.50 for an order. way has the members that depend on how it is paid.
 func (c *control) pay(ctx context.Context, order string, way object) error {
 	payment := object{
 		"transactionType": "PAYMENT", "supplierBusinessCode": sandbox.DefaultBusiness, "principalAmount": json.Number("10.50"), "currency": "AUD",
@@ -100,7 +100,7 @@ func (c *control) pay(ctx context.Context, order string, way object) error {
 
 type object = map[string]any
 
-// call is a merchant's request to the service. Its answer is decoded, if it has one.
+// call sends a merchant's request to the service. It decodes the answer, unless into is nil.
 func (c *control) call(ctx context.Context, method, path string, content object, into any) error {
 	raw, err := json.Marshal(content)
 	if err != nil {

@@ -30,7 +30,7 @@ func (list *hosts) add(text string) error {
 	return nil
 }
 
-// readWorld changes assumptions.
+// readWorld sets the assumptions of a world.
 func (s *settings) readWorld(text string) error {
 	for word := range strings.FieldsSeq(text) {
 		name, value, _ := strings.Cut(word, "=")
@@ -71,7 +71,7 @@ var (
 	tokenForm = regexp.MustCompile(`^[!-9;-~]{16,200}$`)
 )
 
-// checkKey refuses keys of the service: they have no business here. It does not repeat them.
+// checkKey refuses keys of the real service. Its error does not contain the key.
 func checkKey(where, key, prefix string) error {
 	if key != "" && (!strings.HasPrefix(key, prefix) || !keyForm.MatchString(key)) {
 		return errors.New(where + ": a key of a sandbox is " + prefix + " with letters, digits and underscores; never use a key of the service here")
@@ -79,7 +79,7 @@ func checkKey(where, key, prefix string) error {
 	return nil
 }
 
-// duration is one in a request, which may be in days.
+// duration is a duration in a request, which may be in days.
 type duration time.Duration
 
 // UnmarshalText implements encoding.TextUnmarshaler.
