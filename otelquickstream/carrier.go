@@ -17,12 +17,12 @@ func carrier(ctx context.Context) string {
 	return header[traceparent]
 }
 
-// callerKey finds the span in which an intent is worked on, in a context that continues
-// the intent's trace.
+// callerKey is the context key of the caller's span, in a context that continues the trace of
+// an intent.
 type callerKey struct{}
 
-// resumed returns a context whose spans are children of the carrier's. What is no
-// traceparent changes nothing.
+// resumed returns a context whose spans are children of the carrier's. A carrier that is no
+// traceparent does not change the parent.
 func resumed(ctx context.Context, carrier string) context.Context {
 	caller := trace.SpanContextFromContext(ctx)
 	if earlier, ok := ctx.Value(callerKey{}).(trace.SpanContext); ok && caller.IsRemote() {
@@ -35,8 +35,8 @@ func resumed(ctx context.Context, carrier string) context.Context {
 	return context.WithValue(ctx, callerKey{}, caller)
 }
 
-// callerOf returns the span that a span which begins now is to be linked to: where it is
-// the first of this process in the intent's trace, and the caller is in another.
+// callerOf returns the span to which a span that begins now needs a link. It is valid if the new
+// span is the first of this process in the intent's trace, and the caller is in another trace.
 func callerOf(ctx context.Context) trace.SpanContext {
 	caller, _ := ctx.Value(callerKey{}).(trace.SpanContext)
 	parent := trace.SpanContextFromContext(ctx)

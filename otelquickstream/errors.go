@@ -8,11 +8,11 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// other is what the conventions call an error that has no name of its own.
+// other is the conventions' name for an error without a name of its own.
 const other = "_OTHER"
 
-// requestError is the error.type of a request, "" where it has none: why there was no
-// answer, or the status of one that refuses.
+// requestError returns the error.type of a request: the kind of network error, or a status from
+// 400 on. It is "" if there is neither.
 func requestError(a quickstream.AttemptInfo) string {
 	switch {
 	case a.Network != "":
@@ -23,14 +23,14 @@ func requestError(a quickstream.AttemptInfo) string {
 	return ""
 }
 
-// callError is the error.type of a call. Errors may be a hook's, with any text in any
-// field, so only names that are known here leave it.
+// callError returns the error.type of a call. An error may be a hook's, with any text in any
+// field, so only names that are known here are returned.
 func callError(end quickstream.EndInfo) string {
 	err, unsent, unnamed := end.Err, end.Result == quickstream.CallResultNotSent, other
 	switch lost, ok := errors.AsType[*quickstream.UnknownOutcomeError](err); {
 	case ok && !unsent:
-		// Without an attempt the claim of a Submit has failed. With one and no name, a
-		// later attempt was declined.
+		// Without an attempt, the claim of a Submit has failed. With attempts and an error
+		// that has no name here, a later attempt was declined.
 		err, unsent, unnamed = lost.Cause, end.Attempts == 0, "unsettled"
 	case err == nil, errors.Is(err, quickstream.ErrReportNotReady) && !unsent:
 		return ""
@@ -38,7 +38,7 @@ func callError(end quickstream.EndInfo) string {
 	if _, ok := errors.AsType[*quickstream.ValidationError](err); ok {
 		return "validation"
 	}
-	if unsent { // what else it holds may be what a call of a hook's came to
+	if unsent { // any other error in it may come from a call that a hook made
 		if errors.Is(err, quickstream.ErrKeyRequired) {
 			return "key_required"
 		}

@@ -17,10 +17,10 @@ const (
 	errorKey      = attribute.Key("error.type")
 )
 
-// Count returns the options of an engine with an OnOutcome and an OnDifference that count what they are notified of,
-// and then do what they did before; OnDifference may be nil. An outcome that OnOutcome has
-// refused is counted with an error.type, and once more when it is notified again. So is one whose
-// transaction did not commit: exact numbers are in the database.
+// Count returns the options of an engine with an OnOutcome and an OnDifference that count what they are notified of
+// and call those of opts. OnDifference may be nil. Without an OnOutcome no outcome is counted. An outcome that OnOutcome
+// refuses is counted with an error.type, and once more when it is notified again. An outcome whose transaction does
+// not commit is counted once more too: exact numbers are in the database.
 func Count[TTx any](meterProvider metric.MeterProvider, opts durable.Options[TTx]) (durable.Options[TTx], error) {
 	if meterProvider == nil {
 		return opts, errors.New("oteldurable: the meter provider is nil")
@@ -62,7 +62,7 @@ func Count[TTx any](meterProvider metric.MeterProvider, opts durable.Options[TTx
 	return opts, nil
 }
 
-// kinds are all kinds of differences.
+// kinds returns all kinds of differences.
 func kinds() []durable.DifferenceKind {
 	return []durable.DifferenceKind{
 		durable.DifferenceMissingHere, durable.DifferenceMissingThere, durable.DifferenceAmount, durable.DifferenceState, durable.DifferenceLate, durable.DifferenceDoubleCharged,

@@ -1,6 +1,6 @@
-// Package oteldurable turns the health of a durable engine, and what becomes of its writes, into
+// Package oteldurable turns the health of a durable engine, and the outcomes of its writes, into
 // OpenTelemetry metrics. It is a module of its own, so that otelquickstream needs neither durable nor
-// what that depends on.
+// its dependencies.
 //
 //	opts, err := oteldurable.Count(otel.GetMeterProvider(), durable.Options[*sql.Tx]{ … })
 //	engine, err := durable.New(ctx, store, client, opts)
@@ -11,8 +11,8 @@
 // held.count, restoring.age and restoring.unreadable, maybe_copy, paused.age by paused.by, comparison.age,
 // comparison.transaction.count, comparison.difference.count and comparison.failing.age, other_facility,
 // clock.database.ahead and clock.service.ahead. Counters are health.failures, outcomes and differences. Each has a
-// description and a unit; ages are in seconds, and zero is well. durable/alerts.yml has alerts for Prometheus, by the
-// names that OpenTelemetry's exporter makes.
+// description and a unit. Ages are in seconds, and zero means that all is well. durable/alerts.yml has alerts for
+// Prometheus, by the names that OpenTelemetry's exporter makes.
 //
 // Attributes are states, operations and kinds, all of fixed sets: no ids, no orders, no receipts, and no names of
 // persons.

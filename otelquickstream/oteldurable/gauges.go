@@ -20,13 +20,13 @@ type point struct {
 	attributes []attribute.KeyValue
 }
 
-// gauge is what is read of a health under one name.
+// gauge is a metric with one name that is read from a health.
 type gauge struct {
 	name, unit, description string
 	read                    func(h durable.Health) []point
 }
 
-// gauges are all of them. One that says nothing is zero, so that one that is missing says that nobody looks.
+// gauges returns all gauges. A gauge with nothing to report is zero, so that a missing one means that no process reports.
 func gauges() []gauge {
 	const seconds, writes, notifications = "s", "{write}", "{notification}"
 	return []gauge{
@@ -76,7 +76,7 @@ func flag(set bool) float64 {
 	return 0
 }
 
-// known reads what is missing until it is known.
+// known reads a gauge that is missing until its value is known.
 func known(is func(durable.Health) bool, read func(durable.Health) float64) func(durable.Health) []point {
 	return func(h durable.Health) []point {
 		if !is(h) {
@@ -103,7 +103,7 @@ func states(h durable.Health) (points []point) {
 	return points
 }
 
-// paused tells a person's pause from the service's, and names nobody.
+// paused tells a person's pause from the service's, without a name.
 func paused(h durable.Health) []point {
 	person, service := 0.0, age(h, h.Paused)
 	if h.PausedBy != "" {

@@ -18,9 +18,9 @@ const (
 	longest = 5 * time.Second
 )
 
-// Watch makes the gauges of an engine, whose method Health it is given. Each collection calls Health once,
+// Watch makes the gauges of an engine. health is the method Health of the engine. Each collection calls it once,
 // for at most five seconds. If that fails the gauges are missing, and quickstream.durable.health.failures counts it.
-// Every process shows the same: take the largest, not the sum. Unregister what is returned when the engine has stopped.
+// Every process reports the same values: take the largest, not the sum. Unregister the result when the engine has stopped.
 func Watch(meterProvider metric.MeterProvider, health func(context.Context) (durable.Health, error)) (metric.Registration, error) {
 	if meterProvider == nil || health == nil {
 		return nil, errors.New("oteldurable: the meter provider or the health is nil")
