@@ -116,7 +116,7 @@ func (b *Sandbox) serveSubscription(sub *subscription) {
 		defer b.handling.Done()
 		sub.Handler.ServeHTTP(w, r)
 	}))
-	// A handler that does not read the body does not notice a closed connection: the end of the sandbox ends it.
+	// A handler that does not read the body does not notice a closed connection: Close ends its context.
 	sub.server.BaseContext = func(net.Listener) context.Context { return b.webhooks.life }
 	b.serving.Go(func() { _ = sub.server.Serve(listener) })
 }
