@@ -1,14 +1,14 @@
 // Command chaos takes payments, refunds and voids from a service that fails in every way a
 // network, a gateway and the service itself can fail, with workers that crash in the middle.
-// Then it holds what the merchant knows against the service's own ledger: no order was
-// charged twice, and nothing was lost.
+// Then it compares what the merchant knows with the service's own ledger: no order was
+// charged twice, and no payment was lost.
 //
 // The service is the sandbox in this process. merchant.go is the code to copy: store an intent,
 // send it once, and let the resolve package say when to look for what was not answered. With
 // -naive it is the code that many shops have.
 //
-// The program ends with a status other than zero when anything does not hold, and prints the
-// flags that run it again. Unless told otherwise one worker does all, so that the same flags find the same.
+// If that does not hold, the program ends with a status other than zero, and prints the flags
+// that run it again. By default there is one worker, so that the same flags give the same result.
 package main
 
 import (

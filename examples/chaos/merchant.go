@@ -17,7 +17,7 @@ import (
 const (
 	lease    = 2 * time.Minute    // how long a worker has a row to itself before it counts as crashed
 	pause    = time.Minute        // before a write that was not carried out is made again
-	patience = 12                 // how often
+	patience = 12                 // how many tries a write has
 	settled  = 6 * 24 * time.Hour // when a payment of any kind can be refunded
 )
 
@@ -29,13 +29,13 @@ type merchant struct {
 	policy    resolve.Policy
 	agreement string
 	naive     bool
-	reverses  bool // the service takes back what it has lost the answer of
+	reverses  bool // the service voids payments whose answer was lost
 	requests  atomic.Int64
 	noted     sync.Mutex
-	notTaken  []string // answers that could not be taken, though nothing failed
+	notTaken  []string // answers that the client could not use, in runs without faults
 }
 
-// workAll does all that is due, and lets time pass until the next row is.
+// workAll works on all rows that are due, then lets time pass until the next one is, until none is left.
 func (m *merchant) workAll(ctx context.Context, workers int) error {
 	for {
 		_, next := m.table.dueBy(time.Time{})
@@ -63,8 +63,8 @@ func (m *merchant) work(ctx context.Context, w *write, now time.Time) error {
 		return m.send(ctx, w, now)
 	}
 	if w.Case == nil {
-		// A worker has crashed. It may have sent the write or not, and nothing in the table can
-		// tell: it is looked for, and never sent again.
+		// A worker has crashed. The table cannot tell whether it has sent the write: look the write
+		// up, and never send it again.
 		w.Case = new(resolve.Begin(*w.Intent, now))
 	}
 	return m.look(ctx, w, now)
@@ -72,8 +72,8 @@ func (m *merchant) work(ctx context.Context, w *write, now time.Time) error {
 
 var errCrashed = errors.New("crashed")
 
-// send makes a write. From the moment when the intent is stored it counts as sent, whatever
-// happens to this worker.
+// send makes a write. As soon as the intent is stored the write counts as sent, even if this
+// worker crashes.
 func (m *merchant) send(ctx context.Context, w *write, now time.Time) error {
 	tx, err := m.call(ctx, w, quickstream.WithBeforeSend(func(_ context.Context, intent quickstream.Intent) error {
 		w.Intent, w.Due = &intent, now.Add(lease)
@@ -90,7 +90,7 @@ func (m *merchant) send(ctx context.Context, w *write, now time.Time) error {
 		return fmt.Errorf("%s: %w", w.Order.ID, err)
 	case errors.Is(err, errCrashed), m.crashes(w, "afterAnswer"):
 		return nil
-	case unknown && m.naive: // what has no answer has failed, and is made again
+	case unknown && m.naive: // a write without an answer counts as failed, and is made again
 		return m.end(w, oracle.NotDone, "", m.instead(w, now, true)...)
 	case result.Status == resolve.ResultEnded:
 		return m.settle(w, result.Outcome, receiptOf(tx, err), now)
@@ -116,8 +116,8 @@ func (m *merchant) hold(w *write, pursued resolve.Case) error {
 	return m.table.save(w)
 }
 
-// look goes one step on with a write whose outcome is not known. When it looks, and when it
-// stops, is for the policy to say.
+// look takes the next step with a write whose outcome is not known. The policy decides when to
+// look up and when to stop.
 func (m *merchant) look(ctx context.Context, w *write, now time.Time) error {
 	seen := m.policy.LookUp(ctx, m.client.Transactions, *w.Case)
 	found := m.policy.Next(*w.Case, seen, now)
@@ -126,13 +126,13 @@ func (m *merchant) look(ctx context.Context, w *write, now time.Time) error {
 	case m.crashes(w, "betweenLooks"):
 		return nil
 	case found.Status == resolve.StatusSettled && m.reverses && once && !found.NextLook.IsZero():
-		return m.hold(w, found) // nothing follows from it before it was seen twice
+		return m.hold(w, found) // act only after it was seen twice
 	case found.Status == resolve.StatusSettled && m.reverses && seen.Result == resolve.LookupFailed:
-		return m.end(w, oracle.Held, "") // it never was
+		return m.end(w, oracle.Held, "") // it was not seen twice
 	case found.Status == resolve.StatusSettled:
 		return m.settle(w, found.Outcome, found.Seen.ReceiptNumber, now)
 	case !found.NextLook.IsZero():
-		return m.hold(w, found) // what was given up is looked for on for two weeks
+		return m.hold(w, found) // also after giving up, look-ups go on for two weeks
 	}
 	w.Case = &found
 	switch found.Status {
@@ -145,7 +145,7 @@ func (m *merchant) look(ctx context.Context, w *write, now time.Time) error {
 	}
 }
 
-// settle stores what became of a write that is settled, and what follows from it.
+// settle stores the end of a write that is settled, and the writes that follow from it.
 func (m *merchant) settle(w *write, outcome quickstream.Outcome, receipt string, now time.Time) error {
 	done := quickstream.OutcomeApproved
 	if w.Kind == oracle.Void {

@@ -58,7 +58,7 @@ func openShop(ctx context.Context, r *oracle.Run, c config) (*merchant, error) {
 	return m, err
 }
 
-// observer counts requests, and notes answers that could not be taken where nothing fails.
+// observer counts requests. In runs without faults it notes the answers that the client could not use.
 func (m *merchant) observer(c config) quickstream.Observer {
 	return quickstream.Observer{
 		Attempt: func(context.Context, quickstream.CallInfo, quickstream.AttemptInfo) { m.requests.Add(1) },
@@ -66,7 +66,7 @@ func (m *merchant) observer(c config) quickstream.Observer {
 			unknown := end.Result == quickstream.CallResultUnknown && call.Method != http.MethodGet
 			formless := unknown && end.StatusCode >= 400 && end.StatusCode < 500 && m.run.Formless()
 			lost, _ := errors.AsType[*quickstream.UnknownOutcomeError](end.Err)
-			silent := lost != nil && lost.Transaction != nil // it was taken, and does not say how it ended
+			silent := lost != nil && lost.Transaction != nil // it was read, and does not say how the payment ended
 			if c.Faults == 0 && (unknown || end.Result == quickstream.CallResultUndecodable) && !formless && !silent && m.run.ProvesAnswers() {
 				m.noted.Lock()
 				defer m.noted.Unlock()
@@ -76,7 +76,7 @@ func (m *merchant) observer(c config) quickstream.Observer {
 	}
 }
 
-// agree makes the PayTo agreement that payments are taken against, while nothing fails yet.
+// agree makes the PayTo agreement that payments are taken against, before the faults begin.
 func (m *merchant) agree(ctx context.Context) error {
 	sydney, err := time.LoadLocation("Australia/Sydney") // where the service's days begin
 	if err != nil {
@@ -104,7 +104,7 @@ func (m *merchant) agree(ctx context.Context) error {
 	return m.run.AdvanceTo(ctx, m.run.Now().Add(time.Hour)) // the payer has confirmed it
 }
 
-// first is the order of a payment while nothing fails: the merchant is no newcomer to the service.
+// first is the order of a payment before the faults begin: the merchant is not new to the service.
 const first = "FIRST"
 
 func (m *merchant) payFirst(ctx context.Context) error {
@@ -173,7 +173,7 @@ func (m *merchant) call(ctx context.Context, w *write, opts ...quickstream.CallO
 	return m.client.Transactions.Pay(ctx, p, opts...)
 }
 
-// instead is the write that takes the place of one that was not carried out; none when that
+// instead returns the write that takes the place of one that was not carried out, or none if it
 // was tried often enough.
 func (m *merchant) instead(w *write, due time.Time, again bool) []write {
 	if w.Tries++; w.Tries >= patience {
@@ -196,7 +196,7 @@ func (m *merchant) crashes(w *write, where string) bool {
 	return w.Order.ID != first && m.run.Crashes(w.Order.ID, w.Intent.IdempotencyKey, where, w.Again) && !m.naive
 }
 
-// words are what the merchant says of all writes in the end.
+// words returns what the merchant says of each write in the end.
 func (m *merchant) words() (words []oracle.Write) {
 	for i := range m.table.rows {
 		w := m.table.load(i + 1)

@@ -10,26 +10,26 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// write is a row of the merchant's table: something to be done for an order, and what is known
+// write is a row of the merchant's table: a write to be made for an order, and what is known
 // of it.
 type write struct {
 	ID    int
 	Order oracle.Order
 	oracle.Step
 	Original string    // the receipt of the payment that is refunded or voided
-	Tries    int       // of the writes that were made in vain before it
+	Tries    int       // number of writes that were made in vain before it
 	Again    bool      // it takes the place of a payment, or of a write that never arrived
 	Due      time.Time // when to send it, to look for it, or when its worker counts as crashed
-	// Intent is stored before the first byte is sent. Case is how far the search for the outcome
-	// has come: without it, the worker has crashed or is still at it.
+	// Intent is stored before the first byte is sent. Case is the state of the search for the outcome.
+	// Without it the worker is still sending, or has crashed.
 	Intent  *quickstream.Intent
 	Case    *resolve.Case
 	Ended   string // one of the oracle's words
 	Receipt string
 }
 
-// table stands for a table in a database: rows as JSON, with an index on what is due and one on
-// receipts. All that a worker knows comes from here.
+// table stands for a table in a database: rows as JSON, with an index on due times and one on
+// receipts. Everything that a worker knows comes from here.
 type table struct {
 	mu       sync.Mutex
 	rows     [][]byte

@@ -1,6 +1,6 @@
 // Command payto takes a whole PayTo collection: it finds or creates the customer,
 // asks the payer for an agreement, waits for the confirmation, takes a payment
-// against the agreement and waits for its approval. Events tell both.
+// against the agreement and waits for its approval. Events report both.
 //
 // merchant.go is the code to copy. The service and the payer are a sandbox in this
 // process, whose clock this program moves.
@@ -68,14 +68,14 @@ func run(ctx context.Context, s *demo.Shop) error {
 	}
 	fmt.Printf("Approved     %s, settled on %s\n", payment.TotalAmount, payment.SettlementDate)
 
-	// What really happened, whatever anybody was told.
+	// The ledger has what really happened, whatever the answers said.
 	if charged := s.Box.Ledger().Charged("INVOICE-1042"); len(charged) != 1 {
 		return fmt.Errorf("the sandbox's ledger has %d payments instead of one", len(charged))
 	}
 	return nil
 }
 
-// subscribe has the sandbox deliver events to the merchant's endpoint, which a real merchant
+// subscribe makes the sandbox deliver events to the merchant's endpoint, which a real merchant
 // serves at a public address.
 func subscribe(s *demo.Shop, m *merchant) error {
 	secret := rand.Text()

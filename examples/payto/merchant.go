@@ -28,9 +28,9 @@ type merchant struct {
 	payments   map[string]*quickstream.Transaction
 }
 
-// webhooks is the endpoint for events. The algorithm of the signature is assumed, which is why
-// ConfirmWith asks the API before anything is believed. One event has one effect, however often
-// it arrives.
+// webhooks is the endpoint for events. The algorithm of the signature is assumed, so ConfirmWith
+// reads the object from the API in place of the event's data. An event has one effect, however
+// often it arrives.
 func (m *merchant) webhooks(verifier *signature.Verifier) http.Handler {
 	return webhooks.NewHandler(verifier, webhooks.ConfirmWith(m.client, func(_ context.Context, n *webhooks.Notification) error {
 		m.mu.Lock()
@@ -52,7 +52,7 @@ func (m *merchant) customer(ctx context.Context, number, name string) (*quickstr
 	if errors.Is(err, quickstream.ErrNotFound) {
 		customer, err = m.client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: number, CustomerName: name})
 		if errors.Is(err, quickstream.ErrOutcomeUnknown) {
-			// Whoever created it, it is our customer.
+			// The number is unique: a customer with it is ours.
 			customer, err = m.client.Customers.GetByNumber(ctx, number)
 		}
 	}
@@ -83,8 +83,8 @@ func (m *merchant) agree(ctx context.Context, customer *quickstream.Customer, no
 	})
 }
 
-// confirmed returns an agreement that the payer has confirmed. Its event may not have come: then
-// the agreement is read.
+// confirmed returns an agreement that the payer has confirmed. If its event has not come, it reads
+// the agreement.
 func (m *merchant) confirmed(ctx context.Context, token string) (*quickstream.Agreement, error) {
 	m.mu.Lock()
 	agreement := m.agreements[token]

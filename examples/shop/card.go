@@ -12,7 +12,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 )
 
-// What the browser does after it has sent a token.
+// The next steps of the browser after it has sent a token.
 const (
 	nextChallenge = "challenge" // show the bank's question, and send the token again
 	nextOrder     = "order"     // the payment is stored: the order's page says what becomes of it
@@ -69,7 +69,7 @@ func (s *shop) payCard(ctx context.Context, id, attempt, token string) (answer, 
 	return answer{Next: nextOrder}, nil
 }
 
-// pay stores a payment. From the commit on it is sent, whatever happens to this program.
+// pay stores a payment. After the commit the engine sends it, even if this program crashes first.
 func (s *shop) pay(ctx context.Context, w durable.NewWrite, params quickstream.TransactionParams) (created bool, err error) {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -82,11 +82,11 @@ func (s *shop) pay(ctx context.Context, w durable.NewWrite, params quickstream.T
 	return created, tx.Commit()
 }
 
-// attemptOf is the id of the next payment of an order. It stands in the order's form: two tabs with the same form make one
-// payment, and after a decline the form has another id.
+// attemptOf returns the id of the next payment of an order. The order's form contains it: two tabs with the same form make
+// one payment, and after a decline the form has another id.
 func attemptOf(order string, payments int) string { return order + "/" + strconv.Itoa(payments+1) }
 
-// isAttempt reports whether a form was one of the order's.
+// isAttempt reports whether attempt is the id of a form of the order, now or earlier.
 func isAttempt(order, attempt string, payments int) bool {
 	text, is := strings.CutPrefix(attempt, order+"/")
 	n, err := strconv.Atoi(text)

@@ -14,11 +14,11 @@ import (
 
 // verdict compares what the pages say with what the service has charged.
 type verdict struct {
-	Once, Not, Unknown int      // orders, by how often the service has charged them, and how many pages say that it is not known
-	Wrong              []string // what is not as a page says, or was charged twice
+	Once, Not, Unknown int      // number of orders that were charged once, that were not, and whose page says that it is not known
+	Wrong              []string // the orders that were charged twice, or not as their page says
 }
 
-// Good reports whether each order was charged once at most, and no page says otherwise.
+// Good reports whether each order was charged once at most, and no page is wrong.
 func (v verdict) Good() bool { return len(v.Wrong) == 0 }
 
 // Text is the verdict in one line.
@@ -54,8 +54,8 @@ func (s snapshot) find(id string) (account, bool) {
 	return account{}, false
 }
 
-// look reads what is shown, until two readings in a row are the same: the ledger that the first one was compared with then
-// stands between two equal readings of the database.
+// look reads everything that pages show, until two readings in a row are equal, but at most six times. The ledger that the
+// first was compared with was then read between two equal readings of the database.
 func (s *shop) look(ctx context.Context) (now snapshot, err error) {
 	for range 6 {
 		before := now.Version

@@ -28,13 +28,13 @@ func (a agreement) Waits() bool {
 	return a.Status == agreementAsked || a.Status == string(quickstream.AgreementStatusCreated) || a.Status == string(quickstream.AgreementStatusPending)
 }
 
-// Ended reports whether nothing comes of it any more.
+// Ended reports whether the agreement can no longer lead to a payment.
 func (a agreement) Ended() bool {
 	return !a.Waits() && a.Status != string(quickstream.AgreementStatusActive)
 }
 
-// ask asks a payer for an agreement over one payment. Its reference is stored first and stands in the form, so that a second
-// click asks nobody twice.
+// ask asks a payer for an agreement over one payment. The form contains its reference, which is stored first, so that a
+// second click does not ask again.
 func (s *shop) ask(ctx context.Context, a agreement, name, payID string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
@@ -44,7 +44,7 @@ func (s *shop) ask(ctx context.Context, a agreement, name, payID string) error {
 		return err
 	}
 	if n, err := stored.RowsAffected(); n == 0 || err != nil {
-		return err // by the first click
+		return err // the first click has stored it
 	}
 	status := agreementFailed
 	made, err := s.agree(ctx, a, name, payID)
@@ -80,8 +80,8 @@ func (s *shop) agree(ctx context.Context, a agreement, name, payID string) (*qui
 	})
 }
 
-// collect stores what became of an agreement, and the payment of one that was confirmed. It is the engine's OnEvent: what it
-// writes commits with the end of the notification, so that no event is lost and none collects twice.
+// collect stores the status of an agreement, and its payment if it was confirmed. It is the engine's OnEvent: its writes
+// commit with the end of the notification, so that no event is lost and none collects twice.
 func (s *shop) collect(ctx context.Context, tx *sql.Tx, n *webhooks.Notification) error {
 	event, err := n.Event()
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *shop) answerBank(reference string, confirm bool) error {
 	return errors.New("the bank has no such agreement")
 }
 
-// agreements are all of them, the oldest first.
+// agreements returns all agreements, the oldest first.
 func (s *shop) agreements(ctx context.Context) ([]agreement, error) {
 	return query(ctx, s.db, "SELECT reference, order_id, attempt, status FROM shop_agreement ORDER BY rowid", func(scan func(...any) error) (a agreement, err error) {
 		err = scan(&a.Reference, &a.Order, &a.Attempt, &a.Status)

@@ -33,7 +33,7 @@ const (
 	payAgain = "You have not been charged. You can pay again below."
 )
 
-// say is what the page says of a payment, in each state and for each reason.
+// say returns what the page says of a payment, in each state and for each reason.
 func say(w durable.Write) said {
 	switch w.State {
 	case durable.StateQueued:
@@ -68,7 +68,7 @@ func say(w durable.Write) said {
 	return said{toneWait, "We are looking into your payment", "A person finds out with the payment service what became of it. You may have been charged. " + doNotPay}
 }
 
-// sayQueued is what is said of a payment that is not being sent now.
+// sayQueued returns what the page says of a payment that waits to be sent.
 func sayQueued(w durable.Write) said {
 	switch {
 	case w.Sends > 0:
@@ -80,7 +80,7 @@ func sayQueued(w durable.Write) said {
 	}
 }
 
-// sayNotSent is what is said of a payment that was given up before it was sent.
+// sayNotSent returns what the page says of a payment that was given up before it was sent.
 func sayNotSent(w durable.Write) said {
 	switch w.Reason {
 	case durable.ReasonOtherPaid:
@@ -94,7 +94,7 @@ func sayNotSent(w durable.Write) said {
 	}
 }
 
-// sayPaid is what is said of money that was taken, and of what went back of it.
+// sayPaid returns what the page says of a payment that took money, and of its refunds.
 func sayPaid(w durable.Write) said {
 	switch {
 	case w.Refunded.IsZero():
@@ -106,7 +106,7 @@ func sayPaid(w durable.Write) said {
 	}
 }
 
-// sayAgreement is what the page says of an order that was not paid, of which a payer was asked.
+// sayAgreement returns what the page says of an unpaid order whose payer was asked for an agreement.
 func sayAgreement(a agreement) said {
 	switch {
 	case a.Status == agreementAsked:

@@ -41,12 +41,12 @@ type shop struct {
 	service string // the origin of what the browser loads from the service
 
 	password string
-	staff    sync.Map // the names of those who have logged in, by the value of their cookie
+	staff    sync.Map // names of the staff who have logged in, by the value of their cookie
 
 	engine  atomic.Pointer[durable.Engine[*sql.Tx]]
 	console atomic.Pointer[console.Handler]
 	killing sync.Mutex
-	ahead   atomic.Int64 // microseconds of the clock before this machine's
+	ahead   atomic.Int64 // how far the clock is ahead of this machine's, in microseconds
 
 	mu   sync.Mutex
 	made troubles
@@ -90,7 +90,7 @@ func openShop(ctx context.Context, file, page, service string, log *slog.Logger)
 // longestCall is the longest that the client takes for a call.
 const longestCall = 12 * time.Second
 
-// now is the database's clock: its own, ahead by as much as the sandbox's is. It never goes back.
+// now returns the database's clock in SQL: its own expression, ahead by as much as the sandbox's clock. It never goes back.
 func (s *shop) now(expression string) string {
 	ahead := time.Until(s.clock.Now()).Microseconds()
 	for old := s.ahead.Load(); ahead > old; old = s.ahead.Load() {
@@ -118,7 +118,7 @@ func (s *shop) start(ctx context.Context) error {
 	return engine.Start(ctx)
 }
 
-// subscribe has the service's events delivered to the engine that works now.
+// subscribe makes the service deliver its events to the engine that works at that time.
 func (s *shop) subscribe() error {
 	secret := rand.Text()
 	verifier, err := signature.NewVerifier(signature.AssumedHMAC{}, []string{secret}, signature.WithClock(s.clock.Now))
@@ -146,8 +146,8 @@ func (s *shop) stop() {
 	s.console.Load().Close()
 }
 
-// markOrder stores in the order whether it is to be sent to the customer. It is the engine's OnOutcome, and so it is called
-// once for each change, in one transaction with the mark that it was.
+// markOrder stores in the order whether its goods can be sent. It is the engine's OnOutcome: the engine calls it once for
+// each change, and marks the change as taken in the same transaction.
 func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
 	w, state := change.Write, "check"
 	switch {
@@ -169,7 +169,7 @@ type order struct {
 	State  string // what OnOutcome has stored: open, paid or check
 }
 
-// place stores an order. The form has its id since it was rendered: a second click places no second order.
+// place stores an order. The form has had its id since it was rendered, so a second click places no second order.
 func (s *shop) place(ctx context.Context, form string) (id string, err error) {
 	_, err = s.db.ExecContext(ctx, `INSERT INTO shop_order (id, number, form, placed)
 		SELECT 'ORDER-' || n, n, $1, $2 FROM (SELECT coalesce(max(number), 1000) + 1 AS n FROM shop_order) WHERE true ON CONFLICT (form) DO NOTHING`, form, s.clock.Now().UnixMicro())
@@ -179,7 +179,7 @@ func (s *shop) place(ctx context.Context, form string) (id string, err error) {
 	return id, err
 }
 
-// orders are all orders, the newest first.
+// orders returns all orders, the newest first.
 func (s *shop) orders(ctx context.Context) ([]order, error) {
 	return query(ctx, s.db, "SELECT id, placed, state FROM shop_order ORDER BY number DESC", func(scan func(...any) error) (o order, err error) {
 		var placed int64

@@ -13,7 +13,7 @@ import (
 // sessionCookie has a random value for each login.
 const sessionCookie = "shop_staff"
 
-// staffOf is the name of the one who is logged in; empty if nobody is.
+// staffOf returns the name of the person who is logged in, or "".
 func (s *shop) staffOf(r *http.Request) string {
 	cookie, err := r.Cookie(sessionCookie)
 	if err != nil {
@@ -24,7 +24,7 @@ func (s *shop) staffOf(r *http.Request) string {
 	return text
 }
 
-// person says to the console who makes a request.
+// person tells the console who makes a request.
 func (s *shop) person(r *http.Request) (console.Person, error) {
 	name := s.staffOf(r)
 	if name == "" {
@@ -33,7 +33,7 @@ func (s *shop) person(r *http.Request) (console.Person, error) {
 	return console.Person{Name: name, Read: true, Act: true, Export: true}, nil
 }
 
-// staffOnly is the console of the engine that works now, for those who are logged in.
+// staffOnly serves the console of the engine that works now, for staff who are logged in.
 func (s *shop) staffOnly() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.staffOf(r) == "" && r.Method == http.MethodGet && r.URL.Path == "/" {
@@ -44,7 +44,7 @@ func (s *shop) staffOnly() http.Handler {
 	})
 }
 
-// enter checks the password, and keeps the name for what is done in the console.
+// enter checks the password, and keeps the name for the histories of the console.
 func (s *web) enter(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimSpace(r.PostFormValue("name"))
 	right := subtle.ConstantTimeCompare([]byte(r.PostFormValue("password")), []byte(s.password)) == 1
@@ -58,7 +58,7 @@ func (s *web) enter(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/console/", http.StatusSeeOther)
 }
 
-// printable reports whether a name can stand in histories.
+// printable reports whether histories can show a name.
 func printable(name string) bool {
 	return name != "" && len(name) <= 40 && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' })
 }

@@ -18,7 +18,7 @@ type fault struct {
 	kind sandbox.FaultKind
 }
 
-// troubles are the switches, and what was done besides.
+// troubles are the faults with their switches, and how often the engine was killed and the clock was moved.
 type troubles struct {
 	Faults       []fault
 	Kills, Leaps int
@@ -31,7 +31,7 @@ const (
 	faultLost = "lost"
 )
 
-// faults are all, switched off. Of several that are on the first one meets a call.
+// faults returns all faults, switched off. If several are on, the first one meets a call.
 func faults() []fault {
 	return []fault{
 		{faultDown, "The service cannot be reached", "Payments and look-ups get no connection. What was paid waits, and is sent when it is off.", false, sandbox.Unreachable(sandbox.ConnectionRefused)},
@@ -40,12 +40,12 @@ func faults() []fault {
 	}
 }
 
-// Quiet reports whether everything is as usual.
+// Quiet reports whether no fault is on and the clock was not moved.
 func (t troubles) Quiet() bool {
 	return t.Leaps == 0 && !slices.ContainsFunc(t.Faults, func(f fault) bool { return f.On })
 }
 
-// trouble returns what is switched on, and was done.
+// trouble returns a copy of the troubles.
 func (s *shop) trouble() troubles {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +88,7 @@ func (s *shop) kill(ctx context.Context) error {
 	})
 }
 
-// restart does something while no engine works: what was under way is cut off.
+// restart ends the engine in the middle of what it does, calls meanwhile, and starts another one.
 func (s *shop) restart(ctx context.Context, meanwhile func() error) error {
 	s.killing.Lock()
 	defer s.killing.Unlock()

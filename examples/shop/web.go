@@ -52,7 +52,7 @@ func (s *shop) handler() http.Handler {
 	return s.guard(http.NewCrossOriginProtection().Handler(mux))
 }
 
-// guard sets the policy of all pages, and lets in only requests to this machine's own name: another one is another site's.
+// guard sets the policy of all pages, and refuses requests for a host name that is not this machine's own: another site has sent them.
 func (s *shop) guard(next http.Handler) http.Handler {
 	policy := "default-src 'none'; script-src 'self' SERVICE; style-src 'self'; img-src 'self'; connect-src 'self' SERVICE; frame-src SERVICE; " +
 		"worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -74,7 +74,7 @@ func (s *shop) guard(next http.Handler) http.Handler {
 	})
 }
 
-// page is what each template gets.
+// page is the data of each template.
 type page struct {
 	snapshot
 
@@ -125,7 +125,7 @@ func (s *web) message(w http.ResponseWriter, r *http.Request, status int, title,
 // stamp is a time in Sydney.
 func (s *shop) stamp(t time.Time) string { return t.In(s.sydney).Format("2 Jan 2006, 15:04:05") }
 
-// page is the handler of a page that shows what every page knows.
+// page returns the handler of a page that needs no data of its own.
 func (s *web) page(name, title string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.show(w, r, http.StatusOK, page{Name: name, Title: title, Form: rand.Text()})
@@ -167,7 +167,7 @@ func (s *web) order(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// card answers the page's script.
+// card answers the script of the page, which sends a token.
 func (s *web) card(w http.ResponseWriter, r *http.Request) {
 	p, ok := s.ordered(w, r)
 	if !ok {
@@ -238,14 +238,14 @@ func (s *web) act(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/trouble", http.StatusSeeOther)
 }
 
-// beat is how often a stream looks whether something has changed, and alive how often it says that it is there.
+// beat is how often a stream looks for a change, and alive how often it sends something if nothing changes.
 const (
 	beat  = time.Second
 	alive = 5 * time.Second
 )
 
-// events tells a browser when something has changed, by the version of what is shown. It looks while a browser listens, and
-// not else.
+// events tells a browser when something has changed, by the version of what is shown. It looks only while a browser
+// listens.
 func (s *web) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	control, tick := http.NewResponseController(w), time.NewTicker(beat)

@@ -28,7 +28,7 @@ func main() {
 
 const order = "ORDER-1042"
 
-// day is what a program lives through: the service, and whether it keeps keys.
+// day has the service, the clock and the client that a program runs with.
 type day struct {
 	box    *sandbox.Sandbox
 	clock  *sandbox.Clock
@@ -54,7 +54,7 @@ func situations() []situation {
 	}
 }
 
-// short is a program, with the error that it goes by.
+// short is a short program. pay returns the error that it goes by.
 type short struct {
 	name, nil string // what it says if there is no error
 	pay       func(context.Context, day) error
@@ -110,7 +110,7 @@ func (d day) paid(ctx context.Context, key string) error {
 	return err
 }
 
-// collect is the same by PayTo: no error is accepted, and not paid yet.
+// collect is the same payment by PayTo: a nil error means accepted, and not paid yet.
 func (d day) collect(ctx context.Context) error {
 	_, err := d.client.PayTo.Collect(ctx, quickstream.CollectParams{
 		NewAgreement: &quickstream.NewAgreementParams{
@@ -125,7 +125,7 @@ func (d day) collect(ctx context.Context) error {
 	return err
 }
 
-// resolved holds what is not known, and looks it up; also an approval that was sent again.
+// resolved looks up a payment whose outcome is not known, and an approval that was sent again.
 func (d day) resolved(ctx context.Context) error {
 	payment, err := d.pay(ctx, "attempt-1")
 	result := resolve.After(payment, err, d.clock.Now())
@@ -147,7 +147,7 @@ func (d day) resolved(ctx context.Context) error {
 	}
 }
 
-// says is what a shop tells its customer by the error.
+// says returns what a shop tells its customer by the error.
 func says(err error, approved string) string {
 	switch {
 	case err == nil:
