@@ -27,7 +27,7 @@ type peers struct {
 	stripe *stripe.Client
 }
 
-// newPeers returns clients of which stripe-go's says nothing and reports nothing.
+// newPeers returns the clients. stripe-go's logs nothing and reports nothing.
 func newPeers(base string, plain, forStripe http.RoundTripper, opts ...quickstream.ClientOption) peers {
 	merchants := &http.Client{Transport: plain}
 	return peers{base, ours(base, opts...), plainClient{merchants, whole(json.Unmarshal)}, plainClient{merchants, readV2}, stripe.NewClient(key, stripe.WithBackends(
@@ -43,7 +43,7 @@ func ours(base string, opts ...quickstream.ClientOption) *quickstream.Client {
 	return must(quickstream.NewClient(quickstream.CustomURL(base+apiBase), keys, opts...))
 }
 
-// gets returns the cases that read one object each, after they were seen to do the same.
+// gets returns the cases that read one object each, after it has checked that they read the same.
 func (p peers) gets(ctx context.Context) []work {
 	url := p.base + apiBase + "/transactions/" + receipt
 	for _, client := range append([]plainClient{p.plain}, ifV2(p.v2)...) {
@@ -87,7 +87,7 @@ func calls(ctx context.Context, m plan) []line {
 		p.gets(ctx),
 		work{"ours, small", func() error { _, err := smallClient.Transactions.Get(ctx, receipt); return err }},
 		work{"decode, small", func() error {
-			decoded = new(quickstream.Transaction) // on the heap, as that of a call
+			decoded = new(quickstream.Transaction) // on the heap, as in a call
 			return decoded.UnmarshalJSON([]byte(smallJSON))
 		}},
 		work{"drained", func() error { return drained.get(ctx, url, nil) }},

@@ -39,12 +39,12 @@ func (c *counter) roots() *x509.CertPool {
 	return c.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 }
 
-// ours returns a client with the settings that it has by itself.
+// ours returns a client of the library with its default settings.
 func (c *counter) ours(opts ...quickstream.ClientOption) *quickstream.Client {
 	return ours(c.URL, append(opts, quickstream.WithRootCAs(c.roots()))...)
 }
 
-// usual returns a client with the settings that net/http has by itself, which does not look at answers.
+// usual returns a client with the default settings of net/http, which discards the bodies of answers.
 func (c *counter) usual() plainClient {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig.RootCAs = c.roots()
@@ -88,8 +88,8 @@ func crowd(ctx context.Context, m plan, takes time.Duration, bound float64) []li
 	}
 }
 
-// lostConnections counts the connections that were not good for a second request, over answers that
-// lose those of clients that do not read them to their ends.
+// lostConnections counts the connections that could not be used for another request. Its answers lose the
+// connection of a client that does not read them to the end.
 func lostConnections(ctx context.Context, _ plan) []line {
 	awkward := []struct {
 		status int

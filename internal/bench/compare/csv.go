@@ -31,7 +31,7 @@ func reports(ctx context.Context, m plan) []line {
 	}
 	r := m.run(cases...)
 	allocs := testing.AllocsPerRun(3, func() { check(reading(report.Fields)()) })
-	perRecord := math.Floor(allocs / float64(generated.Records)) // what is allocated once for a report is less than one for each
+	perRecord := math.Floor(allocs / float64(generated.Records)) // allocations that are made once for a report round down to none
 	return []line{
 		faster("P10", "fields / encoding/csv ReuseRecord", r, "fields", "encoding/csv").atLeast(2.4),
 		counted("P10", "fields, allocations per record", "allocs", perRecord).atMost(0),
@@ -42,9 +42,9 @@ func reports(ctx context.Context, m plan) []line {
 	}
 }
 
-// peakOf returns the megabytes that a process of its own occupied in which a long
-// report was read. It is command rss, because what the peers' packages set up when
-// a program starts that is linked with them would count too.
+// peakOf returns the peak memory, in megabytes, of a process of its own that reads a
+// long report. The process is command rss: in this program, what the packages of the
+// peers set up at the start would count too.
 func peakOf(ctx context.Context, way string) (megabytes float64) {
 	//nolint:gosec // a command of this module
 	cmd := exec.CommandContext(ctx, "go", "run", "github.com/quickstream-go/quickstream/internal/bench/rss", way)

@@ -65,8 +65,8 @@ func each[T any](list iter.Seq2[T, error], count int, use func(int, T) error) er
 	return nil
 }
 
-// prefetching compares reading a list one page ahead with reading it page by page,
-// where the service takes as long for a page as the caller.
+// prefetching compares reading a list one page ahead with reading it page by page.
+// The service takes as long for a page as the caller.
 func prefetching(ctx context.Context, m plan) []line {
 	p, stop := startService(ctx)
 	defer stop()

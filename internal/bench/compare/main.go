@@ -1,17 +1,17 @@
-// Command compare measures the library beside what else a merchant could use, and prints one table.
-// It fails when a row is over its gate. Nothing leaves the machine.
+// Command compare measures the library beside the alternatives of a merchant, and prints one table.
+// It fails when a row misses its gate. Nothing leaves the machine.
 //
-// All cases of a row run in one process, in slices of 25 ms or more, in an order that rotates. A ratio is the
-// median over the rounds of what two cases took in the same round. Every decoder is checked to produce the
-// values of its peers before it is timed.
+// All cases of a row run in one process, in slices of 25 ms or more, in an order that rotates. A ratio compares
+// what two cases took in the same round, and is the median over the rounds. Before a decoder is timed, it is
+// checked to produce the values of its peers.
 //
 //   - P1b has two peers, with Go 1.27 only: encoding/json/v2, and its UnmarshalRead into a pooled buffer.
-//   - P2 is a call whose answer holds next to nothing, less the decoding of that answer.
+//   - P2 is a call whose answer is nearly empty, less the decoding of that answer.
 //   - P4, P13 and P14 have the service in a child process, whose processor time does not count.
 //   - P14 has pages of 100 transactions, and 10 ms for each at the service and at the caller.
 //   - P17 is the peak of the heap for the worst bodies, as a multiple of their size.
 //
-// The results are of go run ./compare with the Go that their names say; -plot draws plot.svg.
+// The stored results come from go run ./compare with the version of Go in their names; -plot draws plot.svg.
 package main
 
 import (
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// must returns v. A comparison that fails has no result, so that it ends the program.
+// must returns v. An error ends the program: a comparison that fails has no result.
 func must[T any](v T, err error) T {
 	check(err)
 	return v

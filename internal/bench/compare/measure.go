@@ -22,7 +22,7 @@ type plan struct {
 	clock  func() time.Duration // the time spent so far
 }
 
-// long returns the plan for cases of which one takes as long as a slice.
+// long returns the plan for cases that take as long as a slice even once.
 func (p plan) long() plan { return plan{(p.rounds + 3) / 4, 4 * p.slice, p.clock} }
 
 // cpu returns the processor time of this process, with that in the kernel.
@@ -32,7 +32,7 @@ func cpu() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// times are what a case took for once, by case and round.
+// times are how long a case took once, by case and round.
 type times map[string][]float64
 
 // run measures the cases, after a round that warms up what they keep.
@@ -50,7 +50,7 @@ func (p plan) run(cases ...work) times {
 	return found
 }
 
-// once returns what a case takes, which it does more and more often until a slice is over.
+// once returns how long a case takes once. It runs the case in batches that grow until a slice is over.
 func (p plan) once(c work) float64 {
 	start, done := p.clock(), 0
 	for batch := 1; ; batch *= 2 {
@@ -67,7 +67,7 @@ func (p plan) once(c work) float64 {
 }
 
 // ratio returns the median over the rounds of what one case took, as a multiple of what another
-// took in the same round. It is no number if one of them was not measured.
+// took in the same round. It is NaN if one of them was not measured.
 func (t times) ratio(a, b string) float64 {
 	ratios := make([]float64, min(len(t[a]), len(t[b])))
 	for round := range ratios {

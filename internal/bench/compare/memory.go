@@ -25,8 +25,8 @@ const (
 	longReport = 256 * mebibyte // as long as reports of some days
 )
 
-// memory measures the peaks of the heap over what the caller has, as multiples of what
-// is read of a body at most. No body is made before its turn: what is on the heap makes the collector lazy. A report that is downloaded is not bounded: its row has mebibytes.
+// memory measures the peaks of the heap above what the caller holds, as multiples of the largest body that is read. No body is made before
+// its turn: a large heap makes the collector lazy. A report that is downloaded is not bounded: its row has mebibytes.
 func memory(ctx context.Context, _ plan) []line {
 	get := func(status int) func(string) {
 		return func(body string) {
@@ -63,8 +63,8 @@ func memory(ctx context.Context, _ plan) []line {
 	return lines
 }
 
-// worst measures the bodies of the largest size that is read, of those that were found to cost most. Tests of the
-// packages bound what others cost. Their texts are UTF-8 first, and then they are not.
+// worst measures bodies of the largest size that is read: those that were found to cost most. Tests of the packages
+// bound the cost of others. The texts of the bodies are UTF-8 first, and then they are not.
 func worst(name string, limit int, read func(body string), bodies ...string) (lines []line) {
 	for _, text := range []struct {
 		name string
@@ -93,12 +93,12 @@ func (e endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// padded returns a body of a length, which holds a long text where ~ stands.
+// padded returns a body of a length, in which a long text replaces the ~.
 func padded(length int, body string) string {
 	return strings.Replace(body, "~", strings.Repeat("x", length-len(body)+1), 1)
 }
 
-// answered is a client whose service answers everything alike.
+// answered returns a client whose service gives every request the same answer.
 func answered(status int, mediaType string, body func() io.Reader) *quickstream.Client {
 	transport := roundTripper(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{
@@ -116,14 +116,14 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// deliver sends a notification, as somebody who has the secret, to an endpoint with a store.
+// deliver sends a notification, signed with the right secret, to an endpoint with a store.
 func deliver(ctx context.Context, body string) {
 	verifier := must(signature.NewVerifier(signature.AssumedHMAC{}, []string{hookSecret}))
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader(body))
 	r.Header.Set(signature.Header, must(signature.Sign(signature.AssumedHMAC{}, hookSecret, time.Now(), []byte(body))))
 	w := httptest.NewRecorder()
 	webhooks.NewHandler(verifier, func(_ context.Context, n *webhooks.Notification) error {
-		_, _ = n.Event() // what is no UTF-8 may be refused
+		_, _ = n.Event() // a text that is no UTF-8 may be refused
 		return nil
 	}, webhooks.WithStore(new(webhooks.MemoryStore))).ServeHTTP(w, r)
 	if w.Code != http.StatusOK && w.Code != http.StatusBadRequest {
@@ -139,7 +139,7 @@ func longest() string {
 // readReport keeps a copy of each row.
 func readReport(body string) {
 	for row, err := range must(csvreport.NewReader(strings.NewReader(body))).Rows() {
-		if err == nil { // what is no UTF-8 is refused
+		if err == nil { // a text that is no UTF-8 is refused
 			_ = row.Clone()
 		}
 	}

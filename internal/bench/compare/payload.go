@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Bodies of about 2.5 KB, as the service's own are, and those of the peer whose
-// client only reads its own.
+// Bodies of about 2.5 KB, as the service's own are, and bodies of stripe-go's
+// service, because its client reads no others.
 
 //go:embed testdata/transaction.json
 var transactionForm string
@@ -17,14 +17,14 @@ var transactionForm string
 //go:embed testdata/intent.json
 var intentForm string
 
-// transactionJSON returns a transaction of a card that is for testing.
+// transactionJSON returns a transaction of a test card.
 func transactionJSON(base string, n int) string {
 	return strings.NewReplacer(
 		"{base}", base+apiBase, "{n}", strconv.Itoa(n), "{whole}", strconv.Itoa(n%5000), "{more}", strconv.Itoa(n%5000+1),
 	).Replace(transactionForm)
 }
 
-// smallJSON is a transaction of which there is next to nothing to decode.
+// smallJSON is a transaction with next to nothing to decode.
 const smallJSON = `{"receiptNumber":"1000000001"}`
 
 // notificationJSON returns a notification about a transaction.
@@ -46,7 +46,7 @@ func eventJSON(version string) string {
 		`"pending_webhooks":1,"request":{"id":"req_1","idempotency_key":null},"type":"payment_intent.succeeded"}`, version, intentJSON(1))
 }
 
-// A list has as many pages, and a page as many items.
+// The number of pages of a list, and of items on a page.
 const listPages, pageSize = 100, 100
 
 // items returns the bodies of a page, the first being number first.
@@ -58,7 +58,7 @@ func items(first int, body func(n int) string) string {
 	return strings.Join(all, ",")
 }
 
-// listURL is a page of a list. The service takes its time for those of a slow one.
+// listURL returns the address of a page of a list. The service takes pageTime for each page of a slow list.
 func listURL(base, pace string, page int) string {
 	return fmt.Sprintf("%s%s%s?settlementDate=2024-02-03&pace=%s&page=%d", base, apiBase, listRoute, pace, page)
 }

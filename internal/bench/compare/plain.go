@@ -98,8 +98,8 @@ type plainTransaction struct {
 	Metadata map[string]string `json:"metadata"`
 }
 
-// same returns an error unless both ways have understood the same, and something at all. It
-// compares what the merchant's decoder reads of the library's model with what it read itself.
+// same returns an error unless both decoders have read the same values, and not nothing. It encodes
+// the library's model, decodes that with the merchant's decoder, and compares.
 func same(ours *quickstream.Transaction, plain *plainTransaction) error {
 	var again plainTransaction
 	check(json.Unmarshal(must(json.Marshal(ours)), &again))
@@ -110,7 +110,7 @@ func same(ours *quickstream.Transaction, plain *plainTransaction) error {
 	return nil
 }
 
-// plainClient is the merchant's own.
+// plainClient is the merchant's own client.
 type plainClient struct {
 	http   *http.Client
 	decode func(io.Reader, any) error
@@ -127,7 +127,7 @@ func whole(unmarshal func([]byte, any) error) func(io.Reader, any) error {
 	}
 }
 
-// drain does not look at a body.
+// drain reads a body and discards it.
 func drain(body io.Reader, _ any) error {
 	_, err := io.Copy(io.Discard, body)
 	return err

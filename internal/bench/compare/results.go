@@ -41,7 +41,7 @@ func counted(row, what, unit string, value float64) line {
 	return line{Row: row, What: what, Unit: unit, Value: value}
 }
 
-// ifV2 returns what there is only with a Go whose encoding/json runs on json/v2.
+// ifV2 returns its arguments with a Go whose encoding/json runs on json/v2, and otherwise nil.
 func ifV2[T any](all ...T) []T {
 	if !onV2 {
 		return nil
@@ -63,7 +63,7 @@ func (l line) atLeast(bound float64) line {
 	return l
 }
 
-// holds reports whether the value keeps to the gate. What is no number does not.
+// holds reports whether the value keeps to the gate. NaN does not.
 func (l line) holds() bool {
 	return l.Gate == "" || l.Gate == "<=" && l.Value <= l.Bound || l.Gate == ">=" && l.Value >= l.Bound
 }

@@ -43,7 +43,7 @@ type stubBody struct{ content bytes.Reader }
 func (b *stubBody) Read(p []byte) (int, error) { return b.content.Read(p) }
 func (b *stubBody) Close() error               { return nil }
 
-// serve returns a service that answers from what it has made once.
+// serve returns a service that makes each answer once and then repeats it.
 func serve(base string) http.Handler {
 	mux := http.NewServeMux()
 	var made sync.Map
@@ -74,7 +74,7 @@ func answer(w http.ResponseWriter, status int, body string) {
 	_, _ = io.WriteString(w, body)
 }
 
-// serveParent is what the child process does: it prints its address, and ends with its parent.
+// serveParent runs in the child process: it prints its address, and ends with its parent.
 func serveParent(ctx context.Context, in io.Reader, out io.Writer) {
 	listener := must(new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0"))
 	base := "http://" + listener.Addr().String()

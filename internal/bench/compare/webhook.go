@@ -81,7 +81,7 @@ func notifications(_ context.Context, m plan) []line {
 	}, ifV2(slower("P9", "verify + typed event / by hand, encoding/json/v2", r, "receive", "receive, json/v2"))...)
 }
 
-// hashing returns the least that a verification can do.
+// hashing returns the least work of a verification: the HMAC alone.
 func hashing(prefix string, body []byte) func() error {
 	mac, start, sum := hmac.New(sha256.New, []byte(hookSecret)), []byte(prefix), make([]byte, 0, sha256.Size)
 	return func() error {

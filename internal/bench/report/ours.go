@@ -24,7 +24,7 @@ func Fields(report io.Reader, t *Tally) error {
 	return nil
 }
 
-// Borrowed reads typed rows with csvreport that are good until the next one.
+// Borrowed reads typed rows with csvreport. A row is valid until the next one.
 func Borrowed(report io.Reader, t *Tally) error {
 	return rows(report, t, func(row *csvreport.Row, columns []csvreport.Column) error {
 		for _, c := range columns {
@@ -38,7 +38,7 @@ func Borrowed(report io.Reader, t *Tally) error {
 	})
 }
 
-// Owned reads typed rows with csvreport that stay: their values, and a clone for the text.
+// Owned reads typed rows with csvreport that stay valid: their values, and a clone for the text.
 func Owned(report io.Reader, t *Tally) error {
 	return rows(report, t, func(borrowed *csvreport.Row, columns []csvreport.Column) error {
 		row := borrowed.Clone()

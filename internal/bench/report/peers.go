@@ -10,7 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// StandardFields reads with encoding/csv, one record in the place of the other.
+// StandardFields reads with encoding/csv, which reuses one record.
 func StandardFields(report io.Reader, t *Tally) error {
 	r := csv.NewReader(report)
 	r.ReuseRecord = true

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// Read is a way of reading a report, all of whose values go into a tally.
+// Read is a way of reading a report. It adds every value to a tally.
 type Read func(report io.Reader, t *Tally) error
 
 // Tally sums up what a way of reading has found, at the same cost for each.
 type Tally struct {
 	Records int64
-	Sum     uint64 // over the values in order, of a text its length and ends
+	Sum     uint64 // over the values in order; a text counts by its length and its first and last byte
 }
 
 func (t *Tally) value(v int64) {
@@ -55,7 +55,7 @@ type Generated struct {
 	blocks  int64
 }
 
-// Generate returns a report of at least size bytes. Each record is behind a separator: of 30 cells three are
+// Generate returns a report of at least size bytes. A separator precedes each record. Of its 30 cells three are
 // in quotes, one of them for a comma, one for quotes and one for a line feed.
 func Generate(size int64) Generated {
 	const records = 500
