@@ -15,7 +15,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
 )
 
-// kindly runs a test with a sandbox as a new user has it.
+// kindly runs a test with the default sandbox of a new user.
 func kindly(t *testing.T, f func(c *caller), opts ...Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -25,7 +25,7 @@ func kindly(t *testing.T, f func(c *caller), opts ...Option) {
 	})
 }
 
-// The first program of a new user finds its payment at once, without members that nobody knows.
+// The first program of a new user finds its payment at once, without unknown members.
 func TestKindByDefault(t *testing.T) {
 	kindly(t, func(c *caller) {
 		paid := c.must(201, c.post("/transactions", changed(cardPayment("Order-1"), "metadata", object{"n": "1"}), "Idempotency-Key", "k"))
@@ -72,7 +72,7 @@ func TestApprovedInPart(t *testing.T) {
 	}, visa())
 }
 
-// A payment whose answer was lost is voided by the service, and only that.
+// The service voids a payment whose answer was lost, and no other payment.
 func TestReversedAfterALostAnswer(t *testing.T) {
 	inWorld(t, "ReversalAfter=30s", func(c *caller) {
 		for order, kind := range map[string]FaultKind{
@@ -99,7 +99,7 @@ func TestReversedAfterALostAnswer(t *testing.T) {
 	})
 }
 
-// Five payments that fail for insufficient funds are all that an agreement takes in a day.
+// After five payments that fail for insufficient funds, an agreement takes no more that day.
 func TestPayToAttempts(t *testing.T) {
 	kindly(t, func(c *caller) {
 		token := c.activeAgreement(c.agreementRequest())
@@ -230,8 +230,8 @@ func TestBankPaymentsComeBack(t *testing.T) {
 	}
 }
 
-// A capture and a change of a pre-authorisation have a reference of their own, the original's
-// or none in reads.
+// Reads of a capture and of a change of a pre-authorisation show their own reference, the
+// original's or none.
 func TestFollowUpReferences(t *testing.T) {
 	for world, want := range map[string][2]int{ // found by their own, and by the original's with it
 		"default": {2, 1}, "FollowUpReferences=original": {0, 3}, "FollowUpReferences=none": {0, 1},
@@ -263,7 +263,7 @@ func TestStatusForms(t *testing.T) {
 	}
 }
 
-// What a gateway passes on that has sent a payment twice.
+// A gateway that has sent a payment twice passes on the second answer.
 func TestSentTwice(t *testing.T) {
 	for world, want := range map[string]int{"default": 201, "KeyLifetime=0s": 422} {
 		inWorld(t, world, func(c *caller) {
@@ -277,7 +277,7 @@ func TestSentTwice(t *testing.T) {
 	}
 }
 
-// assumed makes assumptions, given as words Name=value; the word default is none.
+// assumed makes assumptions from words Name=value; the word default changes none.
 func assumed(t *testing.T, world string) Option {
 	t.Helper()
 	return WithAssumptions(func(a *Assumptions) {
@@ -296,7 +296,7 @@ func inWorld(t *testing.T, world string, f func(c *caller), opts ...Option) {
 	})
 }
 
-// visa puts 1 % on the card of these tests.
+// visa puts a surcharge of 1 % on the card of these tests.
 func visa() Option {
 	return WithBusiness(DefaultBusiness, "Shop", Surcharge{Scheme: "VISA", BasisPoints: 100})
 }

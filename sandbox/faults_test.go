@@ -93,7 +93,7 @@ func TestEveryFaultKind(t *testing.T) {
 	}
 }
 
-// How long the caller waits, and what comes with an answer.
+// The waits of the caller to the second, and the headers and lengths of answers.
 func TestFaultsToTheSecond(t *testing.T) {
 	bubble(t, func(c *caller) {
 		c.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -242,7 +242,7 @@ func TestInjectRefusesNonsense(t *testing.T) {
 	assert.Empty(t, box.FaultCounts())
 }
 
-// TestAStalledReaderStopsNobodyElse leaves one answer unread and reads others meanwhile.
+// TestAStalledReaderStopsNobodyElse leaves one answer unread, and pays again meanwhile.
 func TestAStalledReaderStopsNobodyElse(t *testing.T) {
 	bubble(t, func(c *caller) {
 		resp, err := c.client.Do(c.request("POST", "/transactions", c.keys.Secret, cardPayment("O")))
@@ -265,8 +265,8 @@ func heapGrowth(f func()) int64 {
 	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
 }
 
-// Callers without a key, with wrong keys and with idempotency keys send large bodies: what
-// the sandbox keeps is bounded.
+// Callers without a key, with wrong keys and with idempotency keys send large bodies: the
+// sandbox keeps a bounded part.
 func TestAttackRow10BodiesFillMemory(t *testing.T) {
 	const megabytes, enough = 40, 24 << 20
 	large := strings.Repeat("x", 1<<20)
@@ -301,8 +301,8 @@ func TestAttackRow10BodiesFillMemory(t *testing.T) {
 	}
 }
 
-// A call that its caller has given up is carried out before Drain returns, and calls that
-// hang have ended.
+// When Drain returns, a call whose caller has given up was carried out, and calls that hang
+// have ended.
 func TestDrain(t *testing.T) {
 	b := New()
 	defer b.Close()

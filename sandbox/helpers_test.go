@@ -60,8 +60,8 @@ func newCaller(t *testing.T, opts ...Option) *caller {
 	return &caller{t: t, box: box, client: box.HTTPClient(), base: box.URL(), keys: box.Keys()}
 }
 
-// restless is what the tests of this package assume unless they say otherwise: more happens in it
-// than by default.
+// restless sets the assumptions of the tests of this package, unless they say otherwise: more
+// happens than by default.
 func restless(a *Assumptions) {
 	a.LookupLag, a.PageSize, a.UnknownMembers, a.Events, a.Redelivery = 2*time.Second, 3, "new", "before", "same"
 	a.KeyLifetime, a.TokenQuota = 5*time.Minute, 100
@@ -298,7 +298,7 @@ const (
 	payerPayID   = "kim.lee.private@example.org"
 )
 
-// agreementRequest is a valid request whose payer does nothing without being told.
+// agreementRequest is a valid request whose payer does nothing without Sandbox.Payer.
 func (c *caller) agreementRequest() object {
 	return object{
 		"payeeReference": "ARRANGEMENT-1", "supplierBusinessCode": DefaultBusiness,
@@ -449,7 +449,7 @@ func (c *caller) receiver(answers ...int) *receiver {
 	return &receiver{c: c, verifier: verifier, answers: answers}
 }
 
-// subscribe gives the sandbox an endpoint of its own.
+// subscribe adds an endpoint, which gives the answers first and then 200.
 func (c *caller) subscribe(answers ...int) *receiver {
 	c.t.Helper()
 	r := c.receiver(answers...)

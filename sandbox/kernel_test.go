@@ -315,7 +315,7 @@ func TestDelaysPassOnAClockThatStandsStill(t *testing.T) {
 	})
 }
 
-// A clock is moved only when the requests have ended that were under way.
+// Advance moves a clock only when the requests that were under way have ended.
 func TestAdvanceWaitsForRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := NewClock(time.Now())
@@ -341,7 +341,7 @@ func TestAdvanceWaitsForRequests(t *testing.T) {
 	})
 }
 
-// A running clock goes on with package time, also while a request is under way, and can be moved on.
+// A running clock runs with package time, also while a request is under way, and Advance moves it.
 func TestRunningClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -218,7 +218,7 @@ func TestReportFormat(t *testing.T) {
 	}, assuming(func(a *Assumptions) { a.UnknownMembers = "none" }))
 }
 
-// TestReportOfAVoid: a sum over the report is what was taken.
+// TestReportOfAVoid: the report shows a voided payment as zero, so that its sum is what was taken.
 func TestReportOfAVoid(t *testing.T) {
 	bubble(t, func(c *caller) {
 		c.must(200, c.post("/transactions/"+c.pay("V")+"/void", nil))
@@ -372,7 +372,7 @@ func TestSchedule(t *testing.T) {
 	})
 }
 
-// TestManyCallers has customers pay at the same time while answers are lost.
+// TestManyCallers lets many customers pay at the same time while answers are lost.
 func TestManyCallers(t *testing.T) {
 	bubble(t, func(c *caller) {
 		require.NoError(t, c.box.Inject(

@@ -68,8 +68,8 @@ func TestTestBankAccountsDecide(t *testing.T) {
 	}, assuming(func(a *Assumptions) { a.BankReturnAfter = 0 }))
 }
 
-// These are the rules that the document of the service does not have. The conformance tests of
-// internal/contract have the others, here and in the other tests of rules.
+// TestPaymentRules and the other tests of rules have the rules that the service's document does not
+// have. The conformance tests of internal/contract have the others.
 func TestPaymentRules(t *testing.T) {
 	bubble(t, func(c *caller) {
 		good := cardPayment("O")

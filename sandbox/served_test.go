@@ -117,7 +117,7 @@ func TestShopChallenge(t *testing.T) {
 	}, WithShop(shopOrigin, "http://localhost:8080"))
 }
 
-// A server with a guard finds out which requests of other sites are the shop's.
+// A server that refuses other sites can tell which of their requests are the shop's.
 func TestForShop(t *testing.T) {
 	bubble(t, func(c *caller) {
 		frame := http.Header{"Referer": {shopOrigin + "/"}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Site": {"same-site"}}

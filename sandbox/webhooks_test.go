@@ -120,7 +120,7 @@ func TestEventArrivesBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// A receiver that does not answer is waited for until its timeout, and not if the caller has gone.
+// The answer waits for a receiver that does not answer until the timeout, or until the caller has gone.
 func TestAnswerDoesNotWaitForEver(t *testing.T) {
 	bubble(t, func(c *caller) {
 		release := make(chan struct{})
@@ -169,8 +169,8 @@ func TestRedelivery(t *testing.T) {
 	}, assuming(func(a *Assumptions) { a.Redelivery = "signed" }))
 }
 
-// The signature of the first attempt is valid for five minutes, or as long as the receiver
-// accepts it.
+// A redelivery has the signature of the first attempt. It is valid for five minutes, or for
+// as long as the receiver accepts it.
 func TestRedeliveryKeepsItsSignature(t *testing.T) {
 	bubble(t, func(c *caller) {
 		hook := c.subscribe(http.StatusInternalServerError, http.StatusInternalServerError, http.StatusInternalServerError)

@@ -192,7 +192,7 @@ func TestChaosCatches(t *testing.T) {
 	})
 }
 
-// TestChaosSaysWhatLittleItShows: most orders end before their payment, for want of a token.
+// TestChaosSaysWhatLittleItShows: most orders end before their payment, because they get no token.
 func TestChaosSaysWhatLittleItShows(t *testing.T) {
 	byToken := func(ctx context.Context, client *quickstream.Client, order string) error {
 		p := params(order)

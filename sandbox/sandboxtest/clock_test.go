@@ -45,8 +45,8 @@ func TestClockIsNotMovedPastAPayment(t *testing.T) {
 	}
 }
 
-// Where the service drops metadata, a payment differs from an earlier one by its time: the client goes by the
-// sandbox's clock, wherever that stands.
+// If the service drops metadata, only its time tells a payment from an earlier one: the client uses the
+// sandbox's clock, even if that is months behind.
 func TestClientGoesByTheClock(t *testing.T) {
 	t.Parallel()
 	clock := sandbox.NewClock(time.Now().AddDate(0, -6, 0))

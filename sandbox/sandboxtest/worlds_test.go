@@ -60,7 +60,7 @@ func TestWorldsTakesTheMerchantsOptions(t *testing.T) {
 // TestExampleOfWorlds runs what ExampleWorlds shows.
 func TestExampleOfWorlds(t *testing.T) { testPay(t) }
 
-// In a world whose service retries a decline, the client does not say that it can be paid again at once.
+// In a world whose service retries a decline, the client does not say that the order can be paid again at once.
 func TestWorldsHaveRetries(t *testing.T) {
 	sandboxtest.Worlds(t, sandboxtest.WorldsOptions{Only: "SoftDeclineCodes=01,05,51,91"}, func(t *testing.T, run sandboxtest.Run) {
 		run.Box.NextTransaction(sandbox.Declined("51"))

@@ -7,8 +7,8 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
-// The first world has the defaults. A world that broke something is made again
-// from what it printed.
+// The first world has the defaults. Parse makes a world again from the text that
+// it printed.
 func ExampleGenerate() {
 	for world := range worlds.Generate(1, 1) {
 		fmt.Println(world)

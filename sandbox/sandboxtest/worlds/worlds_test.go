@@ -15,7 +15,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// The covering set is what it says: counted here without the code that made it.
+// The covering set covers every pair of values, counted here without the code that made it.
 func TestWorldsCoverPairs(t *testing.T) {
 	dimensions := dimensions()
 	pairs, want := make(map[[2]string]bool), 0
