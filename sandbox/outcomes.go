@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Outcome is how a transaction ends, with its later changes. Functions such as [Approved] return one.
+// Outcome is the result of a transaction, with its later changes. Functions such as [Approved] return one.
 type Outcome struct {
 	result result
 	code   string // empty: the usual code for the kind of account

@@ -105,7 +105,7 @@ func (e *Request) weight() int {
 }
 
 // Requests returns the requests that have arrived, oldest first: at most about the last ten
-// thousand, or 16 MiB. Calls that met [Unreachable] have not arrived. Do not change their maps and slices.
+// thousand, or 16 MiB. Calls that met [Unreachable] have not arrived. Do not change the maps and slices.
 func (b *Sandbox) Requests() []Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
