@@ -71,8 +71,8 @@ func (s *AccountsService) Register(ctx context.Context, customerID string, param
 	return account, nil
 }
 
-// fits refuses an account that is another customer's, of another kind or another card's. The number of a
-// wallet's card may be shown as the card's own.
+// fits refuses an account of another customer, kind or card. For a wallet's number the service may
+// show the card's own number.
 func (b accountRegisterJSON) fits(account *Account, customerID string) error {
 	kind, number := AccountType(""), ""
 	switch {
@@ -90,12 +90,12 @@ func (b accountRegisterJSON) fits(account *Account, customerID string) error {
 	return nil
 }
 
-// RegisterWithoutCustomer registers the account of a single-use token for no customer, for payments
-// by its account token. From public client code; unconfirmed.
+// RegisterWithoutCustomer registers the account of a single-use token without a customer, for
+// payments by its account token. From public client code; unconfirmed.
 //
-// POST /accounts. Errors as for Register. No list has the account: after an [UnknownOutcomeError]
-// it may exist, but only its token pays with it; ask the payer for another single-use token. For a
-// card that was authenticated add [WithExtraField] with "threeDS2" and true.
+// POST /accounts. Errors as for Register. No list shows the account. After an [UnknownOutcomeError]
+// it may exist, but nothing can pay with it without its token: ask the payer for another single-use
+// token. For a card that was authenticated add [WithExtraField] with "threeDS2" and true.
 func (s *AccountsService) RegisterWithoutCustomer(ctx context.Context, singleUseTokenID string, opts ...CallOption) (*Account, error) {
 	call := s.client.begin("Accounts.RegisterWithoutCustomer", opts)
 	call.check(accountRegisterJSON{SingleUseTokenID: singleUseTokenID}.check)
@@ -105,8 +105,8 @@ func (s *AccountsService) RegisterWithoutCustomer(ctx context.Context, singleUse
 	return send[Account](ctx, call)
 }
 
-// List returns the enabled accounts of a customer, newest first. One that shows another customer
-// matches [ErrUnreadableItem].
+// List returns the enabled accounts of a customer, newest first. An account that shows another
+// customer matches [ErrUnreadableItem].
 //
 // GET /customers/{customerId}/accounts. An unknown customer matches [ErrNotFound]; unconfirmed.
 // From the vendor's public pages.

@@ -41,8 +41,8 @@ func (s *BusinessesService) Get(ctx context.Context, supplierBusinessCode string
 	return get[Business](ctx, s.client, "Businesses.Get", opts, supplierBusinessCode)
 }
 
-// CardSurcharge is what a business adds to payments by a kind of card. Its members are from public
-// client code; unconfirmed.
+// CardSurcharge is a business's surcharge on payments by a kind of card. Its members are from
+// public client code; unconfirmed.
 type CardSurcharge struct {
 	CardScheme CardScheme `json:"cardScheme,omitempty" wire:"decides"`
 	CardType   string     `json:"cardType,omitempty"` // CREDIT or DEBIT, of Visa and Mastercard
@@ -78,12 +78,12 @@ func (s *BusinessesService) PublicCardSurcharges(supplierBusinessCode string, op
 	return list[CardSurcharge](s.client, "Businesses.PublicCardSurcharges", nil, nil, opts, supplierBusinessCode)
 }
 
-// QueryCardSurcharge returns what a business adds to payments by one card. The card number passes
-// through this server; a token made in the browser has the surcharge too.
+// QueryCardSurcharge returns a business's surcharge on payments by one card. The card number passes
+// through this server; a token made in the browser shows the surcharge too.
 //
-// POST /businesses/{supplierBusinessCode}/query-card-surcharge with the publishable key. It changes
-// nothing and is repeated like a GET. From public client code; unconfirmed. An unknown business
-// matches [ErrNotFound], an invalid number [ErrInvalid]. See CardSurcharges about what is allowed.
+// POST /businesses/{supplierBusinessCode}/query-card-surcharge with the publishable key. It changes nothing
+// and is repeated like a GET. From public client code; unconfirmed. An unknown business matches
+// [ErrNotFound], an invalid number [ErrInvalid]. See CardSurcharges about surcharges that are not allowed.
 func (s *BusinessesService) QueryCardSurcharge(ctx context.Context, supplierBusinessCode string, cardNumber Secret, opts ...CallOption) (*CardSurcharge, error) {
 	call := s.client.begin("Businesses.QueryCardSurcharge", opts, supplierBusinessCode)
 	call.body = struct {
@@ -92,7 +92,7 @@ func (s *BusinessesService) QueryCardSurcharge(ctx context.Context, supplierBusi
 	return send[CardSurcharge](ctx, call)
 }
 
-// AcceptedCard is a kind of card: what a business accepts, or what a number belongs to. Its members
+// AcceptedCard is a card scheme that a business accepts, or that a number belongs to. Its members
 // are from public client code; unconfirmed.
 type AcceptedCard struct {
 	CardScheme CardScheme `json:"cardScheme,omitempty" wire:"decides"`

@@ -18,7 +18,7 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// call is one call of an operation: its request and, for a write, what finds it again.
+// call is one call of an operation: its request and, for a write, the data to look it up.
 type call struct {
 	client *Client
 	op     operation
@@ -37,19 +37,19 @@ type request struct {
 	target url.URL
 	body   any               // wire struct; nil for none
 	upload *transport.Upload // takes the place of body
-	report *download         // takes the answer; nil for one that is decoded
+	report *download         // receives the answer; nil if it is decoded
 	later  bool              // a page of a list after the first
 }
 
 type write struct {
-	reference string  // what an unknown outcome can be looked up by
+	reference string  // to look up an unknown outcome
 	intent    *Intent // nil for a write that has none
-	stored    any     // what the intent holds of the body; nil where its Request is set
-	// planned is the intent of Submit, until it is claimed.
+	stored    any     // the part of the body that the intent keeps; nil if its Request is set
+	// planned is the intent that Submit sends; nil for other calls.
 	planned *Intent
 	claim   Claim
 	claimed bool
-	// answer is the transaction of the answer, whose outcome settles the call; nil for other writes.
+	// answer is the decoded transaction, whose outcome settles the call; nil for other requests.
 	answer *Transaction
 }
 
@@ -139,11 +139,11 @@ func (c *call) do(ctx context.Context, decode func(status int, body []byte) erro
 	observer := c.client.observer
 	ctx, err := observer.start(ctx, c.info())
 	if err != nil {
-		observer.End = nil // for it, the call has not begun
+		observer.End = nil // its Start panicked
 	}
 	c.attempts = 0
 	defer func() {
-		if !concluded { // the caller's code has panicked, and that goes on
+		if !concluded { // the caller's code panicked, and the panic goes on
 			_ = observer.end(ctx, c.info(), c.panicked(begun))
 		}
 	}()
@@ -172,7 +172,7 @@ func (c *call) prepare() []byte {
 	if c.ended != nil {
 		return nil
 	}
-	if c.intent != nil { // now: what the caller has passed in may change while it is sent
+	if c.intent != nil { // now, because the caller may change the parameters while they are sent
 		c.intent.Version, c.intent.Operation, c.intent.Environment = IntentVersion, c.op.name, c.client.base.Host
 		c.intent.ExtraFields = c.config.extraNames()
 		if c.stored != nil {
@@ -243,7 +243,7 @@ func (c *call) panicked(begun time.Time) EndInfo {
 	}
 	err = c.errorOf(r)
 	if lost, ok := errors.AsType[*UnknownOutcomeError](err); ok && c.attempts > 0 {
-		lost.Intent = nil // it would lack its key, which went with the result
+		lost.Intent = nil // the key was lost with the result
 	}
 	return endOf(err, r, begun)
 }
@@ -283,7 +283,7 @@ func (c *call) errorOf(r *transport.Result) error {
 		if lost.Cause = c.cause(r); c.intent != nil {
 			lost.Intent = c.sent(r)
 		}
-		if c.answer != nil && !r.Unanswered && c.op.name != OperationVoid { // it could be read, and is about something else
+		if c.answer != nil && !r.Unanswered && c.op.name != OperationVoid { // the answer was read, and is about another transaction
 			lost.ReceiptNumber = c.answer.ReceiptNumber
 			lost.Intent.ReceiptNumber = lost.ReceiptNumber
 		}
@@ -300,7 +300,7 @@ func (c *call) lost(r *transport.Result) *UnknownOutcomeError {
 	}
 }
 
-// sent returns the intent as it was sent. Under a key of the caller's, how often is not known.
+// sent returns the intent as it was sent. With the caller's own key the number of attempts is unknown.
 func (c *call) sent(r *transport.Result) *Intent {
 	intent := *c.intent
 	intent.IdempotencyKey, intent.Attempts, intent.Resent = r.Key, r.Attempts, r.Unanswered
@@ -313,7 +313,7 @@ func (c *call) sent(r *transport.Result) *Intent {
 // cause is the error of the last attempt.
 func (c *call) cause(r *transport.Result) error {
 	switch {
-	case r.Reason == transport.Succeeded: // which does not settle an earlier attempt
+	case r.Reason == transport.Succeeded: // but it does not settle an earlier attempt
 		return r.Err
 	case r.Reason == transport.Inconclusive && r.Err != nil:
 		body := c.rawBody(r)
@@ -432,7 +432,7 @@ func decodeOwned[T any, P model[T]](body []byte, object P) error {
 	return nil
 }
 
-// encode writes a model with the received members that it does not have.
+// encode writes a model and the received members that have no field.
 func encode[T any](plain T, e envelope) ([]byte, error) {
 	known, err := wire.Marshal(plain)
 	if err != nil || e.source == nil {

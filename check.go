@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// findings collects every rule that a request breaks, so that a caller sees all of them at
-// once. A rule is only what the contract says literally. What only the service can judge is
-// in the doc comment of the field.
+// findings collects every rule that a request breaks, so that a caller sees all of them at once. A
+// rule repeats what the contract says literally. The doc comment of a field names what only the
+// service can judge.
 type findings struct {
 	disabled map[string]bool // by WithoutRule
 	prefix   string          // path of the part under check, with its dot
@@ -22,7 +22,7 @@ func (f *findings) require(ok bool, rule, path, message string) {
 	}
 }
 
-// within checks a part of the request, whose members stand below path.
+// within checks a part of the request, whose members are below path.
 func (f *findings) within(path string, check func(*findings)) {
 	outer := f.prefix
 	f.prefix += path + "."
@@ -57,7 +57,7 @@ func isASCII(text string) bool {
 	return true
 }
 
-// isPrintable asks for printable ASCII characters and blanks.
+// isPrintable reports whether text is printable ASCII, blanks included.
 func isPrintable(text string) bool {
 	for i := range len(text) {
 		if text[i] > '~' || text[i] < ' ' {
@@ -67,7 +67,7 @@ func isPrintable(text string) bool {
 	return true
 }
 
-// isVisible asks for printable ASCII characters without blanks.
+// isVisible reports whether text is printable ASCII without blanks.
 func isVisible(text string) bool { return isPrintable(text) && !strings.Contains(text, " ") }
 
 func isDigits(text string) bool {

@@ -29,7 +29,7 @@ type Client struct {
 	observer  Observer // with the logger
 	config    callConfig
 	authorise [2]func(context.Context) (string, error) // by the kind of key
-	// A function, because dumps in test output would follow a pointer to the buffers of open
+	// A function, because dumps in test output would follow a pointer into the buffers of open
 	// connections.
 	transport func() *transport.Transport
 }
@@ -60,7 +60,7 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 	if err != nil {
 		return nil, err
 	}
-	config.http.Loopback = base.Scheme == "http" // which an address has on this machine only
+	config.http.Loopback = base.Scheme == "http" // plain http is for this machine only
 	config.environment = base.Host
 	observer := config.observer.logging(config.logger)
 	sender := transport.New(config.http, observer.attempts())
@@ -84,8 +84,8 @@ func NewClient(env Environment, keys Keys, opts ...ClientOption) (*Client, error
 // CloseIdleConnections closes connections that no call uses. A client needs no other closing.
 func (c *Client) CloseIdleConnections() { c.transport().CloseIdleConnections() }
 
-// Root is what the service says about itself and the key. Its members are known from public client
-// code; unconfirmed.
+// Root is the service's description of itself and of the key. Its members are known from public
+// client code; unconfirmed.
 type Root struct {
 	Links         []Link `json:"links,omitempty" wire:"decides"` // decides, because there is no identifier
 	CommunityCode string `json:"communityCode,omitempty"`
@@ -97,28 +97,28 @@ type Root struct {
 
 func (r *Root) identifier() string { return "/" }
 
-// Root returns what the service says about itself. It does not test the secret key, because the
-// service answers both kinds: [Client.Check] does.
+// Root reads the service's description of itself and of the key. It does not test the secret key,
+// because the service answers with either kind of key: use [Client.Check] for that.
 //
 // GET /. An expired key matches [ErrUnauthorized].
 func (c *Client) Root(ctx context.Context, opts ...CallOption) (*Root, error) {
 	return send[Root](ctx, c.begin("Root", opts))
 }
 
-// Check tests address, network and secret key: it reads the latest transactions, as whoever pays
-// may do.
+// Check tests the address, the network and the secret key. It reads the latest transactions, which
+// a key that may pay may also read.
 //
-// GET /transactions. A 404 is an error unless the root can be read: there are no transactions. A
-// wrong or expired key is an [APIError] that matches [ErrUnauthorized], whatever its body is. Should
-// the service send a 401 without its error body (unconfirmed), writes take it for an unknown outcome,
-// and only Check finds a wrong key. A failure of name resolution, certificate or proxy is a
-// [NetworkError] with that Kind.
+// GET /transactions. A 404 means that there are no transactions if the root can be read; otherwise
+// it is an error. A wrong or expired key is an [APIError] that matches [ErrUnauthorized], whatever
+// the body of the answer. If the service sends a 401 without its error body (unconfirmed), a write
+// ends as an unknown outcome, and only Check finds the wrong key. A failure of name resolution,
+// certificate or proxy is a [NetworkError] with that Kind.
 func (c *Client) Check(ctx context.Context, opts ...CallOption) error {
 	call := c.begin("Check", opts)
 	err := call.do(ctx, func(status int, body []byte) error {
 		return new(Page[Transaction]).decode(call, status, body, func([]byte) (*Transaction, error) { return nil, nil }) // a list is enough
 	})
-	if isAbsent(err) { // the service may answer so if there are none, and answers so to a wrong path
+	if isAbsent(err) { // no transactions, or a wrong path: the root tells which
 		if _, wrong := c.Root(ctx, madeBy("Check").with(opts)...); wrong == nil {
 			return nil
 		}

@@ -110,8 +110,8 @@ func (s *CustomersService) List(params ListCustomersParams, opts ...CallOption) 
 	return list[Customer](s.client, "Customers.List", params, nil, opts)
 }
 
-// GetByNumber returns the customer with the merchant's customer number. Without one the error matches
-// [ErrNotFound], which after an unknown outcome of Create means "not found yet".
+// GetByNumber returns the customer with the merchant's customer number. If there is none, the error
+// matches [ErrNotFound], which after an unknown outcome of Create means "not found yet".
 //
 // GET /customers.
 func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber string, opts ...CallOption) (*Customer, error) {
@@ -132,9 +132,8 @@ func (s *CustomersService) GetByNumber(ctx context.Context, customerNumber strin
 	return nil, fmt.Errorf("quickstream: no customer has the number: %w", ErrNotFound)
 }
 
-// UpdateCustomerParams has the members to change. new("") empties a text. A nil
-// member is not sent: it stays as it is, unless the service's PUT replaces the customer, which is
-// unconfirmed.
+// UpdateCustomerParams has the members to change. new("") empties a text. A nil member is not sent,
+// and stays as it is unless the service's PUT replaces the whole customer, which is unconfirmed.
 type UpdateCustomerParams struct {
 	CustomerNumber              *string  `json:"customerNumber,omitempty"`
 	CustomerName                *string  `json:"customerName,omitempty"`

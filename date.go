@@ -117,8 +117,8 @@ func (m YearMonth) EncodeValues(key string, v *url.Values) error {
 	return nil
 }
 
-// Timestamp is a point in time, written with a numeric offset such as +1100. The offsets +11:00 and Z are
-// read too. Any other form is unreadable, and so zero in a response and in its Extra.
+// Timestamp is a point in time, written with a numeric offset such as +1100. The offsets +11:00 and
+// Z are read too. In a response any other form leaves the field zero, and Extra has the value.
 type Timestamp struct{ time.Time }
 
 const timestampLayout = "2006-01-02T15:04:05.999999999-0700"

@@ -35,17 +35,17 @@ type Request struct {
 	Publishable bool
 }
 
-// Do calls an operation without a method, with the keys, options, errors, logs and observers of methods.
-// A write with a method of its own and a Route that leaves the environment's address are a
+// Do calls an operation that has no method, with the keys, options, errors, logs and observers of
+// methods. A write that has a method, and a Route that leaves the environment's address, are a
 // [ValidationError], which [WithoutRule] does not switch off.
 //
-// A GET is repeated as usual. Any other method that may have arrived is never sent again, and a lost
-// answer is an [UnknownOutcomeError]: read what it changes before you repeat it.
+// A GET is repeated as usual. Any other request that may have arrived is never sent again, and a
+// lost answer is an [UnknownOutcomeError]: read the object that it changes before you repeat it.
 //
-// The JSON of a success replaces the value that into points to, unless into is nil. An object with a
-// member twice and text that is not UTF-8 are errors; an answer without content makes it zero. If into
-// is an [io.Writer], such as a file for a report, the body of a GET is written to it as it arrives. After
-// an error discard what was written. An answer of 202 matches [ErrReportNotReady].
+// The JSON of a success replaces the value that into points to, unless into is nil; a 204 sets it
+// to zero. A duplicate member and text that is not UTF-8 are errors. If into is an [io.Writer],
+// such as a file for a report, the body of a GET is written to it as it arrives, and an answer of
+// 202 matches [ErrReportNotReady]. After an error discard what was written.
 func (c *Client) Do(ctx context.Context, request Request, into any, opts ...CallOption) error {
 	call := c.beginRequest(request, into, opts)
 	if to, ok := into.(io.Writer); ok {
@@ -99,7 +99,7 @@ func (c *Client) beginRequest(r Request, into any, opts []CallOption) *call {
 	return started
 }
 
-// routeForm excludes identifiers, and what a server may read as another path, such as
+// routeForm excludes identifiers, and parts that a server may take for another path, such as
 // "transactions.json".
 var routeForm = regexp.MustCompile(`^(/([A-Za-z][\w-]*|\{[A-Za-z]\w*\}))+$`)
 
@@ -139,10 +139,10 @@ type extraField struct {
 	anyName bool // of OtherAccount: it may have a name that the parameters have
 }
 
-// WithExtraField adds a member to the request that its parameters do not have. Name is its path, such as
-// "creditCard.newMember". What this package sends cannot be replaced, nor set in another case.
+// WithExtraField adds a member that the parameters lack to the request. Name is its path, such as
+// "creditCard.newMember". A member that this package sends is refused, also in another letter case.
 //
-// An intent holds the name of the member, and not its value: give the option to Submit as well.
+// An intent stores the name of the member, but not its value: give the option to Submit as well.
 func WithExtraField(name string, value any) CallOption {
 	return callOption(func(c *callConfig) error {
 		path := strings.Split(name, ".")

@@ -13,13 +13,13 @@
 //		// this call took nothing
 //	}
 //
-// Approved does not mean final: a bank account payment can come back for three banking days
-// ([Transaction.MayBeReturned]), and a pre-authorisation only holds the money. [PayToService.Collect]
-// is the exception: nil means accepted, and usually pending. A read makes no error of a decline: see
-// [Transaction.Outcome].
+// Approved does not mean final: a bank can return a bank account payment for three banking days
+// ([Transaction.MayBeReturned]), and a pre-authorisation only holds the money.
+// [PayToService.Collect] is the exception: nil means accepted, and usually pending. A read of a
+// declined transaction is no error: see [Transaction.Outcome].
 //
-// "This call took nothing" says nothing about other calls. An order is free if no other call for it is
-// approved, pending, unknown or under way: keep a unique row, as examples/backend does.
+// "This call took nothing" says nothing about other calls. An order may be paid again only if no other call
+// for it is approved, pending, unknown or under way: let a unique row check that, as examples/backend does.
 //
 // # Getting started
 //
@@ -28,13 +28,13 @@
 //	client, err := quickstream.NewClient(quickstream.TestAU, quickstream.KeysFromEnv())
 //	err = client.Check(ctx) // address, network and key
 //
-// Servers have a secret key and browsers a publishable one. Package sandbox simulates the service.
-// Methods check their parameters before they send anything, with amounts as decimals: more than two
-// decimal places are refused, never rounded. Dates are Sydney's. [Client.Do] calls operations without
-// a method.
+// Servers use the secret key, and browsers the publishable one. Package sandbox simulates the
+// service. Methods check their parameters before they send anything. Amounts are decimals: more
+// than two decimal places are refused, never rounded. Dates are Sydney dates. [Client.Do] calls
+// operations that have no method.
 //
-// A write is any request that changes something, and an [Intent] its stored description. A facility is
-// the merchant's account with the service. Facts marked as unconfirmed are not in its published contract.
+// A write is any request that changes something, and an [Intent] is its stored description. A facility is
+// the merchant's account with the service. Facts marked as unconfirmed are not in the published contract.
 //
 // # Errors
 //
@@ -46,22 +46,22 @@
 //	*UnknownOutcomeError  the write may have been executed: do not call again
 //	*DecodeError          the answer to a read could not be decoded
 //
-// errors.Is finds the reason, such as [ErrInvalid] or [ErrUnauthorized]. [ErrNotSent] matches every
-// error that proves that nothing was sent. "Matches [ErrNotFound]" in the documentation of a method
-// means an [APIError] that does. Errors, logs and observers show no keys, card or account numbers.
+// errors.Is finds the reason, such as [ErrInvalid] or [ErrUnauthorized]. Every error that proves that
+// nothing was sent matches [ErrNotSent]. If a method's documentation says "matches [ErrNotFound]", the
+// error is an [APIError]. Errors, logs and observers show no keys, card or account numbers.
 //
 // # Unknown outcomes
 //
-// If an answer is lost, the client cannot know whether money moved. After of package resolve says what
-// a call came to, and how long to look. Store the [Intent] before you send, with [WithBeforeSend]:
-// after a crash it is looked up, and never paid again. Queues use [TransactionsService.Plan] and
-// Submit. If the context ends after a payment was sent, the outcome is unknown too: pay with
-// [context.WithoutCancel] and a limit.
+// If an answer is lost, the client cannot know whether money moved. Function After of package
+// resolve says how the call ended, and when to look the payment up. Store the [Intent] before you
+// send, with [WithBeforeSend]: after a crash look it up, and never pay again. Queues use
+// [TransactionsService.Plan] and Submit. If the context ends after a payment was sent, the outcome
+// is unknown too: pay with [context.WithoutCancel] and a time limit.
 //
 // # Retries
 //
-// In this table pay is POST /transactions, 3D Secure authentication and single-use tokens: for these the
-// service documents its Idempotency-Key, or repeating is harmless. POST is any other, and PUT is PATCH too.
+// In this table pay is POST /transactions, 3D Secure authentication and single-use tokens: they have a
+// documented Idempotency-Key, or are harmless to repeat. POST is any other, and PUT includes PATCH.
 //
 //	what happened       GET  pay  POST  PUT
 //	success             ok   ok   ok    ok
@@ -75,25 +75,25 @@
 //	refused             A    A    A     A
 //	3xx, not followed   A    U    U     U
 //
-// r retries, k sends again with the same key, and what follows is how the call ends when that does
-// not help: N is a [NetworkError], A an [APIError] (a [DecodeError] for an undecodable success), U
-// an [UnknownOutcomeError]. The error body is the service's. [BusinessesService.QueryCardSurcharge] counts
-// as a GET.
+// r retries, and k sends again with the same key. N, A or U is how the call ends if that does not
+// help: N is a [NetworkError], A an [APIError] (a [DecodeError] if a success cannot be decoded), U
+// an [UnknownOutcomeError]. The error body is the service's. [BusinessesService.QueryCardSurcharge]
+// counts as a GET.
 //
-// A refusal has the status 400, 401, 403, 404, 405, 406, 409, 411, 413, 414, 415, 422 or 429. A write is
-// refused only in the service's error body, because a gateway may answer so after the service has
-// executed it: JSON with a customerMessage or developerMessage, or with errors that name a field, or
-// with any listed error of a 422, and without a receiptNumber or summaryCode. What it shows of status,
-// method and address is that of the call. [WithRefusal] accepts others. Everything else is
+// A refusal has the status 400, 401, 403, 404, 405, 406, 409, 411, 413, 414, 415, 422 or 429. For a
+// write it also needs the service's error body, because a proxy or gateway can refuse a write that the
+// service has executed. That body is JSON with a customerMessage or developerMessage, with errors that
+// name a field, or for a 422 with any listed error. It has no receiptNumber and no summaryCode, and a
+// status, method or address in it is the call's. [WithRefusal] accepts others. Everything else is
 // inconclusive: other statuses, a success about something else, and a 409 on a POST.
 //
-// A payment that may have arrived is sent again only within a minute, with the same key;
-// [WithoutResend] sends nothing again. After an unanswered attempt only an approval settles a payment:
-// a decline of the second attempt says nothing about the first.
+// A payment that may have arrived is sent again only with the same key, and within a minute of the
+// first attempt; [WithoutResend] prevents that. After an unanswered attempt only an approval
+// settles a payment: a decline of the second attempt says nothing about the first.
 //
-// A client has 10 tokens for repeats of reads and of what was never sent, and 10 for payments that are
-// sent again. A repeat takes one, and a success gives a tenth back. One attempt is one request: the
-// client's own connections speak HTTP/1.1. See [WithHTTPClient] about yours.
+// A client has 10 tokens to repeat reads and requests that were never sent, and 10 to send payments
+// again. A repeat takes a token, and a success gives a tenth back. One attempt is one request: the
+// client's own connections speak HTTP/1.1. For your own see [WithHTTPClient].
 //
 // Responses keep members without a Go field: Extra returns them, and Raw the whole JSON.
 package quickstream

@@ -17,11 +17,11 @@ import (
 )
 
 // Sentinels for errors.Is. Each error type says which of them it matches. The error of a write
-// matches the sentinel of a status only if the answer is in the service's error body: see the
-// package documentation.
+// matches the sentinel of a status only if the answer has the service's error body: see the package
+// documentation.
 var (
-	// ErrUnauthorized is a 401: the wrong kind of key, or an expired one. See [Client.Check] about
-	// a write whose 401 is not in the service's error body.
+	// ErrUnauthorized is a 401: the wrong kind of key, or an expired one. If the 401 of a write
+	// lacks the service's error body, see [Client.Check].
 	ErrUnauthorized = errors.New("unauthorized")
 	// ErrForbidden is a 403: the key lacks a permission.
 	ErrForbidden = errors.New("forbidden")
@@ -36,11 +36,11 @@ var (
 	ErrInvalid = errors.New("invalid request")
 	// ErrRateLimited is a 429: too many requests, or the token quota is used up.
 	ErrRateLimited = errors.New("rate limited")
-	// ErrUnavailable is a 503 in the service's error body: the request was not processed. It never
-	// matches an unknown outcome.
+	// ErrUnavailable is a 503 with the service's error body: the request was not processed. It
+	// never matches an unknown outcome.
 	ErrUnavailable = errors.New("service unavailable, request not processed")
-	// ErrThreeDSNotEnabled is a 503 on 3D Secure authentication. Unless it is in the service's error
-	// body it matches [ErrUnavailable] too. Never pay without authentication because of it.
+	// ErrThreeDSNotEnabled is a 503 on 3D Secure authentication. Without the service's error body
+	// it matches [ErrUnavailable] too. Never pay without authentication because of it.
 	ErrThreeDSNotEnabled = errors.New("3D Secure is not enabled for the facility")
 	// ErrKeyRequired means that the client lacks the kind of key that the operation needs. Nothing
 	// was sent.
@@ -56,7 +56,7 @@ var (
 	// ErrOutcomeUnknown means that a write may have been executed. Do not call again.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 	// ErrNotSent means that this call provably sent nothing: it may be made again. An
-	// [UnknownOutcomeError] never matches it, also not that of a Submit before its claim.
+	// [UnknownOutcomeError] never matches it, not even that of a Submit before its claim.
 	ErrNotSent = errors.New("nothing was sent")
 )
 
@@ -119,21 +119,21 @@ type FieldError struct {
 // be a failure that outlasted the attempts.
 //
 // It matches the sentinel of its [Reason], also if made by hand: &APIError{Reason: ReasonNotFound}
-// matches [ErrNotFound]. Printing shows the operation, the status and the trace code. Messages have
-// methods.
+// matches [ErrNotFound]. Printing shows the operation, the status and the trace code. Methods
+// return the messages.
 type APIError struct {
 	CallInfo
 	StatusCode int
-	// Reason is what the answer means.
+	// Reason is the meaning of the answer.
 	Reason Reason
 	// TraceCode identifies the request for the service's technical support. It is "" if it repeats
-	// what was sent.
+	// a value of the request.
 	TraceCode string
 	// RetryAfter is the pause that the service asked for; zero if none.
 	RetryAfter time.Duration
 	Attempts   int
 
-	body    func() errorBody // a function, because it may repeat what was sent
+	body    func() errorBody // a function, because it may repeat values of the request
 	foreign string           // why something other than the service may have answered
 }
 
@@ -141,7 +141,7 @@ type errorBody struct {
 	customer, developer string
 	fields              []FieldError
 	raw                 []byte
-	fromService         bool // it is the service's, and no gateway's
+	fromService         bool // the service's, not a proxy's or gateway's
 }
 
 // Error returns the operation, the status, the trace code and what to do.
@@ -191,14 +191,14 @@ func (e *APIError) contents() (b errorBody) {
 // text.
 func (e *APIError) CustomerMessage() string { return e.contents().customer }
 
-// DeveloperMessage returns the message for logs, which may repeat what was sent.
+// DeveloperMessage returns the message for logs. It may repeat values of the request.
 func (e *APIError) DeveloperMessage() string { return e.contents().developer }
 
-// Fields returns what the service says about single fields, ten at most.
+// Fields returns the errors of single fields, ten at most.
 func (e *APIError) Fields() []FieldError { return e.contents().fields }
 
-// RawBody returns the answer's body: at most 256 KiB of JSON without the values of members that
-// repeat secrets, or the first 16 KiB of anything else without what looks like a card number. A
+// RawBody returns the body of the answer: at most 256 KiB of JSON without the values of members
+// that repeat secrets, or the first 16 KiB of anything else without numbers that may be a card's. A
 // secret in a sentence of the service can remain. It is nil for the route that issues keys.
 func (e *APIError) RawBody() []byte { return e.contents().raw }
 
@@ -213,7 +213,7 @@ func (c *call) apiError(r *transport.Result) *APIError {
 	}
 }
 
-// Reason is what an answer of the service means. The sentinels follow from it.
+// Reason is the meaning of an answer. It decides which sentinels the error matches.
 type Reason string
 
 // The reasons.
@@ -224,14 +224,14 @@ const (
 	ReasonNotFound     Reason = Reason(transport.NotFound)     // 404: ErrNotFound
 	ReasonConflict     Reason = Reason(transport.Conflict)     // 409
 	ReasonRateLimited  Reason = Reason(transport.RateLimited)  // 429: ErrRateLimited
-	// ReasonUnavailable is a 503 in the service's error body, which means that nothing was
-	// processed: [ErrUnavailable].
+	// ReasonUnavailable is a 503 with the service's error body: nothing was processed. It matches
+	// [ErrUnavailable].
 	ReasonUnavailable Reason = Reason(transport.Unavailable)
-	// ReasonThreeDSNotEnabled is a 503 on 3D Secure authentication in the service's error body:
+	// ReasonThreeDSNotEnabled is a 503 on 3D Secure authentication with the service's error body:
 	// [ErrThreeDSNotEnabled].
 	ReasonThreeDSNotEnabled Reason = Reason(transport.ThreeDSNotEnabled)
-	// ReasonThreeDSUnavailable is any other 503 on 3D Secure authentication: [ErrThreeDSNotEnabled]
-	// and [ErrUnavailable], because it can be either.
+	// ReasonThreeDSUnavailable is any other 503 on 3D Secure authentication. It can be either, and
+	// matches [ErrThreeDSNotEnabled] and [ErrUnavailable].
 	ReasonThreeDSUnavailable Reason = Reason(transport.ThreeDSUnavailable)
 	// ReasonRefused is a refusal with 405, 406, 411, 413, 414 or 415, which HTTP defines as not
 	// executed, or with another status that [WithRefusal] accepts.
@@ -325,14 +325,14 @@ func (k NetworkKind) hint() string {
 
 // NetworkError is a request without an answer that changed nothing: a write that was never sent,
 // which matches [ErrNotSent], or a read that failed. The call may be made again. errors.Is and
-// errors.As find the cause, without the address's path and query. One made by hand counts as never
-// sent.
+// errors.As find the cause, without the address's path and query. A NetworkError made by hand
+// counts as never sent.
 type NetworkError struct {
 	CallInfo
 	Kind     NetworkKind
 	Attempts int
 	err      error
-	sent     bool // if it is the cause of an unknown outcome
+	sent     bool // an attempt may have arrived
 }
 
 // Error returns the operation, the kind and the hint.
@@ -394,8 +394,8 @@ func (e *DecodeError) Unwrap() error { return e.err }
 // Is matches [ErrUnreadableItem] for an item of a list.
 func (e *DecodeError) Is(target error) bool { return target == ErrUnreadableItem && e.place > 0 }
 
-// RawBody returns the JSON that could not be decoded, or the item; for a body that is not JSON, and
-// the route that issues keys, what [APIError.RawBody] returns.
+// RawBody returns the JSON that could not be decoded, or the item. For a body that is not JSON, and
+// for the route that issues keys, it returns the same as [APIError.RawBody].
 func (e *DecodeError) RawBody() []byte {
 	if e.body == nil {
 		return nil
@@ -407,8 +407,8 @@ func statusText(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
-// safeName returns a name from an error body if it looks like one. Otherwise it could repeat what
-// was sent.
+// safeName returns a name from an error body, or "?" if it does not look like a name: it could
+// repeat a value of the request.
 func safeName(name string, maxDigits int) string {
 	const longest = 64
 	digits := 0

@@ -19,50 +19,50 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// IntentVersion is the version of intents. Others are refused.
+// IntentVersion is the version of intents. Intents of other versions are refused.
 const IntentVersion = 1
 
-// Intent describes a write so that it can be found after a lost answer or a crash. Store it as JSON
-// before sending, in [WithBeforeSend]; an [UnknownOutcomeError] has it too.
+// Intent describes a write so that you can look it up after a lost answer or a crash. Store it as
+// JSON before sending, in [WithBeforeSend]; an [UnknownOutcomeError] has it too.
 //
-// Transactions, voids, agreements and their amendments, and uploads have one. Tokens, 3D Secure, customers
-// and registrations can be repeated without harm, or found in a list. It contains
-// handles such as tokens and receipts, but no keys, card numbers, account numbers or PayIDs, nor
-// hashes of them.
+// Transactions, voids, agreements and their amendments, and uploads have an intent. Tokens, 3D
+// Secure, customers and registrations have none: they can be repeated without harm, or found in a
+// list. An intent contains handles such as tokens and receipts, but no API keys, card numbers,
+// account numbers or PayIDs, nor hashes of them.
 type Intent struct {
 	Version int `json:"version"`
 	// Operation is the method that made it.
 	Operation Operation `json:"operation"`
-	// Environment is the host that it is sent to. A client of another one refuses it.
+	// Environment is the host that it is sent to. Clients of other environments refuse it.
 	Environment string `json:"environment,omitempty"`
-	// Target is the receipt of a void, the agreement of an amendment, the customer of an agreement; ""
-	// otherwise.
+	// Target is the receipt number for a void, the agreement token for an amendment, the customer
+	// ID for an agreement; "" otherwise.
 	Target string `json:"target,omitempty"`
 	// Reference is the payment reference of a transaction, the payee reference of an agreement, the
 	// name of a payment file.
 	Reference string `json:"reference,omitempty"`
-	// OwnReference means that another transaction may have the reference: the merchant chose it.
+	// OwnReference means that the merchant chose the reference: another transaction may have it too.
 	OwnReference bool `json:"ownReference,omitempty"`
 	// IdempotencyKey is the key of every attempt; "" for amendments.
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
-	// OwnKey means that the key is the caller's and no claim proves that only one process sends it: see
-	// [WithIdempotencyKey]. Another may have sent the same request before MadeAt.
+	// OwnKey means that the caller chose the key ([WithIdempotencyKey]), and that no claim proves
+	// that only one process sends it: another may have sent the same request before MadeAt.
 	OwnKey bool `json:"ownKey,omitempty"`
-	// ID identifies a transaction. Its metadata has it as MetadataName, which the service echoes.
-	// Both are "" for other writes and without [WithIntentMetadata].
+	// ID identifies a transaction. It is sent as the metadata member MetadataName, which the
+	// service echoes. Both are "" for other writes, and if [WithIntentMetadata] switches them off.
 	ID           string `json:"id,omitempty"`
 	MetadataName string `json:"metadataName,omitempty"`
 	// MadeAt is when the intent was made, by this machine's clock; notBefore in JSON.
 	MadeAt time.Time `json:"notBefore"`
 	// Attempts counts the requests; 0 if unknown, as after a crash.
 	Attempts int `json:"attempts,omitempty"`
-	// Resent means that an attempt got no answer and the request was sent again. If the service
-	// ignored the idempotency key, two transactions were made.
+	// Resent means that an attempt may have arrived without an answer. If the request was sent
+	// again and the service ignored the idempotency key, there are two transactions.
 	Resent bool `json:"resent,omitempty"`
-	// ReceiptNumber is set once known. Look it up first.
+	// ReceiptNumber is set once it is known. Look it up first.
 	ReceiptNumber string `json:"receiptNumber,omitempty"`
-	// Answered means that the answer to it has this receipt number: of what a look-up shows under it, only
-	// the facts have to agree.
+	// Answered means that ReceiptNumber is from the answer to this request. A look-up then takes
+	// the transaction with that number if its facts agree, such as type and amount.
 	Answered bool `json:"answered,omitempty"`
 	// Request is what is sent, without secrets.
 	Request json.RawMessage `json:"request,omitempty"`
@@ -117,16 +117,16 @@ func (i Intent) checkUnsent() error {
 	return nil
 }
 
-// Claim claims an intent for this process; Submit calls it right before the first byte. Move the
-// intent from "planned" to "sending" in one committed transaction, and fail if another process did
-// so: Submit then sends nothing, and the outcome is unknown. A Claim that always returns nil lets
-// every run pay. It ends after [ClaimLifetime].
+// Claim claims an intent for this process. Submit calls it right before the first byte. Move the
+// intent from "planned" to "sending" in one database transaction and commit it. Fail if another
+// process did so: Submit then sends nothing, and the outcome is unknown. A Claim that always
+// returns nil lets every run pay. It expires after [ClaimLifetime].
 type Claim func(ctx context.Context) error
 
-// ClaimLifetime is how long a [Claim] and a hook of [WithBeforeSend] hold. If the first byte of the request
-// has not gone out when they were called so long ago, it does not any more, also if the process or
-// the machine was suspended meanwhile, and the call ends with [ErrNotSent]. Through a transport of
-// the caller's, what counts is when it first reads the body.
+// ClaimLifetime is how long a [Claim] and a hook of [WithBeforeSend] hold. If the first byte of the
+// request does not go out within this time of their call, it is never sent, even if the process or
+// the machine was suspended meanwhile, and the call ends with [ErrNotSent]. With a transport of the
+// caller's, the first read of the body counts.
 const ClaimLifetime = 30 * time.Second
 
 // callHooks completes the intent right before the first byte and calls the hooks: the client's,
@@ -161,9 +161,9 @@ var (
 	errIntentKey        = errors.New("the intent's idempotency key is not one that this package writes")
 )
 
-// UnmarshalJSON reads a stored intent strictly: members by their exact names, and none twice or
-// unknown. Of another version it reads what it can, and every use of the intent is refused. Its
-// Request is judged when it is used.
+// UnmarshalJSON reads a stored intent strictly: the names of members are exact, and a duplicate or
+// unknown member is an error. It reads an intent of another version as far as it can, and every use
+// of that intent is refused. Request is checked when the intent is used.
 func (i *Intent) UnmarshalJSON(data []byte) error {
 	type plain Intent
 	var read plain
@@ -183,8 +183,8 @@ type storable[T any] interface {
 	withoutSecrets() (stored T, complete bool)
 }
 
-// requested reads the stored request. Only what an intent keeps is accepted, so that nothing is sent
-// that no rule has judged: written again, it has to be the same, in any order and spacing.
+// requested reads the stored request. Encoded again, it has to be the same JSON, in any order and
+// spacing: otherwise Submit would send members that no rule has checked.
 func requested[T storable[T]](i Intent) (T, error) {
 	var body T
 	if wire.Unambiguous(i.Request) != nil || json.Unmarshal(i.Request, &body) != nil {
@@ -197,9 +197,9 @@ func requested[T storable[T]](i Intent) (T, error) {
 	return body, nil
 }
 
-// Plan checks a transaction, chooses its references and its key, and sends nothing. Use it in
+// Plan checks a transaction, chooses its references and its key, and sends nothing. Use it for
 // queues, whose workers call Submit, and if the process may crash between storing and sending. Only
-// Submit sends this intent. Store it under its IdempotencyKey. A secret source, such as card
+// Submit sends this intent. Store it under its IdempotencyKey. A source with secrets, such as card
 // details, cannot be planned: create a single-use token first.
 func (s *TransactionsService) Plan(ctx context.Context, params TransactionParams, opts ...CallOption) (Intent, error) {
 	call, body := s.begin(params, opts)
@@ -222,7 +222,7 @@ func (c *call) plan(ctx context.Context) (Intent, error) {
 	if !c.intent.Complete {
 		return Intent{}, c.notSent(errIntentIncomplete)
 	}
-	c.intent.OwnKey = false // a claim lets one process send it
+	c.intent.OwnKey = false // the claim lets only one process send it
 	c.intent.Carrier, c.intent.IdempotencyKey, c.intent.MadeAt = carrier, c.config.key, c.config.now()
 	if c.config.key == "" {
 		c.intent.IdempotencyKey = transport.NewKey()
@@ -234,12 +234,12 @@ func (c *call) plan(ctx context.Context) (Intent, error) {
 // before the first byte; claim must fail if the intent was sent before. After a crash give the
 // intent to Resume.
 //
-// POST /transactions, or the request of Void. Errors as for the intent's method; a PayTo payment that
-// is pending is a [PendingError] too. Until the claim
-// has succeeded, an earlier call may have sent the intent: every error is an [UnknownOutcomeError]
-// whose Cause says why this call sent nothing, also for an intent that is incomplete, of another
-// version, already sent or breaks a rule ([WithoutRule] applies). Look it up with Resume; do not
-// plan it again. After the claim, an error that matches [ErrNotSent] proves that nothing was sent.
+// POST /transactions, or the request of Void. Errors as for the intent's method, and a pending
+// PayTo payment is a [PendingError]. Until the claim succeeds, an earlier call may have sent the
+// intent. So every error is an [UnknownOutcomeError] whose Cause says why this call sent nothing,
+// even if the intent is incomplete, of another version, already sent or breaks a rule
+// ([WithoutRule] applies). Look it up with Resume; do not plan it again. After the claim, an error
+// that matches [ErrNotSent] proves that nothing was sent.
 func (s *TransactionsService) Submit(ctx context.Context, intent Intent, claim Claim, opts ...CallOption) (*Transaction, error) {
 	if intent.Operation == OperationVoid {
 		call := s.void(intent.Target, opts)
@@ -312,11 +312,11 @@ func (c *callConfig) withMetadata(own map[string]string) map[string]string {
 	return all
 }
 
-// derivation returns what makes the references and the id of a transaction: new ones, or under a key of the
-// caller's those that follow from key, operation, environment and request. So the same call has the
-// same bytes, and another request under the key is never taken for this one. Under a reference of
-// WithUniqueReference the id follows from that, and a token and an IP address may differ from one try to the
-// next.
+// derivation returns a function that makes the references and the id of a transaction. They are
+// random, or with the caller's key follow from key, operation, environment and request: the same
+// call has the same bytes, and another request under the key is never taken for this one. With
+// WithUniqueReference the id follows from the reference and the request, without single-use token
+// and IP address, which may change from try to try.
 func (c *call) derivation(b transactionBody) func(what string) string {
 	key, reference, environment := c.config.key, c.config.reference, c.client.base.String()
 	if key == "" && reference == "" {
@@ -333,7 +333,7 @@ func (c *call) derivation(b transactionBody) func(what string) string {
 	}
 }
 
-// maskedAccount is what a receipt shows of the account's details.
+// maskedAccount is the part of the account's details that a receipt shows.
 func (b transactionBody) maskedAccount() string {
 	ends := func(text string, first, last int) string {
 		if len(text) < first+last {

@@ -27,12 +27,12 @@ const (
 
 // CustomURL returns the environment at a base address that ends with the version, such as a
 // sandbox's. [NewClient] checks it. Plain http is for localhost and loopback addresses only: the
-// client connects to no other address, and uses no proxy. Of a Transport of [WithHTTPClient] that
-// cannot be known: there only the text of the host is checked.
+// client connects to no other address, and uses no proxy. With a Transport of [WithHTTPClient] only
+// the text of the host is checked.
 func CustomURL(baseURL string) Environment { return Environment(baseURL) }
 
-// EnvironmentFromEnv reads QUICKSTREAM_ENVIRONMENT: TestAU, ProductionAU, TestNZ or ProductionNZ in
-// any case, or a base address. A missing or invalid value is an error that does not repeat it.
+// EnvironmentFromEnv reads QUICKSTREAM_ENVIRONMENT: TestAU, ProductionAU, TestNZ or ProductionNZ,
+// ignoring case, or a base address. A missing or invalid value is an error that does not repeat it.
 func EnvironmentFromEnv() (Environment, error) {
 	value := strings.TrimSpace(os.Getenv("QUICKSTREAM_ENVIRONMENT"))
 	named := map[string]Environment{"testau": TestAU, "productionau": ProductionAU, "testnz": TestNZ, "productionnz": ProductionNZ}
@@ -134,7 +134,7 @@ func (keys Keys) authorization(kind keyKind) (string, error) {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(text+":")), nil
 }
 
-// authorisers return the Authorization of a request, by the kind of key.
+// authorisers returns functions that make the Authorization header, by the kind of key.
 func authorisers(keys Keys, source func(context.Context) (Keys, error)) (by [2]func(context.Context) (string, error), err error) {
 	none := keys.Secret.IsZero() && keys.Publishable.IsZero()
 	switch {

@@ -47,7 +47,7 @@ const maxUnreadable = 100
 type pageJSON struct {
 	Links []pageLinkJSON `json:"links" wire:"decides"`
 	Data  wire.Spans     `json:"data" wire:"decides"`
-	// Errors of an empty list say that it may not be empty.
+	// Errors in an empty list mean that items may be missing.
 	Errors wire.Span `json:"errors"`
 }
 
@@ -83,7 +83,7 @@ func (p *Page[T]) decode(call *call, status int, body []byte, item func(body []b
 	}
 	p.Next = Cursor{next.href}
 	for i, raw := range plain.Data {
-		object, err := item(raw) // which copies it, and does not keep the page
+		object, err := item(raw) // item copies raw, so it does not keep the page
 		if err == nil {
 			p.Data = append(p.Data, object)
 			continue
@@ -124,9 +124,9 @@ func (p *Page[T]) each(yield func(*T, error) bool) bool {
 
 // List is a list of the service, read page by page. It can be read any number of times, also
 // concurrently. Each page is a request with its own attempts and deadline. A failed page is an
-// error, never the end of the list; a 404 on a later page does not match [ErrNotFound]. A list can
-// change while it is read: items may repeat or be missed, which [List.ReadAll] finds out. The zero List is empty;
-// [ListOf] makes one from items.
+// error, never the end of the list; a 404 on a later page does not match [ErrNotFound]. If a list
+// changes while it is read, items may repeat or be missed: [List.ReadAll] detects that. The zero
+// List is empty; [ListOf] makes one from items.
 type List[T any] struct {
 	begin func() *call
 	item  func(body []byte) (*T, error)
@@ -149,7 +149,7 @@ func (l List[T]) From(cursor Cursor) List[T] {
 
 // Prefetch returns the same list, read one page ahead while the loop works, with the same order and
 // errors. A loop that stops early cancels one request and waits for its end. A page can be as old
-// as the work on the previous one. First never reads ahead.
+// as the work on the previous page took. First never reads ahead.
 func (l List[T]) Prefetch() List[T] {
 	l.ahead = true
 	return l
@@ -252,9 +252,9 @@ func (l List[T]) ofParent(parent string, shown func(*T) string) List[T] {
 	return l
 }
 
-// All yields the items of all pages. An unreadable item, or one without its identifier or of another
-// customer, is a [DecodeError] that matches [ErrUnreadableItem], and the next item follows. Any other
-// error ends the list, as do more than 100 unreadable items on a page.
+// All yields the items of all pages. An item that cannot be read, has no identifier or shows
+// another customer is a [DecodeError] that matches [ErrUnreadableItem], and the next item follows.
+// Any other error ends the list, as do more than 100 unreadable items on a page.
 func (l List[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		for page, err := range l.Pages(ctx) {
@@ -269,8 +269,8 @@ func (l List[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	}
 }
 
-// ReadAll returns all items of a list that may change while it is read: it reads, at most four
-// times, until the list has one page or two readings agree. Otherwise, or if an item cannot be
+// ReadAll returns all items of a list that may change while it is read. It reads the list at most
+// four times, until the list has one page or two readings agree. Otherwise, or if an item cannot be
 // read, it returns an error and no items.
 func (l List[T]) ReadAll(ctx context.Context) ([]*T, error) {
 	var before []string
@@ -315,7 +315,7 @@ func (l List[T]) readOnce(ctx context.Context) (items []*T, pages int, err error
 }
 
 // First returns the first item, or its error if it cannot be read. For an empty list the error
-// matches [ErrNotFound]; that of a list that does not exist is an [APIError] too.
+// matches [ErrNotFound]; if the list does not exist, it is also an [APIError].
 func (l List[T]) First(ctx context.Context) (*T, error) {
 	l.ahead = false
 	for item, err := range l.All(ctx) {
@@ -387,7 +387,7 @@ func list[T any, P model[T]](c *Client, name Operation, params any, check func(*
 		begin: begin,
 		item: func(body []byte) (*T, error) {
 			object := new(T)
-			err := read(bytes.Clone(body), P(object)) // without the page
+			err := read(bytes.Clone(body), P(object)) // a copy, which does not keep the page
 			c.config.explain(object)
 			return object, err
 		},

@@ -14,16 +14,16 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// resumePause is how long to wait before another look can show more.
+// resumePause is the pause after which another look-up can show more.
 const resumePause = time.Minute
 
 const resumeName Operation = "Transactions.Resume"
 
 // Resume looks up the transaction of an intent: that of an [UnknownOutcomeError], or one stored
-// before a crash. It only reads. It returns a settled transaction, approved or not; for a void a
-// voided one. Everything else is an UnknownOutcomeError: see its Candidates, Cause and NextLook.
-// Nothing found means "not found yet" and does not permit another payment: package resolve says how
-// long to look, and how a transaction is recognised.
+// before a crash. It only reads. It returns the transaction if it is settled, approved or not, and
+// for a void if it is voided. Everything else is an UnknownOutcomeError: see its Candidates, Cause
+// and NextLook. Nothing found means "not found yet" and does not permit another payment: package
+// resolve says how long to look, and how a transaction is recognised.
 //
 // GET /transactions/{receiptNumber} if the receipt number is known, else GET
 // /transactions/for-reference-number, and GET /transactions/{receiptNumber}/refunds for what follows
@@ -48,8 +48,8 @@ func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ..
 	return l.voided(t)
 }
 
-// Match judges a transaction that was read elsewhere, such as one that an event was about, and returns what
-// Resume returns that finds it alone. It sends nothing.
+// Match judges a transaction that was read elsewhere, such as the transaction of an event. It
+// returns the same as a Resume that finds only this transaction, and sends nothing.
 func (i Intent) Match(t *Transaction) (*Transaction, error) {
 	l, err := i.lookUp()
 	switch {
@@ -83,7 +83,7 @@ type lookUp struct {
 	opts   []CallOption
 	intent Intent
 	wanted transactionBody
-	// original is what the transaction follows; nil before it was read, and for one that follows none.
+	// original is the transaction that the wanted one follows; nil before it is read, and if there is none.
 	original *Transaction
 	// matches are ours. candidates may be, and settle nothing.
 	matches    []*Transaction
@@ -110,7 +110,7 @@ func (c *Client) refused(ctx context.Context, name Operation, err error) error {
 	return call.do(ctx, nil)
 }
 
-// voided judges the transaction that a void is about. One that is still approved says nothing about a lost void.
+// voided judges the transaction of a void. If it is still approved, that says nothing about a lost void.
 func (l *lookUp) voided(t *Transaction) (*Transaction, error) {
 	switch outcome := t.Outcome(); outcome {
 	case OutcomeVoided:
@@ -122,12 +122,12 @@ func (l *lookUp) voided(t *Transaction) (*Transaction, error) {
 	}
 }
 
-// search reads one list after the other, as long as nothing is ours.
+// search reads one list after another until a transaction matches.
 func (l *lookUp) search(ctx context.Context) error {
 	if err := l.readReceipt(ctx); err != nil || len(l.matches) > 0 {
 		return err
 	}
-	var unread error // of the original: it is known before anything that may follow it is judged
+	var unread error // of the original, which is read before transactions that may follow it are judged
 	if receipt := l.wanted.OriginalReceiptNumber; receipt != "" {
 		l.original, unread = l.s.Get(ctx, receipt, l.opts...)
 	}
@@ -147,7 +147,7 @@ func (l *lookUp) search(ctx context.Context) error {
 	return nil
 }
 
-// readReceipt reads the transaction whose receipt came with an answer that proves nothing else.
+// readReceipt reads the transaction under the intent's receipt number, if it has one.
 func (l *lookUp) readReceipt(ctx context.Context) error {
 	if l.intent.ReceiptNumber == "" {
 		return nil
@@ -162,7 +162,7 @@ func (l *lookUp) readReceipt(ctx context.Context) error {
 	return err
 }
 
-// judgeReceipt judges what is under the receipt of the answer.
+// judgeReceipt judges the transaction under the intent's receipt number.
 func (l *lookUp) judgeReceipt(t *Transaction) {
 	switch facts := l.wanted.compare(t).facts; {
 	case len(facts) > 0:
@@ -170,16 +170,16 @@ func (l *lookUp) judgeReceipt(t *Transaction) {
 	case !l.intent.Answered && l.wanted.fits(t) != nil:
 		l.candidates = append(l.candidates, Candidate{Transaction: t, Reasons: []string{"it came in the answer, and is about something else"}})
 	case l.intent.OwnKey && t.Outcome().tookNoMoney():
-		// An earlier process may have been approved: its transaction has the same reference.
+		// A payment by an earlier process may be approved: it has the same reference.
 	default:
 		l.matches, l.byReceipt = append(l.matches, t), true
 	}
 }
 
-// errForeignList is for a list that ignores what was asked for, such as a gateway's or a cache's.
+// errForeignList is for a list that does not fit the query, such as one from a gateway or a cache.
 var errForeignList = errors.New("the list for a reference shows only transactions without it")
 
-// list searches by a reference as it was sent.
+// list looks a reference up, in the form in which it was sent.
 func (l *lookUp) list(ctx context.Context, reference string) error {
 	items, err := l.s.ByReference(reference, l.opts...).ReadAll(ctx)
 	if isAbsent(err) {
@@ -200,7 +200,7 @@ func (t *Transaction) carries(reference string) bool {
 	return slices.ContainsFunc(shown, func(text string) bool { return sameText(text, reference) })
 }
 
-// follows searches what follows the same transaction: its refunds, and what is under its reference.
+// follows judges what may follow the same original: its refunds, and transactions with its reference.
 func (l *lookUp) follows(ctx context.Context, unread error) error {
 	if unread != nil {
 		return unread
@@ -221,8 +221,8 @@ func (l *lookUp) follows(ctx context.Context, unread error) error {
 	return l.list(ctx, reference)
 }
 
-// judgeAll judges what a list shows. A receipt that is shown again with another outcome is read, so that
-// its place in the list decides nothing.
+// judgeAll judges the items of a list. If a receipt number comes again with another outcome, its
+// transaction is read, so that the order of the list decides nothing.
 func (l *lookUp) judgeAll(ctx context.Context, items []*Transaction, refunds bool) (err error) {
 	for _, t := range items {
 		receipt := strings.ToLower(strings.TrimSpace(t.ReceiptNumber))
@@ -240,7 +240,7 @@ func (l *lookUp) judgeAll(ctx context.Context, items []*Transaction, refunds boo
 			}
 		}
 		if l.add(t, refunds) == another {
-			delete(l.seen, receipt) // the next list may say what it follows
+			delete(l.seen, receipt) // the next list may show that it follows the original
 		}
 	}
 	return nil
@@ -259,7 +259,7 @@ func (l *lookUp) add(t *Transaction, refunds bool) verdict {
 	return verdict
 }
 
-// verdict says what a transaction that was found is.
+// verdict is the judgement of a transaction that was found.
 type verdict uint8
 
 const (
@@ -271,7 +271,7 @@ const (
 // generatedID is the form of the ids that this package makes.
 var generatedID = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
-// judge says whether a transaction is the intent's, and in what a candidate differs. This is the table of
+// judge says whether a transaction is the intent's, and how a candidate differs. It is the table in
 // docs/how-a-payment-is-found.md.
 func (l *lookUp) judge(t *Transaction, refunds bool) (verdict, []string) {
 	i := l.intent
@@ -279,13 +279,13 @@ func (l *lookUp) judge(t *Transaction, refunds bool) (verdict, []string) {
 	id := t.Metadata[i.MetadataName]
 	hasID, hasReference, generated := i.ID != "" && id == i.ID, sameText(t.PaymentReferenceNumber, i.Reference), !i.OwnReference
 	switch {
-	case sameText(t.ReceiptNumber, l.wanted.OriginalReceiptNumber): // which was there before
+	case sameText(t.ReceiptNumber, l.wanted.OriginalReceiptNumber): // the original itself
 		return another, nil
 	case hasID && len(differs) == 0:
 		return ours, nil
 	case hasID:
 		return candidate, differs
-	case id == "" && hasReference && generated && len(differs) == 0: // nothing else can have it
+	case id == "" && hasReference && generated && len(differs) == 0: // no other transaction can have this reference
 		return ours, nil
 	case l.isSibling(t, id, refunds || hasReference, differs):
 		return candidate, []string{"it follows the same transaction, and does not show the intent's id"}
@@ -299,8 +299,8 @@ func (l *lookUp) judge(t *Transaction, refunds bool) (verdict, []string) {
 	return another, nil
 }
 
-// isSibling reports whether a transaction follows the same one with the same type and amount, without an
-// id of its own. What has our reference does.
+// isSibling reports whether a transaction follows the same original with the same type and amount,
+// and has no id of its own. A transaction with our reference counts as following it.
 func (l *lookUp) isSibling(t *Transaction, id string, follows bool, differs []string) bool {
 	if l.wanted.OriginalReceiptNumber == "" || len(differs) > 0 {
 		return false
@@ -311,7 +311,7 @@ func (l *lookUp) isSibling(t *Transaction, id string, follows bool, differs []st
 	return follows && (id == "" || original != nil && id == original.Metadata[l.intent.MetadataName])
 }
 
-// settled concludes a look-up. Its error is why the look-up failed.
+// settled concludes a look-up. err is the reason why it failed, or nil.
 func (l *lookUp) settled(err error) (*Transaction, error) {
 	var approved, tookNothing []*Transaction
 	for _, t := range l.matches {
@@ -361,9 +361,9 @@ type notOurs string
 
 func (n notOurs) Error() string { return "the answer " + string(n) }
 
-// fits refuses an answer that is not about what was sent: its facts differ, it carries another id, or
-// something else differs and nothing shows that it is this one. Under a key of the caller's, the service
-// may answer with what the key named before: then what was sent has to be shown.
+// fits refuses an answer about another transaction: its facts differ, it carries another id, or another
+// member differs and neither id nor reference is ours. With the caller's own key, the service may answer
+// with an earlier transaction of that key: then the answer has to show amount, currency and reference.
 func (b transactionBody) fits(t *Transaction) error {
 	amount := cmp.Or(t.PrincipalAmount, t.TotalAmount)
 	if b.ownKey && (t.PaymentReferenceNumber == "" || b.PrincipalAmount != nil && (amount == nil || amount.Currency == "")) {
@@ -432,7 +432,7 @@ func (t *Transaction) account() (token, customerID string) {
 }
 
 // amountIsFact reports whether the answer shows the amount that was sent. The service may answer a
-// change of a pre-authorisation with what is held after it.
+// change of a pre-authorisation with the amount that is held after it.
 func (b transactionBody) amountIsFact() bool {
 	return b.AuthorisationType == "" && b.TransactionType != TransactionTypePreauthCancellation
 }
@@ -452,8 +452,8 @@ func isPrincipal(t *Transaction, sent decimal.Decimal) bool {
 	return total.Amount.Sub(surcharge.Amount).Equal(sent)
 }
 
-// sameText compares identifiers in any case and without blanks around them. The service
-// compares references so, and does not say how it echoes them.
+// sameText compares identifiers without regard to case and to blanks around them. The service
+// compares references so, and does not publish how it echoes them.
 func sameText(shown, sent string) bool {
 	return strings.EqualFold(strings.TrimSpace(shown), strings.TrimSpace(sent))
 }
@@ -463,7 +463,7 @@ func (o Outcome) tookNoMoney() bool {
 	return o == OutcomeDeclined || o == OutcomeRejected || o == OutcomeVoided
 }
 
-// isAbsent reports whether an error is a 404 in the service's error body. A gateway's says nothing.
+// isAbsent reports whether an error is a 404 with the service's error body. A gateway's 404 proves nothing.
 func isAbsent(err error) bool {
 	return errors.Is(err, ErrNotFound) && errors.Is(err, wire.ErrFromService)
 }

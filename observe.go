@@ -47,24 +47,24 @@ type EndInfo struct {
 	// Attempts counts the requests that were sent; 0 for a call that was refused.
 	Attempts int
 	Result   CallResult
-	// Err is the error that the call returns; nil for a success, also one that is a decline or pending
-	// for the caller. Printing it shows no values, but its fields may. It describes a panic of the caller's code, after which the call returns none.
+	// Err is the error that the call returns; nil for a success, and for a declined or pending transaction. If the caller's
+	// code panics, Err describes that, and the call returns no error. Printing Err shows no values, but its fields may.
 	Err error
-	// TraceCode is that of an [APIError], also as a cause; "?" if it does not look like a code, ""
-	// if it repeats what was sent.
+	// TraceCode is that of an [APIError], also if that is a cause; "?" if it does not look like a
+	// code, "" if it repeats a value of the request.
 	TraceCode string
 	// Duration is that of the whole call, with pauses.
 	Duration time.Duration
 }
 
 // Observer is called as calls proceed, for metrics and traces; module otelquickstream has one for
-// OpenTelemetry. It sees each call once, refused ones included; pages of lists and requests of
-// waiting methods are calls of their own. [CallInfo] names the merchant's method, also for requests
-// of Resume, Wait and Submit, with their own verb and route. Plan makes no call.
+// OpenTelemetry. It sees each call once, refused ones included; pages of lists and requests of waiting
+// methods are calls of their own. [CallInfo] names the method that the merchant called, also for the
+// requests of Resume and Submit, with the verb and route of the request. Plan makes no call.
 //
 // Functions may be nil, are called concurrently, and delay the call. They see values only in
-// errors. A panic ends the call: as not sent before the first byte, as a lost answer afterwards; a
-// refused call keeps its error.
+// errors. A panic ends the call: as not sent before the first byte, and as a lost answer
+// afterwards. A refused call keeps its error.
 type Observer struct {
 	// Start may return a context for the rest of the call.
 	Start func(ctx context.Context, call CallInfo) context.Context
@@ -149,7 +149,7 @@ func endOf(err error, r *transport.Result, begun time.Time) EndInfo {
 	api, answered := errors.AsType[*APIError](err)
 	lost, unknown := errors.AsType[*UnknownOutcomeError](err)
 	_, network := errors.AsType[*NetworkError](err)
-	unsent := r.End == transport.NotSent // and what answer there is came to a call of a hook's
+	unsent := r.End == transport.NotSent // any answer in err came to a call that a hook made
 	switch {
 	case err == nil:
 		end.Result = CallResultSuccess

@@ -8,11 +8,11 @@ import (
 	"github.com/quickstream-go/quickstream/internal/transport"
 )
 
-// Operation is the method of the client that makes a call, such as "Transactions.Pay". Errors,
-// intents and observers carry it.
+// Operation names the client method that makes a call, such as "Transactions.Pay". Errors, intents
+// and observers carry it.
 type Operation string
 
-// The operations that intents have. The others are named after their methods too.
+// The operations that have intents. The others are named after their methods too.
 const (
 	OperationPay                    Operation = "Transactions.Pay"
 	OperationRefund                 Operation = "Transactions.Refund"
@@ -47,13 +47,13 @@ type operation struct {
 	route  string // path with the contract's parameter names
 	key    keyKind
 	class  transport.Class
-	// transaction and authorisation are what a transaction of this operation says of itself. Its
-	// rules follow from them.
+	// transaction and authorisation are the types of a transaction of this operation. Its rules
+	// follow from them.
 	transaction   TransactionType
 	authorisation AuthorisationType
 	threeDS       bool   // a 503 means that 3D Secure is not enabled
 	also          int    // a status of success besides 200, 201 and 204; 0 for none
-	findOut       string // how a caller finds out whether a write happened whose answer was lost
+	findOut       string // how to find out whether a write was executed if its answer is lost
 }
 
 // The values of findOut.
@@ -73,9 +73,8 @@ const (
 	repeatedLikeGet   = "it only asks, and is repeated like a GET"
 )
 
-// operations is the table, which nothing changes: a row for each method of the client that
-// calls the service. The calls take theirs from it, Do refuses the writes in it, and
-// docs/api.md is made of it.
+// operations is a constant table: a row for each client method that calls the service. Calls take
+// their row from it, Do refuses its writes, and docs/api.md is made from it.
 //
 //nolint:gochecknoglobals // the one table
 var operations = [...]operation{
@@ -161,7 +160,7 @@ func (o Operation) row() operation {
 			return operations[i]
 		}
 	}
-	return operation{name: o, class: transport.Change} // of an intent that names a method which does not exist
+	return operation{name: o, class: transport.Change} // an intent can name a method that does not exist
 }
 
 // operationOf names the method that sends a transaction.
@@ -186,7 +185,7 @@ func (o Operation) info() CallInfo {
 }
 
 // isModelledWrite reports whether a method of this package makes this write. It compares the path
-// as it is sent, in any case, because a route can have an identifier as a plain part.
+// that is sent, without regard to case, because a route can contain an identifier as plain text.
 func isModelledWrite(method, path string) bool {
 	sent := strings.Split(path, "/")
 	return method != http.MethodGet && slices.ContainsFunc(operations[:], func(o operation) bool {

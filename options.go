@@ -55,7 +55,7 @@ type callConfig struct {
 	currency      Currency // for requests without one
 	refusal       func(status int, header http.Header, body []byte) bool
 	now           func() time.Time // for the times in intents
-	environment   string           // the client's, for the intents of what it reads
+	environment   string           // the client's, for intents of transactions that it reads
 }
 
 type (
@@ -80,14 +80,14 @@ func defaultLimits() transport.Limits {
 }
 
 // WithHTTPClient makes the client use a copy of client, with its Transport, cookie jar and Timeout.
-// Leave Timeout at zero: see [WithAttemptTimeout]. Redirects are not followed. A Transport
-// contradicts [WithProxy] and [WithRootCAs].
+// Leave Timeout at zero: see [WithAttemptTimeout]. Redirects are not followed. A Transport cannot
+// be combined with [WithProxy] and [WithRootCAs].
 //
-// With your Transport a write counts as never sent only if net/http reports no connection for it to
-// httptrace; a second request that it reports counts as an attempt without an answer. A
-// RoundTripper that repeats requests, reads bodies in advance or drops the context can charge
-// twice, and makes "nothing was sent" wrong. If the environment is plain http, your Transport must
-// connect to this machine: the client checks the text of the host alone.
+// With your Transport a write counts as never sent only if httptrace shows that net/http asked for
+// a connection and got none; a second request that it shows counts as an attempt without an answer.
+// A RoundTripper that repeats requests, reads bodies in advance or drops the context can cause a
+// second charge, and makes "nothing was sent" wrong. If the environment is plain http, your
+// Transport must connect to this machine: the client checks only the text of the host.
 func WithHTTPClient(client *http.Client) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if client == nil {
@@ -99,7 +99,7 @@ func WithHTTPClient(client *http.Client) ClientOption {
 }
 
 // WithClock makes the client use now instead of [time.Now] for the times in intents, for a program
-// that runs by a sandbox's clock. Time limits and pauses are real.
+// that runs by a sandbox's clock. Time limits and pauses use real time.
 func WithClock(now func() time.Time) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if now == nil {
@@ -112,7 +112,7 @@ func WithClock(now func() time.Time) ClientOption {
 
 // WithProxy chooses the proxy for each request. By default no proxy is used;
 // WithProxy(http.ProxyFromEnvironment) uses the environment variables. An environment of plain http
-// uses none either.
+// never uses a proxy.
 func WithProxy(proxy func(*http.Request) (*url.URL, error)) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		c.http.Proxy = proxy
@@ -173,9 +173,9 @@ func WithAttemptTimeout(d time.Duration) Option {
 }
 
 // WithTimeout limits a whole call: attempts, pauses, and hooks and key sources that obey their
-// context. By default, without a deadline, three attempts of 30 seconds and two pauses of 8 take at
-// most 106 seconds, plus hooks and key sources. This holds for single calls and each page of a
-// list, not for uploads and reports. Give an HTTP server a longer WriteTimeout.
+// context. By default there is no limit: three attempts of 30 seconds and two pauses of 8 seconds
+// take at most 106 seconds, plus hooks and key sources. This holds for single calls and each page
+// of a list, not for uploads and reports. Give an HTTP server a longer WriteTimeout.
 func WithTimeout(d time.Duration) Option {
 	return option(func(c *callConfig) error {
 		if d <= 0 {
@@ -210,10 +210,10 @@ func WithRetryWait(shortest, longest time.Duration) Option {
 	})
 }
 
-// WithUniqueReference gives a transaction without a payment reference this one instead of a random one, and
-// a PayTo payment without an end-to-end identifier too: 1 to 35 letters A to Z and digits. It is that of one
-// attempt, never the order's: every transaction under it is taken for this one, such as the decline of an
-// earlier attempt. The intent id follows from it and the request, without single-use token and IP address.
+// WithUniqueReference replaces the random payment reference of a transaction, and the random end-to-end identifier
+// of a PayTo payment, if the parameters have none. A reference has 1 to 35 letters A to Z and digits. Make one for
+// each attempt, never for the order: any transaction with it, such as an earlier decline, is taken for this one.
+// The intent's id follows from it and the request, without single-use token and IP address.
 func WithUniqueReference(reference string) CallOption {
 	return callOption(func(c *callConfig) error {
 		upperOrDigit := func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }
@@ -225,8 +225,8 @@ func WithUniqueReference(reference string) CallOption {
 	})
 }
 
-// WithMetadata adds members to the Metadata of a transaction's parameters, in place of those of the same
-// names. It adds none if [WithIntentMetadata] switches the intent's id off.
+// WithMetadata adds members to the Metadata of a transaction's parameters, and replaces those with
+// the same names. It adds none if [WithIntentMetadata] switches the intent's id off.
 func WithMetadata(members map[string]string) CallOption {
 	added := maps.Clone(members)
 	return callOption(func(c *callConfig) error {
@@ -235,8 +235,8 @@ func WithMetadata(members map[string]string) CallOption {
 	})
 }
 
-// WithoutResend makes every lost answer of a write an [UnknownOutcomeError] at once, without
-// relying on idempotency keys.
+// WithoutResend ends a write whose answer is lost with an [UnknownOutcomeError] at once, and does
+// not rely on idempotency keys.
 func WithoutResend() Option {
 	return option(func(c *callConfig) error {
 		c.limits.NoResend = true
@@ -244,15 +244,15 @@ func WithoutResend() Option {
 	})
 }
 
-// WithBeforeSend passes the intent of a write to hook, once for each call, after all checks and
-// before it connects. Insert it into your database, and fail if the order has another that is not
-// settled: overwriting one permits a second payment. Client hooks run before call hooks, under the
-// call's deadline. Reads and writes without an intent call no hook.
+// WithBeforeSend calls hook with the intent of a write, once for each call, after all checks and
+// before it connects. Insert the intent into your database, and fail if the order has another that
+// is not settled: overwriting that one permits a second payment. Client hooks run before call
+// hooks, under the call's deadline. Reads and writes without an intent call no hook.
 //
-// If a hook fails or panics, nothing is sent, and the error matches [ErrNotSent] and wraps the
-// hook's; earlier calls for the order may have been sent. If the error matches ErrNotSent although
-// the hook returned nil, its row was not sent: delete it, and no other. After a crash between hook
-// and first byte package resolve ends as not found.
+// If a hook fails or panics, this call sends nothing, and its error matches [ErrNotSent] and wraps
+// the hook's; earlier calls for the order may have been sent. If the error matches ErrNotSent
+// although the hook returned nil, this call's intent was not sent: delete its row, and no other.
+// After a crash between hook and first byte, package resolve ends as not found.
 func WithBeforeSend(hook func(ctx context.Context, intent Intent) error) Option {
 	return option(func(c *callConfig) error {
 		if hook == nil {
@@ -263,9 +263,9 @@ func WithBeforeSend(hook func(ctx context.Context, intent Intent) error) Option 
 	})
 }
 
-// WithIntentMetadata names the member of metadata for the intent's id of transactions; "intentId"
-// by default. For facilities that refuse unknown metadata an empty name switches it off: lost
-// transactions are then found by reference only.
+// WithIntentMetadata names the member of metadata that carries the intent's id of a transaction;
+// "intentId" by default. If the facility refuses unknown metadata, switch it off with an empty
+// name: lost transactions are then found by reference only.
 func WithIntentMetadata(name string) Option {
 	return option(func(c *callConfig) error {
 		if !isVisible(name) {
@@ -276,11 +276,11 @@ func WithIntentMetadata(name string) Option {
 	})
 }
 
-// WithRefusal takes an answer to a write for a refusal if refused returns true. Use it if the
-// service answers your facility in other words than the package documentation says. It is asked for
-// a 4xx, except 408, 409 and 425, that leaves the outcome unknown while no earlier attempt may have
-// arrived. A panic counts as false. A gateway can send any 4xx after the service has executed a
-// payment: if refused returns true for one, the payment can be made twice.
+// WithRefusal treats an answer to a write as a refusal if refused returns true. Use it if the
+// service refuses writes of your facility in another form than the package documentation says. The
+// client calls it for a 4xx, except 408, 409 and 425, that leaves the outcome unknown, if no
+// earlier attempt may have arrived. A panic counts as false. A gateway can send any 4xx after the
+// service has executed a payment: if refused returns true for that, the payment can be made twice.
 func WithRefusal(refused func(status int, header http.Header, body []byte) bool) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if refused == nil {
@@ -291,12 +291,12 @@ func WithRefusal(refused func(status int, header http.Header, body []byte) bool)
 	})
 }
 
-// WithStatusOutcome gives a meaning to a status that this package does not know, in any case; "" is an
-// absent one. Outcome is approved, pending or voided, because it applies to summary code 0 only:
-// that of a decline decides by itself. Ask the service before you use it: money is taken by it.
+// WithStatusOutcome gives an outcome to a status that this package does not know, without regard to case; "" is
+// an absent status. Outcome is approved, pending or voided: it applies to summary code 0 only, because a
+// decline's code decides by itself. Ask the service first: the outcome decides whether an order is paid.
 //
-// It applies to what the client reads, also by webhooks.ConfirmWith. A transaction that is decoded
-// without a client, such as that of a webhook, stays unknown: read it again with Get.
+// It applies to transactions that the client reads, also through webhooks.ConfirmWith. One that is
+// decoded without a client, such as a webhook's, stays unknown: read it again with Get.
 func WithStatusOutcome(status TransactionStatus, outcome Outcome) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		if status.listed() != "" {
@@ -313,9 +313,9 @@ func WithStatusOutcome(status TransactionStatus, outcome Outcome) ClientOption {
 	})
 }
 
-// WithFinalDeclines says whether declines are final: true if the service retries no declined payment of your
-// facility, as only your bank knows. They can then be paid again at once, which charges twice if the service
-// does retry. By default [Transaction.NextStep] of a soft decline says to read its retries first.
+// WithFinalDeclines says whether declines are final: true if the service never retries your facility's declined
+// payments, which only your bank knows. Such a payment can be paid again at once, which charges twice if the
+// service does retry. By default [Transaction.NextStep] of a soft decline says to read its retries first.
 func WithFinalDeclines(final bool) ClientOption {
 	return clientOption(func(c *clientConfig) error {
 		c.finalDeclines = final
@@ -323,8 +323,7 @@ func WithFinalDeclines(final bool) ClientOption {
 	})
 }
 
-// WithCurrency fills in an empty Currency of transactions. A refund or capture whose Original is given
-// takes that one's.
+// WithCurrency fills in an empty Currency of transactions.
 func WithCurrency(currency Currency) Option {
 	return option(func(c *callConfig) error {
 		if currency == "" {
@@ -336,8 +335,8 @@ func WithCurrency(currency Currency) Option {
 }
 
 // WithSupplierBusinessCode fills in an empty SupplierBusinessCode of payments, pre-authorisations,
-// verifications, single-use tokens, agreements and new customers, before checks. An agreement
-// created with a payment gets the payment's. Lists, reports and changes do not use it.
+// verifications, single-use tokens, agreements, PayIDs and new customers, before checks. An
+// agreement created with a payment gets the payment's. Lists, reports and changes do not use it.
 func WithSupplierBusinessCode(code string) Option {
 	return option(func(c *callConfig) error {
 		if code == "" {
@@ -348,9 +347,9 @@ func WithSupplierBusinessCode(code string) Option {
 	})
 }
 
-// WithHeader adds a header to requests. The value is printable ASCII of up to 8 KiB. Headers of
-// this package and net/http are refused, and X-Idempotency-Key, with which net/http repeats a POST.
-// A User-Agent replaces the module's name and version; an empty one is not sent.
+// WithHeader adds a header to requests. The value is printable ASCII of up to 8 KiB. Headers that
+// this package or net/http sets are refused, and so is X-Idempotency-Key, with which net/http
+// repeats a POST. A User-Agent replaces the module's name and version; an empty one is not sent.
 func WithHeader(name, value string) Option {
 	return option(func(c *callConfig) error {
 		canonical := textproto.CanonicalMIMEHeaderKey(name)
@@ -395,15 +394,15 @@ func WithoutRule(ids ...string) Option {
 	})
 }
 
-// WithIdempotencyKey sends a POST with this key, of 1 to 255 printable ASCII characters without
-// blanks, instead of a random UUID. Prefer a UUID: a sister product takes nothing else. A key is that
-// of one attempt, stored before it, and never the order's.
+// WithIdempotencyKey sends a POST with this key instead of a random UUID. The key has 1 to 255
+// printable ASCII characters without blanks. Prefer a UUID: a sister product accepts nothing else.
+// Use a key for one attempt, never for the order, and store it before the attempt.
 //
-// The same call with the same key is the same request: what is generated, such as a reference, follows
-// from key, operation, environment and parameters. So a retry by accident is harmless as long as the
-// service keeps keys, for a time that is not published. It is no way to resolve: after an unknown
-// outcome or a crash use Resume. An answer that does not show amount, currency and reference is an
-// [UnknownOutcomeError].
+// The same call with the same key is the same request: generated values, such as a reference,
+// follow from key, operation, environment and parameters. So an accidental repeat is harmless as
+// long as the service remembers the key, for a time that is not published. Do not use it to resolve
+// a payment: after an unknown outcome or a crash use Resume. An answer that does not show amount,
+// currency and reference is an [UnknownOutcomeError].
 func WithIdempotencyKey(key string) CallOption {
 	return callOption(func(c *callConfig) error {
 		if !isKey(key) {

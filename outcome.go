@@ -24,7 +24,7 @@ const (
 	OutcomeDeclined Outcome = "declined"
 	// OutcomeRejected: the service rejected it, often because of its configuration.
 	OutcomeRejected Outcome = "rejected"
-	// OutcomePending: not settled yet; a PayTo payment waits for its event, also with summary code 2.
+	// OutcomePending: not settled yet; a PayTo payment waits for its event, even with summary code 2.
 	OutcomePending Outcome = "pending"
 	// OutcomeSuspended: held by fraud screening until it is completed or cancelled in the service's
 	// portal.
@@ -33,19 +33,19 @@ const (
 	OutcomeVoided Outcome = "voided"
 )
 
-// Outcome returns what became of the transaction. Approved, declined, rejected and voided are ends:
-// see [Outcome.Final]. Money may have moved or may still move with any other outcome.
+// Outcome returns what became of the transaction. Approved, declined, rejected and voided are
+// final: see [Outcome.Final]. With any other outcome, money may have moved or may still move.
 //
-// Statuses are compared in any case. If this package does not know the status, or it is absent,
-// summary codes 1 and 3 decide, and 0 only with [WithStatusOutcome]. The outcome is unknown if summary
-// code and status disagree, and for a nil or zero Transaction.
+// Statuses are compared without regard to case. If the status is absent or unknown to this package,
+// summary codes 1 and 3 decide, and 0 only with [WithStatusOutcome]. The outcome is unknown if
+// summary code and status disagree, and for a nil or zero Transaction.
 func (t *Transaction) Outcome() Outcome {
 	if t == nil {
 		return OutcomeUnknown
 	}
 	status, approved := t.Status.listed(), t.SummaryCode == SummaryCodeApproved
 	if status == TransactionStatusSuspended || t.ResponseCode == "34" { // held by fraud screening
-		// A declined one with this code is held as well: it can still be completed.
+		// A declined transaction with this code is held too: it can still be completed.
 		if approved || status == TransactionStatusApproved || status == TransactionStatusApprovedReturnable || status == TransactionStatusVoided {
 			return OutcomeUnknown
 		}
@@ -64,7 +64,7 @@ func (t *Transaction) Outcome() Outcome {
 			return OutcomeRejected
 		}
 	case TransactionStatusPending:
-		// Code 2 says no more of a PayTo payment whose payer has not answered.
+		// A PayTo payment whose payer has not answered can have code 2.
 		if approved || t.SummaryCode == "" || t.SummaryCode == SummaryCodeErred && t.PayToData != nil {
 			return OutcomePending
 		}
@@ -78,7 +78,7 @@ func (t *Transaction) Outcome() Outcome {
 			return OutcomeDeclined
 		case SummaryCodeRejected:
 			return OutcomeRejected
-		case SummaryCodeApproved: // which a pending or voided one can have too
+		case SummaryCodeApproved: // a pending or voided transaction can have this code too
 			return cmp.Or(t.meaning, OutcomeUnknown)
 		default:
 		}
@@ -86,7 +86,7 @@ func (t *Transaction) Outcome() Outcome {
 	return OutcomeUnknown
 }
 
-// listed returns the status of this package that s is in another case, or "".
+// listed returns the known status that differs from s at most in case, or "".
 func (s TransactionStatus) listed() TransactionStatus {
 	for _, known := range [...]TransactionStatus{
 		TransactionStatusApproved, TransactionStatusApprovedReturnable, TransactionStatusPending,
@@ -99,11 +99,11 @@ func (s TransactionStatus) listed() TransactionStatus {
 	return ""
 }
 
-// Final reports whether it is approved, declined, rejected or voided. That permits nothing: banks return
-// payments, and the service may retry a decline. [Transaction.NextStep] says when to pay again.
+// Final reports whether the outcome is approved, declined, rejected or voided. That is no permission to
+// pay again: banks return payments, and the service may retry a decline. Ask [Transaction.NextStep].
 func (o Outcome) Final() bool { return o == OutcomeApproved || o.tookNoMoney() }
 
-// statuses are the meanings of statuses in lower case, by [WithStatusOutcome].
+// statuses maps statuses in lower case to their outcomes, from [WithStatusOutcome].
 type statuses map[string]Outcome
 
 // explain tells a transaction what the client knows of its facility.
@@ -137,7 +137,7 @@ const (
 	NextStepResolve NextStep = "resolve"
 	// NextStepWait: a pending PayTo payment. Wait for its event, or read it again.
 	NextStepWait NextStep = "wait"
-	// NextStepReviewInPortal: held by fraud screening until somebody completes or cancels it in the
+	// NextStepReviewInPortal: held by fraud screening until it is completed or cancelled in the
 	// service's portal.
 	NextStepReviewInPortal NextStep = "review_in_portal"
 	// NextStepCorrectRequest: something in the request was rejected, such as an amount or a card.
@@ -172,8 +172,8 @@ func (t *Transaction) NextStep() NextStep {
 }
 
 // afterDecline decides by response code. Cards, bank accounts and PayTo have different code sets.
-// The meanings of a few codes are published; the others are from third parties. That the service
-// retries is published of 01 only. So an unlisted code of a card, and QR ("retry") and QS
+// The meanings of a few codes are published; the others are from third parties. The service
+// publishes only that it retries 01. So an unlisted code of a card, and QR ("retry") and QS
 // ("successful"), count as retried.
 func (t *Transaction) afterDecline() NextStep {
 	code := t.ResponseCode
@@ -242,22 +242,22 @@ func (e *PendingError) Is(target error) bool { return target == ErrPending }
 // another error takes it for "not processed".
 type UnknownOutcomeError struct {
 	CallInfo
-	// Intent is for the service's Resume; nil for writes without one.
+	// Intent is the argument of a Resume method; nil for writes without one.
 	Intent *Intent
-	// Transaction is what the service answered, if that does not say how it ended; nil otherwise.
+	// Transaction is the service's answer, if it does not say how the write ended; nil otherwise.
 	Transaction *Transaction
 	// IdempotencyKey is the key of every attempt; "" without one.
 	IdempotencyKey string
-	// Reference is what to look up: a payment reference, the receipt of a void, a customer number,
-	// a payee reference, or a payment file's name.
+	// Reference is the value to look up: a payment reference, the receipt of a void, a customer
+	// number, a payee reference, an agreement token, or a payment file's name.
 	Reference string
-	// ReceiptNumber is set if only it could be read from the answer. Look it up first.
+	// ReceiptNumber is set if the answer had a receipt number. Look it up first.
 	ReceiptNumber string
 	// FirstSent is the start of the first attempt, by this machine's clock.
 	FirstSent time.Time
 	Attempts  int
-	// Candidates are what a Resume found that settles nothing. None means "not found yet", not "pay
-	// again".
+	// Candidates are the objects that a Resume found and that settle nothing. None means "not found
+	// yet", not "pay again".
 	Candidates []Candidate
 	// NextLook is when another Resume is useful; zero without a look-up.
 	NextLook time.Time
@@ -265,15 +265,15 @@ type UnknownOutcomeError struct {
 	FindOut string
 	// Cause is the last event, which proves nothing about earlier attempts: a [NetworkError], an
 	// [APIError] with the answer's status, or another error. After a 401 call [Client.Check]. For a
-	// Resume it is why the look-up failed, or nil.
+	// Resume it is the reason why the look-up failed, or nil.
 	Cause error
 }
 
-// Candidate is something that a look-up found and that settles nothing. One pointer is set.
+// Candidate is an object that a look-up found and that settles nothing. One pointer is set.
 type Candidate struct {
 	Transaction *Transaction
 	Agreement   *Agreement
-	// Matches means that it is the intent's, or one of several that may be. It settles nothing either.
+	// Matches means that it is the intent's, or one of several that may be. Even then it settles nothing.
 	Matches bool
 	// Reasons say why it settles nothing.
 	Reasons []string
@@ -313,8 +313,8 @@ const doNotCallAgain = "do not call again: "
 // Is matches [ErrOutcomeUnknown].
 func (e *UnknownOutcomeError) Is(target error) bool { return target == ErrOutcomeUnknown }
 
-// Format writes Error's text for every verb, of a pointer and of a value, because the fields repeat what was
-// sent. Those of other errors do not.
+// Format writes the text of Error for every verb, for a pointer and for a value, because the fields
+// repeat values of the request. The fields of other errors do not.
 func (e UnknownOutcomeError) Format(f fmt.State, verb rune) {
 	text := e.Error()
 	if verb == 'q' {
@@ -337,8 +337,8 @@ func (t *Transaction) describe() string {
 	return text
 }
 
-// settles turns the answer to a write into its error: nil if the outcome is the one that was asked
-// for.
+// settles turns the answer to a write into its error: nil if the outcome is the one that the write
+// asks for.
 func (c *call) settles(t *Transaction) error {
 	outcome := t.Outcome()
 	voids, collects := c.op.name == OperationVoid, c.op.name == OperationCollect

@@ -31,8 +31,8 @@ type RegisterPayIDParams struct {
 	Use PayIDUse
 	// SupplierBusinessCode is the business that is paid. Optional here: the service may require it.
 	SupplierBusinessCode string
-	// PaymentAmount is what a single PayID expects, in dollars with at most two decimals: the service
-	// sends any other amount back to the payer. Optional, and for a single PayID only.
+	// PaymentAmount is the amount that a single PayID expects, in dollars with at most two decimals:
+	// the service sends any other amount back to the payer. Optional, and for a single PayID only.
 	PaymentAmount *decimal.Decimal
 }
 
@@ -50,8 +50,8 @@ func (b payIDJSON) check(f *findings) {
 	f.require(isAmount(b.PaymentAmount), "payId.paymentAmount.money", "paymentAmount", "must not be negative or have more than two decimals or 32 digits")
 }
 
-// Register submits a PayID of a customer for registration. Whether and when it is registered is not
-// in the answer, whose members are not published.
+// Register submits a PayID of a customer for registration. The answer does not show whether and
+// when it is registered, and its members are not published.
 //
 // POST /customers/{customerId}/payids. A PayID that cannot be registered matches [ErrInvalid], an
 // unknown customer [ErrNotFound]; unconfirmed. After an [UnknownOutcomeError] it may be registered:

@@ -99,8 +99,8 @@ func (s *PaymentFilesService) Batch(ctx context.Context, paymentBatchID string, 
 	})
 }
 
-// BatchTransactions returns the transactions of a batch with a status code, or all of them if it is empty.
-// The values are not published.
+// BatchTransactions returns the transactions of a batch with a status code, or all of them if
+// status is empty. The status codes are not published.
 //
 // GET /payment-batches/{id}/transactions. An unknown identifier matches [ErrNotFound]; unconfirmed.
 func (s *PaymentFilesService) BatchTransactions(paymentBatchID, status string, opts ...CallOption) List[Transaction] {
@@ -172,15 +172,15 @@ func (p UploadPaymentFileParams) check(f *findings) {
 	f.require(p.Size > 0, "paymentFile.size.positive", "file", "must have a size of more than zero bytes")
 }
 
-// Upload uploads a payment file; the service then makes its payments, and Get says when. Only the
+// Upload uploads a payment file. The service then makes its payments, and Get shows when. Only the
 // context and [WithTimeout] limit the upload; [WithAttemptTimeout] limits each wait for the
 // service.
 //
 // POST /payment-files. Nothing is sent again after the first byte was read. A file name in use
 // matches [ErrInvalid]. A lost answer, a success before the whole file was sent, and Content that
-// fails or does not have Size bytes, is an [UnknownOutcomeError]: look in List, which does not say which
-// upload made a file, or in the service's portal. Upload under a new name only if the status is
-// [PaymentFileStatusError] and no batch was processed.
+// fails or does not have Size bytes are an [UnknownOutcomeError]: look in List, which does not say
+// which upload made a file, or in the service's portal. Upload under a new name only if the status
+// is [PaymentFileStatusError] and no batch was processed.
 func (s *PaymentFilesService) Upload(ctx context.Context, params UploadPaymentFileParams, opts ...CallOption) (*PaymentFile, error) {
 	call := s.client.begin(OperationUploadPaymentFile, opts)
 	call.check(params.check)

@@ -42,8 +42,8 @@ type AgreementPaymentDetails struct {
 	Description string `json:"description,omitempty"`
 	// StartDate is the first day for payments.
 	StartDate Date `json:"startDate,omitzero"`
-	// EndDate is required without AutomaticRenewal, and absent with it. One before StartDate is sent:
-	// the contract does not refuse it.
+	// EndDate is required without AutomaticRenewal, and absent with it. An EndDate before StartDate
+	// is sent: the contract does not refuse it.
 	EndDate Date `json:"endDate,omitzero"`
 	// AutomaticRenewal is true for an agreement without an end.
 	AutomaticRenewal bool `json:"automaticRenewal"`
@@ -58,10 +58,10 @@ type AgreementPaymentDetails struct {
 type AgreementTermsParams struct {
 	// Frequency is how often payments are made. Whether it is required is not published.
 	Frequency AgreementFrequency
-	// NumberOfPaymentsPermitted has at most 18 digits. Required with [AgreementFrequencyAdhoc] for a new
-	// agreement; one that shows none is amended without. A public client creates such agreements
-	// without it: [WithoutRule] of "agreement.numberOfPaymentsPermitted.required" does too, which is
-	// unconfirmed.
+	// NumberOfPaymentsPermitted has at most 18 digits. With [AgreementFrequencyAdhoc] it is
+	// required for a new agreement, but not to amend an agreement that shows none. A public client
+	// creates such agreements without it, which [WithoutRule] of
+	// "agreement.numberOfPaymentsPermitted.required" allows; unconfirmed.
 	NumberOfPaymentsPermitted *int64
 	// PointInTime is the day of payments within the period. Its range depends on the frequency.
 	// Optional; absent with [AgreementFrequencyAdhoc].
@@ -72,7 +72,7 @@ type AgreementTermsParams struct {
 	FirstPaymentAmount *decimal.Decimal
 	LastPaymentAmount  *decimal.Decimal
 	// PaymentAmount is the amount with [AgreementTypeFixed], and the least amount otherwise.
-	// Whether it is required is not published: a fixed amount without it is sent.
+	// Whether it is required is not published: fixed terms without it are sent.
 	PaymentAmount *decimal.Decimal
 	// MaximumPaymentAmount is the most that one payment may take. Optional.
 	MaximumPaymentAmount *decimal.Decimal
@@ -82,13 +82,13 @@ type AgreementTermsParams struct {
 	LastPaymentDue  Date
 }
 
-// AgreementPayerParams says who is asked to agree: by BSB and account number, or by PayID and its type.
+// AgreementPayerParams identifies the payer: by BSB and account number, or by PayID and its type.
 type AgreementPayerParams struct {
 	// Type is payerType. Whether it, ID and Name are required is not published.
 	Type PayerType
 	// ID is payerId, the merchant's unique identifier of the payer.
 	ID string
-	// Name is payerName, and UltimateName ultimatePayerName: Name if empty.
+	// Name is payerName. UltimateName is ultimatePayerName: Name if empty.
 	Name         string
 	UltimateName string
 	// Reference is payerReference, the merchant's reference for the payer. Optional.
@@ -110,7 +110,7 @@ type agreementJSON struct {
 	PayerDetails          payToPayerJSON          `json:"payerDetails"`
 }
 
-// agreementTermsJSON is paymentTerms. What decides is never taken from the agreement that is amended.
+// agreementTermsJSON is paymentTerms. An amendment takes no deciding member from the agreement's JSON.
 type agreementTermsJSON struct {
 	Frequency                 AgreementFrequency `json:"frequency,omitempty" wire:"decides"`
 	NumberOfPaymentsPermitted *int64             `json:"numberOfPaymentsPermitted,omitempty"`
@@ -163,7 +163,7 @@ type Agreement struct {
 	AgreementToken string          `json:"agreementToken,omitempty" wire:"identifies"`
 	Status         AgreementStatus `json:"status,omitempty" wire:"decides"`
 	Priority       string          `json:"priority,omitempty"` // NORM and UNAT are known
-	// RespondByTime is until when the payer can answer.
+	// RespondByTime is the end of the time in which the payer can answer.
 	RespondByTime  Timestamp `json:"respondByTime,omitzero"`
 	PayeeReference string    `json:"payeeReference,omitempty" wire:"decides"`
 	// HasPendingBilateralAmendment is true until the payer answers a bilateral amendment.
@@ -290,11 +290,11 @@ func (s *PayToService) all(customerID string, params ListAgreementsParams, opts 
 	return list[Agreement](s.client, "PayTo.List", params, nil, opts, customerID)
 }
 
-// Resume looks up the agreement of a Create whose answer was lost: the customer's only agreement with
-// the payee reference of the intent that shows no other value of what was requested. Names, and terms
-// that it shows and were not requested, or the other way round, do not count.
-// Agreements do not say when they were made, so no other one that differs only in these may have the
-// reference. Any other result is an [UnknownOutcomeError]; nothing found means "not found yet".
+// Resume looks up the agreement of a Create whose answer was lost. It returns the customer's only
+// agreement that has the intent's payee reference and contradicts nothing in the request. Names do
+// not count, nor do terms that only the agreement or only the request has. Agreements do not show
+// when they were made, so no other agreement that differs only in these may have the reference. Any
+// other result is an [UnknownOutcomeError]; nothing found means "not found yet".
 //
 // GET /customers/{customerId}/payto-agreements.
 func (s *PayToService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Agreement, error) {
@@ -370,7 +370,7 @@ type NewAgreementParams struct {
 	// Purpose is required is not published; Description is optional.
 	Purpose     AgreementPurpose
 	Description string
-	// Payer is payerDetails: who is asked to confirm. Required.
+	// Payer is payerDetails: the payer, who is asked to confirm. Required.
 	Payer AgreementPayerParams
 }
 
@@ -391,12 +391,12 @@ type newAgreementJSON struct {
 	PayerDetails payToPayerJSON `json:"payerDetails"`
 }
 
-// Collect takes a PayTo payment. The error is nil if the service accepted it, which is not paid yet:
-// [Transaction.Outcome] is approved, or usually pending. Its event ends it, or After of package
-// resolve, which says how to look it up.
+// Collect takes a PayTo payment. A nil error means that the service accepted it, not that it is
+// paid: [Transaction.Outcome] is approved, or usually pending. Wait for its event, or give the
+// results to After of package resolve, which says when to look it up.
 //
-// POST /transactions (PAYMENT). Errors as those of Transactions.Pay, such as [DeclinedError],
-// [UnknownOutcomeError], [ErrInvalid] and [ErrUnavailable]; a pending payment is none.
+// POST /transactions (PAYMENT). Errors as for Transactions.Pay, such as [DeclinedError],
+// [UnknownOutcomeError], [ErrInvalid] and [ErrUnavailable]; a pending payment is no error.
 func (s *PayToService) Collect(ctx context.Context, params CollectParams, opts ...CallOption) (*Transaction, error) {
 	return s.client.Transactions.send(ctx, params, opts)
 }

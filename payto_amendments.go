@@ -13,8 +13,8 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// UnilateralDetails is an editable copy, from [Agreement.Details], of what AmendUnilaterally can
-// change. An empty text removes the field from the agreement.
+// UnilateralDetails is an editable copy, from [Agreement.Details], of the members that
+// AmendUnilaterally can change. An empty text removes the field from the agreement.
 type UnilateralDetails struct {
 	// Description has up to 140 characters, and PayeeReference up to 35.
 	Description    string
@@ -23,8 +23,8 @@ type UnilateralDetails struct {
 	agreement *Agreement // that the copy is of
 }
 
-// BilateralTerms is an editable copy, from [Agreement.Terms], of what AmendBilaterally can change.
-// A nil pointer, a zero Date or an empty text removes the field from the agreement.
+// BilateralTerms is an editable copy, from [Agreement.Terms], of the members that AmendBilaterally
+// can change. A nil pointer, a zero Date or an empty text removes the field from the agreement.
 type BilateralTerms struct {
 	// RespondByTimeMinutes is how long the payer has to answer: at most 7200 (5 days), the default.
 	RespondByTimeMinutes *int64
@@ -38,9 +38,9 @@ type BilateralTerms struct {
 	agreement *Agreement // that the copy is of
 }
 
-// Details returns a copy of what AmendUnilaterally can change. An agreement without payment
-// details, supplier business code or token is a [ValidationError], because the service removes what
-// an amendment omits.
+// Details returns a copy of the members that AmendUnilaterally can change. An agreement without
+// payment details, supplier business code or token is a [ValidationError], because the service
+// removes the members that an amendment omits.
 func (a *Agreement) Details() (*UnilateralDetails, error) {
 	if err := a.checkComplete("Agreement.Details", func(f *findings) {
 		f.require(a.PayeeDetails != nil && a.PayeeDetails.SupplierBusinessCode != "", "unilateralAmendment.supplierBusinessCode",
@@ -52,9 +52,9 @@ func (a *Agreement) Details() (*UnilateralDetails, error) {
 	return &UnilateralDetails{Description: a.PaymentDetails.Description, PayeeReference: a.PayeeReference, agreement: &now}, nil
 }
 
-// Terms returns a copy of what AmendBilaterally can change; unknown members of payment details and
-// terms are sent unchanged. An agreement without payment details, payment terms or token is a
-// [ValidationError], as in Details.
+// Terms returns a copy of the members that AmendBilaterally can change; unknown members of payment
+// details and terms are sent unchanged. An agreement without payment details, payment terms or
+// token is a [ValidationError], as in Details.
 func (a *Agreement) Terms() (*BilateralTerms, error) {
 	if err := a.checkComplete("Agreement.Terms", func(f *findings) {
 		f.require(a.PaymentTerms != nil,
@@ -150,8 +150,8 @@ func (s *PayToService) Cancel(ctx context.Context, agreementToken string, reason
 }
 
 // AmendUnilaterally changes an agreement at once. Details is an edited copy from
-// [Agreement.Details]; read the agreement just before, because later changes by others are undone.
-// Details made without an agreement are a [ValidationError].
+// [Agreement.Details]; read the agreement just before, because the amendment undoes later changes
+// by others. Details made without an agreement are a [ValidationError].
 //
 // PATCH /payto-agreements/{agreementToken} (UNILATERAL_AMENDMENT). Errors as for Suspend.
 func (s *PayToService) AmendUnilaterally(ctx context.Context, details *UnilateralDetails, opts ...CallOption) error {
@@ -188,11 +188,11 @@ func (s *PayToService) RecallAmendment(ctx context.Context, agreementToken strin
 	return s.change(ctx, OperationRecallAmendment, agreementToken, patchJSON{UpdateType: updateRecallAmendment}, opts)
 }
 
-// AgreementChange says whether an agreement is as a change requested. It does not say whose call
+// AgreementChange says whether an agreement is as a change requested. It does not say which call
 // made it so.
 type AgreementChange struct {
 	// AsRequested is true if the agreement is now as requested; for a bilateral amendment only after
-	// the payer has agreed. If a text of the request is shown in another form it is false.
+	// the payer has agreed. It is false if the agreement shows a requested text in another form.
 	AsRequested bool
 	// Agreement is the current agreement. HasPendingBilateralAmendment means that an amendment
 	// waits for the payer.
@@ -220,7 +220,7 @@ func (s *PayToService) ResumeChange(ctx context.Context, intent Intent, opts ...
 	return &AgreementChange{AsRequested: wanted.isMadeIn(agreement), Agreement: agreement}, nil
 }
 
-// patchJSON is the body of every change of an agreement. Recalls of an amendment have no contents.
+// patchJSON is the body of every change of an agreement. The recall of an amendment has no other member.
 type patchJSON struct {
 	UpdateType          string                   `json:"updateType"`
 	Recall              *statusCodeJSON          `json:"recallPayToAgreement,omitempty"`
@@ -293,8 +293,8 @@ func (s *PayToService) changeStatus(ctx context.Context, operation Operation, ag
 	return s.change(ctx, operation, agreementToken, body, opts)
 }
 
-// change checks and sends a change of an agreement. Its intent keeps the JSON as it is sent, because it
-// can hold unknown members.
+// change checks and sends a change of an agreement. Its intent keeps the JSON that is sent, because
+// it can hold unknown members.
 func (s *PayToService) change(ctx context.Context, operation Operation, agreementToken string, body patchJSON, opts []CallOption) error {
 	call := s.client.begin(operation, opts, agreementToken)
 	if agreementToken == "" && (body.UnilateralAmendment != nil || body.BilateralAmendment != nil) {
@@ -302,7 +302,7 @@ func (s *PayToService) change(ctx context.Context, operation Operation, agreemen
 	}
 	call.check(body.check)
 	request, err := wire.Encode(body)
-	call.refuse(cmp.Or(err, wire.Unambiguous(request))) // the agreement's unknown members can have one twice
+	call.refuse(cmp.Or(err, wire.Unambiguous(request))) // the agreement's unknown members can have a duplicate
 	call.reference, call.body = agreementToken, json.RawMessage(request)
 	call.intent = &Intent{Target: agreementToken, Reference: agreementToken, Request: request}
 	return call.sendChange(ctx, body.status())
@@ -310,9 +310,9 @@ func (s *PayToService) change(ctx context.Context, operation Operation, agreemen
 
 var errNotChanged = errors.New("the answer does not say that the agreement was changed")
 
-// sendChange sends a change. It is an error unless the agreement was changed: 204, or 200 without a
-// body or with the agreement, which has the requested status. Other successes, such as a gateway's
-// page, prove nothing.
+// sendChange sends a change. Only a 204, or a 200 without a body or with the agreement in the
+// requested status, proves that it was made. Any other success, such as a gateway's page, is an
+// error.
 func (c *call) sendChange(ctx context.Context, to AgreementStatus) error {
 	return c.do(ctx, func(status int, body []byte) error {
 		switch {

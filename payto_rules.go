@@ -148,7 +148,7 @@ func (p AgreementPaymentDetails) check(f *findings) {
 	p.checkChangeable(f)
 }
 
-// checkChangeable checks what a bilateral amendment can change.
+// checkChangeable checks the members that a bilateral amendment can change.
 func (p AgreementPaymentDetails) checkChangeable(f *findings) {
 	ends, renews := !p.EndDate.IsZero(), p.AutomaticRenewal
 	f.require(ends || renews, "agreement.endDate.required", "endDate", "is required when automaticRenewal is false")
@@ -228,7 +228,7 @@ func (c AgreementReasonCode) fits(to AgreementStatus) bool {
 	}
 }
 
-// check holds a change to its rules.
+// check applies the rules of a change.
 func (p patchJSON) check(f *findings) {
 	if p.StatusAmendment != nil {
 		f.within("statusAmendment", p.StatusAmendment.check)
@@ -255,7 +255,7 @@ func (a bilateralAmendmentJSON) check(f *findings) {
 	f.within("paymentTerms", a.PaymentTerms.check)
 }
 
-// check judges a payment against an agreement, or one that brings its agreement along.
+// check applies the rules to a payment under an agreement, or together with a new one.
 func (p *payToDataJSON) check(f *findings) {
 	agreement := p.PayToAgreement
 	f.require((agreement != nil) != (p.AgreementToken != ""), "payToData.agreementToken.required", "agreementToken", "or payToAgreement is required, and not both")
@@ -266,11 +266,11 @@ func (p *payToDataJSON) check(f *findings) {
 	}
 }
 
-// comparison names the members that have another value in an answer than in the request.
+// comparison names the members that differ between an answer and its request.
 type comparison struct {
-	facts  []string // that say whose money it is and how much: the answer is about something else
-	others []string // that the service may show in another form
-	exact  bool     // no member differs, nor is shown or sent alone; for what begins as true
+	facts  []string // whose money it is and how much: the answer is about something else
+	others []string // members that the service may show in another form
+	exact  bool     // no member differs or is on one side only; only for a comparison that begins as true
 }
 
 func (c *comparison) fact(member, shown, sent string) {
@@ -309,7 +309,7 @@ func (b agreementJSON) compare(a *Agreement, customerID string) (c comparison) {
 	return c
 }
 
-// changeable compares what a bilateral amendment can change.
+// changeable compares the members that a bilateral amendment can change.
 func (c *comparison) changeable(d, sent AgreementPaymentDetails) {
 	c.member("paymentDetails.additionalInformation", d.AdditionalInformation, sent.AdditionalInformation)
 	c.member("paymentDetails.endDate", d.EndDate.String(), sent.EndDate.String())

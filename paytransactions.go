@@ -21,7 +21,7 @@ type PayParams struct {
 	// nzBankAccount. Required. For PayTo see [PayToService.Collect].
 	Source AccountSource
 	// PrincipalAmount is the amount before surcharge in dollars, with at most two decimals. Required.
-	// 0.00 is sent, and the service judges it, except for a refund and a capture.
+	// 0.00 is refused for a refund and a capture; otherwise it is sent, and the service judges it.
 	PrincipalAmount decimal.Decimal
 	// Currency is required, here or by [WithCurrency].
 	Currency Currency
@@ -31,9 +31,9 @@ type PayParams struct {
 	// token, and for account details with [ECIInternet]. Omit it if the order did not come over the
 	// Internet.
 	IPAddress netip.Addr
-	// StoredCredential is storedCredentialData, required for cards. If empty it is [EntryModeManual] for a card's details,
-	// and for a single-use token that is not said to be a bank account's, if the customer ordered:
-	// with [ECIInternet], [ECIPhone], [ECIMail], [ECI5], [ECI6] and [ECI7].
+	// StoredCredential is storedCredentialData, required for cards. If it is nil and ECI is
+	// [ECIInternet], [ECIPhone], [ECIMail], [ECI5], [ECI6] or [ECI7], it is [EntryModeManual] for a
+	// card's details, and for a single-use token that is not declared as a bank account's.
 	StoredCredential *StoredCredentialData
 	// ThreeDS2 is true if the token's card was authenticated with 3D Secure. Optional.
 	ThreeDS2 *bool
@@ -85,10 +85,10 @@ type transactionJSON struct {
 
 // Pay takes a payment. The error is nil if and only if it is approved. Every call is a new payment.
 //
-// POST /transactions (PAYMENT). After a [DeclinedError] nothing was paid. After a [PendingError] or an
-// [UnknownOutcomeError] the payment may be taken: do not pay again, but give the error to After of
-// package resolve. A [ValidationError], [NetworkError] or [APIError] means that this call took
-// nothing; the last one can match [ErrInvalid], [ErrUnauthorized] or [ErrUnavailable].
+// POST /transactions (PAYMENT). After a [DeclinedError] nothing was paid. After a [PendingError] or
+// an [UnknownOutcomeError] the payment may be taken: do not pay again, but give the error to After
+// of package resolve. A [ValidationError], [NetworkError] or [APIError] means that this call took
+// nothing; an APIError can match [ErrInvalid], [ErrUnauthorized] or [ErrUnavailable].
 func (s *TransactionsService) Pay(ctx context.Context, params PayParams, opts ...CallOption) (*Transaction, error) {
 	return s.send(ctx, params, opts)
 }
@@ -106,9 +106,9 @@ func (p PayParams) body() transactionBody {
 // [PayParams].
 type VerifyAccountParams struct {
 	SupplierBusinessCode string
-	// Source is the account, not only a card. Required.
+	// Source is the account, which need not be a card. Required.
 	Source CardSource
-	// Currency is that of [WithCurrency], or [CurrencyAUD], if it is empty.
+	// Currency is by default that of [WithCurrency], or else [CurrencyAUD].
 	Currency Currency
 	// ECI is required for cards, and is not 5, 6 or 7.
 	ECI                     ECI
@@ -148,7 +148,7 @@ func (b *transactionBody) setSource(from AccountSource) {
 }
 
 // setDefaults fills in the business, the currency and the stored credential. A transaction that
-// follows another is made in that one's business, and an agreement is for the business of its payment.
+// follows another keeps the original's business, and an agreement gets the business of its payment.
 func (b *transactionBody) setDefaults(c *callConfig) {
 	if b.OriginalReceiptNumber == "" {
 		b.SupplierBusinessCode = cmp.Or(b.SupplierBusinessCode, c.business)
@@ -203,7 +203,7 @@ func (s *TransactionsService) send(ctx context.Context, params TransactionParams
 }
 
 func (s *TransactionsService) begin(params TransactionParams, opts []CallOption) (*call, transactionBody) {
-	if params == nil { // an error and no panic, and no request that could be sent
+	if params == nil { // an error instead of a panic
 		call := s.client.begin("Transactions.Submit", madeBy("Transactions.Plan").with(opts))
 		call.refuse(errors.New("the parameters are nil"))
 		return call, transactionBody{}
@@ -276,9 +276,9 @@ func (s *TransactionsService) post(ctx context.Context, call *call, body transac
 	return call.answer, nil
 }
 
-// unsettledBy says why the answer to a later attempt does not settle an earlier attempt
-// that got none. If the service executed both, the earlier payment may be approved although
-// the later one is declined. Only the look-up by reference shows both.
+// unsettledBy says why an answer does not settle an earlier attempt that got none. If the service
+// executed both, the earlier payment may be approved although the later one is declined. Only the
+// look-up by reference shows both.
 func unsettledBy(t *Transaction) error {
 	if outcome := t.Outcome(); outcome != OutcomeApproved {
 		return transport.Unsettled{Why: fmt.Errorf("quickstream: an attempt was not answered, and a later one is %s (response code %s)",
@@ -290,8 +290,8 @@ func unsettledBy(t *Transaction) error {
 // maxReference bounds customer and payment reference numbers.
 const maxReference = 100
 
-// check holds a transaction to the rules of its operation, whether it was just made of parameters or
-// stored.
+// check applies the rules of its operation to a transaction, made from parameters or read from an
+// intent.
 func (b *transactionBody) check(f *findings) {
 	operation := operationOf(b.transactionJSON)
 	if operation != OperationVerifyAccount {

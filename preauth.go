@@ -43,11 +43,11 @@ func (p PreauthoriseParams) body() transactionBody {
 	return body
 }
 
-// FollowUpDetails are optional members of what follows another transaction, whose parameters embed
-// them. What is required there stands beside them, so that most literals are flat. The parameters of what
-// follows no other have the members themselves.
+// FollowUpDetails are the optional members of a transaction that follows another. Its parameters
+// embed them, and have the required members beside them, so that most literals are flat. The
+// parameters of other transactions have these members themselves.
 type FollowUpDetails struct {
-	// SupplierBusinessCode is the original's if it is empty, also with [WithSupplierBusinessCode].
+	// SupplierBusinessCode is by default the original's, even with [WithSupplierBusinessCode].
 	SupplierBusinessCode string
 	// As in [PayParams]:
 	CustomerReferenceNumber string
@@ -91,8 +91,8 @@ func (p TopUpParams) body() transactionBody {
 	return body
 }
 
-// ReauthoriseParams describes a re-authorisation, with the members of a top-up: the receipt is that of an
-// expired pre-authorisation, and the amount all of it.
+// ReauthoriseParams describes a re-authorisation, with the members of a top-up: the receipt number
+// of an expired pre-authorisation, and its full amount.
 type ReauthoriseParams TopUpParams
 
 // Reauthorise authorises an expired original pre-authorisation of a Visa card

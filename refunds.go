@@ -10,8 +10,8 @@ import (
 type RefundParams struct {
 	// OriginalReceiptNumber is that of the payment. Required.
 	OriginalReceiptNumber string
-	// PrincipalAmount is above zero, and otherwise as in [PayParams]. The service refuses more than the
-	// payment less its earlier refunds; for PayTo it is the whole payment.
+	// PrincipalAmount is above zero, and otherwise as in [PayParams]. The service refuses more than
+	// the payment minus its earlier refunds; for PayTo it is the whole payment.
 	PrincipalAmount decimal.Decimal
 	// Currency is required, here or by [WithCurrency].
 	Currency Currency

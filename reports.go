@@ -30,9 +30,9 @@ func (s *TransactionsService) List(params ListTransactionsParams, opts ...CallOp
 // reference number, or the end-to-end identifier of a PayTo payment. The service ignores case, so
 // compare a match again.
 //
-// GET /transactions/for-reference-number. Nothing found is an empty list or matches [ErrNotFound].
-// After an unknown outcome both mean "not found yet". Other errors can match [ErrUnauthorized] or
-// [ErrInvalid].
+// GET /transactions/for-reference-number. If nothing is found, the list is empty or the error
+// matches [ErrNotFound]: after an unknown outcome both mean "not found yet". Other errors can match
+// [ErrUnauthorized] or [ErrInvalid].
 func (s *TransactionsService) ByReference(referenceNumber string, opts ...CallOption) List[Transaction] {
 	return list[Transaction](s.client, "Transactions.ByReference", url.Values{"referenceNumber": {referenceNumber}}, func(f *findings) {
 		f.require(referenceNumber != "", "list.referenceNumber.required", "referenceNumber", "is required")
@@ -106,8 +106,8 @@ type MonthParams struct {
 	SupplierBusinessCode string `url:"supplierBusinessCode,omitempty"`
 }
 
-// Suspended returns the transactions of a business that fraud screening holds, of this month in Sydney or
-// one of the 6 before.
+// Suspended returns the transactions of a business that fraud screening holds, for this month in
+// Sydney or one of the 6 before.
 //
 // GET /transactions/suspended. An error can match [ErrUnauthorized] or [ErrNotFound].
 func (s *TransactionsService) Suspended(params MonthParams, opts ...CallOption) List[Transaction] {
@@ -175,12 +175,12 @@ type ReportParams struct {
 	Sources []string `url:"source,comma,omitempty"`
 	// ExcludePreauths is true to leave pre-authorisations out. Optional.
 	ExcludePreauths *bool `url:"excludePreAuths,omitempty"`
-	// Columns are headings, in order; metadata_ and the key for metadata. Optional:
-	// none means all columns, to which the service may add.
+	// Columns are headings, in order; that of metadata is metadata_ and the key. Optional: none
+	// means all columns, to which the service may add.
 	Columns []string `url:"columns,comma,omitempty"`
 }
 
-// reportQuery asks for the present layout: the vendor's public pages call the first one archived.
+// reportQuery asks for version 2: the vendor's public pages call the first layout archived.
 type reportQuery struct {
 	Version int `url:"version"`
 	ReportParams
@@ -195,7 +195,7 @@ func (p ReportParams) check(f *findings) {
 	f.require(!slices.ContainsFunc(p.Columns, notElement), "report.columns.elements", "columns", "must hold headings that are not empty and have no comma")
 }
 
-// notElement reports whether a text cannot stand in a list joined by commas.
+// notElement reports whether a text cannot be an element of a list joined by commas.
 func notElement(text string) bool { return text == "" || strings.Contains(text, ",") }
 
 // DownloadReport requests the transactions of a settlement date as CSV once, and writes them as
@@ -204,8 +204,8 @@ func notElement(text string) bool { return text == "" || strings.Contains(text, 
 //
 // GET /transactions/csv. The service makes a report on the first request; until it is ready the
 // error matches [ErrReportNotReady]. Others match [ErrInvalid] or [ErrUnauthorized]. A report that
-// breaks off is a [NetworkError]; an error of the writer is wrapped. Nothing is repeated after the
-// first byte: discard what was written.
+// breaks off is a [NetworkError]; an error of the writer is wrapped. After the first byte nothing
+// is repeated: after an error discard the bytes written.
 func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, params ReportParams, opts ...CallOption) (int64, error) {
 	return s.report("Transactions.DownloadReport", params, opts).fetch(ctx, &download{accept: textPlain, to: to, hasHeader: true})
 }
@@ -291,7 +291,7 @@ func (c *call) fetch(ctx context.Context, d *download) (int64, error) {
 	return d.written, err
 }
 
-// conclude returns what a call for a report returns, whose error is err.
+// conclude returns the error of a call for a report. err is that of its request.
 func (d *download) conclude(c *call, err error) error {
 	switch {
 	case d.err != nil:

@@ -13,7 +13,7 @@ import (
 
 var errSecret = errors.New("quickstream: a secret cannot be marshalled")
 
-// hidden keeps a text in a function, because no printing route calls functions: fmt shows the
+// hidden keeps a text in a function, because nothing that prints calls functions: fmt shows the
 // content of unexported fields, and encoders and test diffs follow pointers.
 type hidden struct{ reveal func() string }
 
@@ -122,7 +122,7 @@ func (l Link) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(linkJSON{l.Rel, withoutQuery(l.Href()), l.RequestMethod})
 }
 
-// withoutQuery returns an address without query and fragment; nothing of one with credentials.
+// withoutQuery returns an address without query and fragment, or "" if it is too long or has credentials.
 func withoutQuery(address string) string {
 	if end := strings.IndexAny(address, "?#"); end >= 0 {
 		address = address[:end]

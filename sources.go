@@ -73,7 +73,7 @@ const (
 type BankAccountDetails struct {
 	// AccountName is the holder's name.
 	AccountName string
-	// BSB has 6 digits. It is sent as it is given, such as 032-002, as the vendor prints it.
+	// BSB has 6 digits. It is sent unchanged, also in the form 032-002 that the vendor prints.
 	BSB           string
 	AccountNumber Secret
 }
@@ -98,8 +98,8 @@ func expiry(m YearMonth) (month, year string) {
 	return fmt.Sprintf("%02d", int(m.Month)), strconv.Itoa(m.Year)
 }
 
-// AccountSource is an account to pay from, made by a From function. Parameters with one cannot be
-// marshalled: Plan makes an [Intent], which can.
+// AccountSource is an account to pay from, made by a From function. Parameters with an
+// AccountSource cannot be marshalled; the [Intent] that Plan makes of them can.
 type AccountSource interface{ accountSource() source }
 
 // CardSource is an [AccountSource] that may be a card, so that it can be pre-authorised
@@ -138,8 +138,8 @@ type cardSource struct{ source }
 
 func (cardSource) cardSource() {}
 
-// FromSingleUseToken pays with an unused single-use token of at most 10 minutes, and uses it up.
-// With the optional [AccountType] of its account, the rules for cards are checked before sending.
+// FromSingleUseToken pays with an unused single-use token, at most 10 minutes old, and uses it up.
+// If you give the [AccountType] of its account, the rules for cards are checked before sending.
 func FromSingleUseToken(singleUseTokenID string, kind ...AccountType) CardSource {
 	return cardSource{source{token: singleUseTokenID, kind: declaredKind(kind)}}
 }
@@ -276,7 +276,7 @@ func (c *cardJSON) check(f *findings) {
 	f.require(c.CVN == "" || isDigits(c.CVN) && lengthWithin(c.CVN, 3, 4), "card.cvn.digits", "cvn", "must have 3 or 4 digits")
 }
 
-// isExpiry reports whether there is an expiry and nothing else. It is too short for a card number.
+// isExpiry reports whether c has an expiry and nothing else. An expiry is too short for a card number.
 func (c *cardJSON) isExpiry() bool {
 	return c != nil && len(c.ExpiryDateMonth) <= 4 && len(c.ExpiryDateYear) <= 4 &&
 		*c == cardJSON{ExpiryDateMonth: c.ExpiryDateMonth, ExpiryDateYear: c.ExpiryDateYear}
@@ -288,7 +288,7 @@ func (c *cardJSON) hasExpiry() bool {
 	return isDigits(month) && len(month) == 2 && month >= "01" && month <= "12" && isDigits(year) && len(year) == 4 && year >= "1000"
 }
 
-// accountType is the kind of the account; "" where only the service knows it.
+// accountType is the kind of the account; "" if only the service knows it.
 func (b *transactionBody) accountType() AccountType {
 	switch {
 	case b.CreditCard != nil:
@@ -338,10 +338,10 @@ func (b *transactionBody) checkSource(f *findings) {
 	}
 }
 
-// needsIPAddress says when the specification requires the customer's address: with a
-// single-use token, and with account details and eci INTERNET. It forbids the address
-// when the customer did not act over the Internet. For a token with an order by mail or
-// phone, or with a payment that the merchant makes, it says both, and nothing is required.
+// needsIPAddress says when the specification requires the customer's address: with a single-use
+// token, and with account details and eci INTERNET. It forbids the address if the customer did not
+// act over the Internet. For a token in an order by mail or phone, or in a payment that the
+// merchant makes, it says both: then nothing is required.
 func (b *transactionBody) needsIPAddress() bool {
 	switch b.ECI {
 	case ECIInternet:

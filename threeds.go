@@ -13,8 +13,8 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// TransStatus is the result of a 3D Secure authentication, not of a transaction. Use the service's answer
-// to this server: never decide by one that came from a browser, such as after a challenge.
+// TransStatus is the result of a 3D Secure authentication, not of a transaction. Decide by the one
+// that the service returns to this server, never by one from a browser, such as after a challenge.
 type TransStatus string
 
 // The results.
@@ -65,8 +65,8 @@ type AuthenticateParams struct {
 	PrincipalAmount *decimal.Decimal `json:"principalAmount"`
 	// Currency of the amount: [CurrencyAUD], also if empty.
 	Currency Currency `json:"currency"`
-	// RecurringExpiry is the last day of authorisations, RecurringFrequency the least days between
-	// two, up to 9999. Required for recurring payments and instalments.
+	// RecurringExpiry is the last day of authorisations. RecurringFrequency is the least number of
+	// days between two, up to 9999. Required for recurring payments and instalments.
 	RecurringExpiry    Date `json:"recurringExpiry" rule:"date"`
 	RecurringFrequency *int `json:"recurringFrequency" rule:"count=9999"`
 	// Instalments is the member purchaseInstalData, up to 999. Required for instalments.
@@ -204,8 +204,8 @@ type ThreeDSAccount struct {
 	PasswordAge     string `json:"chAccPwChangeInd" rule:"digits=2"`
 	// PurchasesSixMonths is nbPurchaseAccount, the purchases in six months, at most 9999.
 	PurchasesSixMonths *int `json:"nbPurchaseAccount" rule:"count=9999"`
-	// PaymentAccountCreated is paymentAccAge, since when the card is stored, and PaymentAccountAge is
-	// paymentAccInd, an age.
+	// PaymentAccountCreated is paymentAccAge, the day on which the card was stored.
+	// PaymentAccountAge is paymentAccInd, an age.
 	PaymentAccountCreated Date   `json:"paymentAccAge" rule:"date"`
 	PaymentAccountAge     string `json:"paymentAccInd" rule:"digits=2"`
 	// AddCardAttemptsDay is provisionAttemptsDay, the attempts to add a card in 24 hours, at most 999.

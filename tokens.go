@@ -12,7 +12,7 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// SingleUseTokenLifetime is how long a single-use token can be used. The service does not send when it ends.
+// SingleUseTokenLifetime is how long a single-use token can be used. The service does not send its expiry.
 const SingleUseTokenLifetime = 10 * time.Minute
 
 // SingleUseTokensService has the operations on single-use tokens.
@@ -30,10 +30,10 @@ type otherAccount struct {
 	err  error
 }
 
-// OtherAccount returns an account of a kind without a type here, such as a wallet's in an app or that
-// of a PayTo payer. Members are sent in JSON beside the accountType, as the service's documentation
-// names them: map[string]any{"applePayToken": token}. A [Secret] is sent as its text. The rules judge
-// none of them. Printing shows a placeholder, and marshalling fails.
+// OtherAccount returns an account of a kind that has no type here, such as an app's wallet or a
+// PayTo payer. Members are sent in JSON beside accountType, under the names in the service's
+// documentation: map[string]any{"applePayToken": token}. A [Secret] is sent as its text. No rule
+// checks the members. Printing shows a placeholder, and marshalling fails.
 func OtherAccount(kind AccountType, members map[string]any) TokenAccount {
 	plain := make(map[string]any, len(members))
 	for name, value := range members {
@@ -46,7 +46,7 @@ func OtherAccount(kind AccountType, members map[string]any) TokenAccount {
 	return otherAccount{hide(string(text)), kind, err}
 }
 
-// extra returns the members as further ones of the request, which cannot replace what is there.
+// extra returns the members as extra fields of the request, which cannot replace its own.
 func (a otherAccount) extra() (fields []extraField, err error) {
 	var members map[string]json.RawMessage
 	err = json.Unmarshal([]byte(a.text()), &members)
@@ -64,7 +64,7 @@ type CreateSingleUseTokenParams struct {
 	SupplierBusinessCode string
 	// Account is required.
 	Account TokenAccount
-	// ThreeDS requests 3D Secure authentication, which is of cards. Optional.
+	// ThreeDS requests 3D Secure authentication, which is for cards only. Optional.
 	ThreeDS *BrowserProfile
 }
 
@@ -151,8 +151,8 @@ func (p *BrowserProfile) check(f *findings) {
 	f.require(len(strconv.Itoa(p.TZ)) <= 5, "browserProfile.browserTZ", "browserTZ", "must be an offset in minutes of at most 5 characters")
 }
 
-// Create turns an account into a single-use token. It lives for 10 minutes and is used once, to pay
-// or to register an account.
+// Create turns an account into a single-use token. The token lives for 10 minutes and can be used
+// once, to pay or to register an account.
 //
 // POST /single-use-tokens with the publishable key. Invalid details match [ErrInvalid], a wrong key
 // [ErrUnauthorized], exceeding the facility's quota [ErrRateLimited]. A token charges nothing:
@@ -171,7 +171,7 @@ func (s *SingleUseTokensService) Create(ctx context.Context, params CreateSingle
 	return sendChecked(ctx, call, body.fits)
 }
 
-// fits refuses a token of another account: of another of the kinds that are sent, or of a card with
+// fits refuses a token for another account: of another kind that has details, or of a card with
 // other digits.
 func (b singleUseTokenJSON) fits(t *SingleUseToken) error {
 	card, sent := cmp.Or(t.CreditCard, new(TokenCreditCard)), cmp.Or(b.cardJSON, new(cardJSON))
@@ -181,8 +181,8 @@ func (b singleUseTokenJSON) fits(t *SingleUseToken) error {
 	return nil
 }
 
-// fitsAccount reports whether an answer can be about the account that was sent: whether it shows no other of
-// the kinds that are sent, and no other digits of its card.
+// fitsAccount reports whether an answer can be about the account that was sent: it shows no other
+// kind that has details, and no other digits of the card.
 func fitsAccount(sent AccountType, cardNumber string, kind AccountType, masked ...string) bool {
 	kind = AccountType(strings.ToUpper(string(kind)))
 	another := func(masked string) bool { return !fitsMask(cardNumber, masked) }
@@ -194,8 +194,8 @@ func (t AccountType) hasDetails() bool {
 	return t == AccountTypeCreditCard || t == AccountTypeDirectDebit || t == AccountTypeDirectDebitNZ
 }
 
-// fitsMask reports whether a masked number can be the number: whether the digits before and after
-// the mask are its own. A text without a mask says nothing.
+// fitsMask reports whether a masked number can be the number: the digits before and after the mask
+// are its own. A text without a mask always fits.
 func fitsMask(number, masked string) bool {
 	const digits = "0123456789"
 	first := masked[:len(masked)-len(strings.TrimLeft(masked, digits))]

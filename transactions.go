@@ -42,7 +42,7 @@ const (
 	CancellationTypePartial CancellationType = "PARTIAL"
 )
 
-// TransactionStatus is the status of a transaction, which does not settle what happened: read
+// TransactionStatus is the status of a transaction. It does not settle the outcome: read
 // [Transaction.Outcome].
 type TransactionStatus string
 
@@ -69,8 +69,8 @@ const (
 	SummaryCodeRejected SummaryCode = "3" // by the service
 )
 
-// Transaction is a transaction as the service reports it. Read what became of it from
-// [Transaction.Outcome]. Unconfirmed members are from third parties' models of the service.
+// Transaction is a transaction as the service reports it. [Transaction.Outcome] says what became of
+// it. Unconfirmed members are from third parties' models of the service.
 //
 // Two decoded Transactions are never reflect.DeepEqual: compare ReceiptNumber and Outcome.
 type Transaction struct {
@@ -113,8 +113,8 @@ type Transaction struct {
 	Metadata             map[string]string     `json:"metadata,omitempty" wire:"decides"`
 	AuthorisationType    AuthorisationType     `json:"authorisationType,omitempty" wire:"decides"` // unconfirmed
 	CancellationType     CancellationType      `json:"cancellationType,omitempty" wire:"decides"`  // unconfirmed
-	// OriginalReceiptNumber is the refunded or retried payment, or the captured pre-authorisation.
-	// Unconfirmed.
+	// OriginalReceiptNumber is that of the refunded or retried payment, or of the captured
+	// pre-authorisation. Unconfirmed.
 	OriginalReceiptNumber string `json:"originalReceiptNumber,omitempty" wire:"identifies"`
 	AuthorisationCode     string `json:"authorisationCode,omitempty"`    // unconfirmed
 	AuthorisationTraceID  string `json:"authorisationTraceId,omitempty"` // unconfirmed; NetworkTransactionID replaces it
@@ -134,13 +134,13 @@ type Transaction struct {
 	finalDeclines bool        // the client was told that the service retries no declines
 	environment   string      // of the client that read it
 	intent        *Intent     // of the call that was answered with it
-	candidates    []Candidate // what the Resume that returned it found beside it
+	candidates    []Candidate // the others that the Resume which returned it found
 
 	envelope
 }
 
-// Intent returns the intent of the call that was answered with the transaction, with its Attempts. That
-// of a transaction that was read has its type, reference, amount and receipt.
+// Intent returns the intent of the call that the transaction answers, with its Attempts. For a
+// transaction that was read it has the type, reference, amount and receipt number.
 func (t *Transaction) Intent() *Intent {
 	if t == nil {
 		return nil
@@ -161,8 +161,8 @@ func (t *Transaction) Intent() *Intent {
 	}
 }
 
-// Candidates returns what the Resume that returned the transaction found beside it, such as an approved one
-// without the intent's id; nil for any other transaction.
+// Candidates returns the other transactions that Resume found when it returned this one, such as an
+// approved one without the intent's id; nil if Resume did not return it.
 func (t *Transaction) Candidates() []Candidate {
 	if t == nil {
 		return nil
@@ -212,7 +212,7 @@ func (s *TransactionsService) Get(ctx context.Context, receiptNumber string, opt
 }
 
 // Void cancels a transaction before it is settled, if its Voidable is true. Neither the customer's
-// statement nor the settlement shows it then.
+// statement nor the settlement then shows it.
 //
 // POST /transactions/{receiptNumber}/void. Errors as for Pay. An unknown receipt number matches
 // [ErrNotFound]. An answer that does not show this transaction as [OutcomeVoided] is an
@@ -245,7 +245,7 @@ type MerchantAccount struct {
 	DisplayName             string   `json:"displayName,omitempty"`
 	AcquiringInstitution    string   `json:"acquiringInstitution,omitempty"`
 	Currency                Currency `json:"currency,omitempty"`
-	// The account for surcharges, where it is a separate one; unconfirmed.
+	// The account for surcharges, if it is a separate one; unconfirmed.
 	SettlementSurchargeBSB           string `json:"settlementSurchargeBsb,omitempty"`
 	SettlementSurchargeAccountNumber string `json:"settlementSurchargeAccountNumber,omitempty"`
 }
@@ -253,7 +253,7 @@ type MerchantAccount struct {
 // CreditCard is the masked card of a transaction.
 type CreditCard struct {
 	AccountType AccountType `json:"accountType,omitempty"`
-	// AccountToken identifies the card where it is registered.
+	// AccountToken identifies the card if it is registered.
 	AccountToken   string `json:"accountToken,omitempty" wire:"identifies"`
 	CustomerID     string `json:"customerId,omitempty" wire:"identifies"` // unconfirmed
 	DefaultAccount bool   `json:"defaultAccount,omitempty"`
