@@ -8,10 +8,10 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// ResultStatus says what a call came to.
+// ResultStatus says whether a call has ended, was refused or is open.
 type ResultStatus string
 
-// What a call came to.
+// The statuses of results.
 const (
 	// ResultEnded: Outcome says how the transaction ended.
 	ResultEnded ResultStatus = "ended"
@@ -22,24 +22,24 @@ const (
 	ResultOpen ResultStatus = "open"
 )
 
-// Result is what a call came to: see [After].
+// Result is the judgement of a call by [After].
 type Result struct {
 	Status ResultStatus
 	// Outcome is set with [ResultEnded].
 	Outcome quickstream.Outcome
-	// Case is to be stored, and looked up at its NextLook; nil if there is nothing to look up. An
-	// approval that was sent again after a lost answer has one, because the customer may have paid
-	// twice.
+	// Case is set if there is something to look up: store it, and look it up at its NextLook. An
+	// approved payment that was sent again after a lost answer has one, because the customer may
+	// have paid twice.
 	Case *Case
 }
 
-// After returns what a call came to, from its two results: those of Pay, Submit, Void and the other
-// methods that make a transaction, or of Get. An error that proves nothing, as any of Get, is open,
-// without a Case if it has no intent to look up. What was read is judged by its outcome alone: compare
-// its amount, or give it to Intent.Match.
+// After judges a call by its two results: those of Pay, Submit, Void and the other methods that
+// make a transaction, or of Get. An error that proves nothing, such as any error of Get, is open,
+// without a Case if it has no intent to look up. A transaction that was read is judged by its
+// outcome alone: compare its amount, or give it to Intent.Match.
 //
-// A decline that the service may retry is open, unless the client was told that it retries nothing:
-// see [quickstream.WithFinalDeclines].
+// A decline that the service may retry is open, unless the client was told that the service retries
+// none: see [quickstream.WithFinalDeclines].
 func After(t *quickstream.Transaction, err error, now time.Time) Result {
 	declined, isDeclined := errors.AsType[*quickstream.DeclinedError](err)
 	pending, isPending := errors.AsType[*quickstream.PendingError](err)
@@ -72,8 +72,8 @@ func After(t *quickstream.Transaction, err error, now time.Time) Result {
 	return Result{Status: ResultOpen, Case: &c}
 }
 
-// tookNothing reports whether an error proves that a write took nothing. That of a read proves nothing
-// about the transaction that was to be read.
+// tookNothing reports whether an error proves that a write took nothing. An error of a read proves
+// nothing about the transaction.
 func tookNothing(err error) bool {
 	if api, ok := errors.AsType[*quickstream.APIError](err); ok {
 		return api.Method != http.MethodGet

@@ -10,14 +10,14 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// Status says where the pursuit of an unknown outcome stands.
+// Status is the status of a case.
 type Status string
 
 // The statuses. All but [StatusOpen] are final.
 const (
 	StatusOpen    Status = "open" // to be looked up at NextLook
 	StatusSettled Status = "settled"
-	// StatusNotFound: nothing that may be the payment was found. That is no permission to pay again.
+	// StatusNotFound: no transaction that may be the payment was found. That is no permission to pay again.
 	StatusNotFound  Status = "not_found"
 	StatusEscalated Status = "escalated"
 	// StatusDoubleCharged: more than one transaction of the intent is approved. This package refunds nothing.
@@ -37,7 +37,7 @@ func (s Status) Final() bool {
 	return s == StatusSettled || s == StatusNotFound || s == StatusEscalated || s == StatusDoubleCharged
 }
 
-// Lookup is one entry of the evidence. Equal consecutive look-ups are one entry.
+// Lookup is one entry of the evidence. Look-ups with the same result are one entry.
 type Lookup struct {
 	At    time.Time `json:"at"`   // the first time
 	Last  time.Time `json:"last"` // the last time
@@ -51,7 +51,7 @@ const maxLookups = 64
 // caseVersion is the version of cases. Others are refused.
 const caseVersion = 1
 
-// Case is the pursuit of one unknown outcome. Store it as JSON.
+// Case is one unknown outcome, with its look-ups. Store it as JSON.
 type Case struct {
 	Version int                `json:"version"`
 	Intent  quickstream.Intent `json:"intent"`
@@ -61,27 +61,27 @@ type Case struct {
 	Step int `json:"step,omitempty"`
 	// NextLook is when to look up next. It is zero when the case is over.
 	NextLook time.Time `json:"nextLook,omitzero"`
-	// Until is the last look-up of a final case.
+	// Until is when the last look-up of a final case is due.
 	Until time.Time `json:"until,omitzero"`
 	// Outcome is set with [StatusSettled] and [StatusDoubleCharged].
 	Outcome quickstream.Outcome `json:"outcome,omitempty"`
 	// Seen is the last observation of the transaction; with [StatusSettled] the one that settled it.
 	Seen Observation `json:"seen,omitzero"`
-	// Lookups are all look-ups, oldest first, as evidence for technical support.
+	// Lookups are the look-ups in the order of Last, at most 64, as evidence for technical support.
 	Lookups []Lookup `json:"lookups,omitempty"`
 	// Unanswered means that an answer was lost: an approval is looked up again after 15 minutes and
-	// after the cut-off, because the service may reverse it, or have made another.
+	// after the cut-off, because the service may reverse it, or there may be a second one.
 	Unanswered bool `json:"unanswered,omitempty"`
-	// Changed means that a settled case became another: a decline was approved after all, or an approval was
-	// taken back, which is escalated.
+	// Changed means that the outcome of a settled case changed: a decline was approved after all,
+	// or an approval was taken back, which is escalated.
 	Changed bool `json:"changed,omitempty"`
-	// FailingSince is the first of the latest failed look-ups; zero if the last one succeeded.
+	// FailingSince is the time of the first of the latest failed look-ups; zero if the last one succeeded.
 	FailingSince time.Time `json:"failing,omitzero"`
 }
 
-// Begin returns the case of a transaction, refund or void that may have been sent before a crash, to
-// be looked up immediately. A void settles as voided; one that is not found left its payment approved.
-// A stored intent does not have the number of attempts, so a decline is held until the cut-off.
+// Begin returns the case of a transaction, refund or void that may have been sent before a crash, to be
+// looked up immediately. A void settles as voided; if it is not found, its payment is still approved. A
+// stored intent does not have the number of attempts, so a decline is held until the cut-off.
 func Begin(intent quickstream.Intent, now time.Time) Case {
 	if intent.MadeAt.IsZero() {
 		intent.MadeAt = now
@@ -91,7 +91,7 @@ func Begin(intent quickstream.Intent, now time.Time) Case {
 }
 
 // Receipts returns the receipt numbers of all transactions that were seen, for technical support.
-// Several attempts can have several.
+// Several attempts can make several transactions.
 func (c Case) Receipts() []string {
 	var receipts []string
 	add := func(receipt string) {
@@ -117,7 +117,7 @@ func (c *Case) UnmarshalJSON(data []byte) error {
 	type plain Case
 	var read plain
 	if json.Unmarshal(data, &read) != nil {
-		return errUnreadable // and nothing of the case, as encoding/json's errors may show
+		return errUnreadable // an error of encoding/json may show parts of the case
 	}
 	if begun := read.Version != 0 || read.Status != "" || read.Lookups != nil; begun {
 		if err := Case(read).known(); err != nil {
@@ -167,15 +167,15 @@ func (c Case) record(o Observation, now time.Time) Case {
 // anyLookup reports whether a condition holds for a look-up.
 func (c Case) anyLookup(holds func(Lookup) bool) bool { return slices.ContainsFunc(c.Lookups, holds) }
 
-// evident reports whether anything found may be the payment. Then it is never not_found.
+// evident reports whether a transaction that may be the payment was found. Such a case is never not_found.
 func (c Case) evident() bool {
 	return c.Intent.ReceiptNumber != "" || c.anyLookup(func(l Lookup) bool {
 		return len(l.Candidates) > 0 || l.Result != LookupNone && l.Result != LookupFailed
 	})
 }
 
-// alone reports whether no look-up showed another transaction than the observed one that may be the
-// payment and have taken its money.
+// alone reports whether no look-up showed another transaction that may be the payment and may have
+// taken its money.
 func (c Case) alone(o Observation) bool {
 	return !c.anyLookup(func(l Lookup) bool {
 		another := func(found Candidate) bool { return !sameReceipt(found.ReceiptNumber, o.ReceiptNumber) }
@@ -192,8 +192,8 @@ func (c Case) taken(o Observation) bool {
 	return o.Result == LookupSettled && o.Outcome == wanted
 }
 
-// settle ends with an outcome. An approval that only a look-up found, or beside which another one was
-// found, is looked up again.
+// settle ends a case with an outcome. An approval that only a look-up found, or that another
+// approval may rival, is looked up again.
 func (c Case) settle(o Observation, now time.Time) Case {
 	c.Status, c.Step, c.Outcome, c.Seen, c.NextLook = StatusSettled, 0, o.Outcome, o, time.Time{}
 	if o.Outcome == quickstream.OutcomeApproved && (c.Unanswered || o.rivalled()) {

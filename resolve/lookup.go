@@ -14,8 +14,8 @@ type Service interface {
 	Retries(receiptNumber string, opts ...quickstream.CallOption) quickstream.List[quickstream.Transaction]
 }
 
-// LookUp looks up the intent of a case once. For declines that the service may have retried it also
-// reads the retries, and those of a retry that is declined: one that is not declined replaces them.
+// LookUp looks up the intent of a case once. For declines that the service may have retried it also reads the
+// retries, and the retries of a declined retry. A retry that is not declined replaces them in the result.
 func (p Policy) LookUp(ctx context.Context, s Service, c Case) Observation {
 	o, matches := observe(s.Resume(ctx, c.Intent))
 	if o.Retryable && p.mayFollow() > 0 {
@@ -64,5 +64,5 @@ func afterRetries(ctx context.Context, s Service, declined Observation, attempts
 	return o
 }
 
-// another reports whether two amounts differ where both are shown, as those of a payment and its retry do not.
+// another reports whether both amounts are shown and differ. A retry has the amount of its payment.
 func another(a, b *quickstream.Amount) bool { return a != nil && b != nil && !a.Amount.Equal(b.Amount) }

@@ -8,10 +8,10 @@ import (
 
 // Next returns the case after a look-up, or after a webhook about the intent's transaction. It is pure.
 //
-// An approval settles at any time, also in a final status; a second approval is
-// [StatusDoubleCharged]. A decline settles when nothing can follow it. Any other observation before
-// NextLook is recorded but changes no status, except that [StatusNotFound] ends if something was
-// found. A case of an unknown version stays unchanged and is due again later.
+// An approval settles at any time, also in a final status; a second approval is [StatusDoubleCharged].
+// A decline settles when nothing can follow it. Any other observation before NextLook is recorded but
+// changes no status, except that [StatusNotFound] becomes [StatusEscalated] if something was found. A
+// case of an unknown version stays unchanged and is due again later.
 func (p Policy) Next(c Case, o Observation, now time.Time) Case {
 	now, o = now.Round(0), o.of(c.Intent)
 	o.NextStep = p.nextStep(o.NextStep)
@@ -49,7 +49,7 @@ func (p Policy) Next(c Case, o Observation, now time.Time) Case {
 	return p.held(c, o, now)
 }
 
-// settled looks whether the outcome is still the same.
+// settled checks whether the outcome of a settled case still holds.
 func (p Policy) settled(c Case, o Observation, now time.Time) Case {
 	late := c.taken(o) && !c.taken(c.Seen)
 	reversed := !c.NextLook.IsZero() && o.Result == LookupSettled && sameReceipt(o.ReceiptNumber, c.Seen.ReceiptNumber) && o.Outcome != c.Outcome
@@ -62,9 +62,9 @@ func (p Policy) settled(c Case, o Observation, now time.Time) Case {
 	switch {
 	case late:
 		c.Outcome, c.Seen, c.NextLook = o.Outcome, o, now.Add(again)
-		c.Intent.ReceiptNumber, c.Intent.Answered = "", false // both are looked for
+		c.Intent.ReceiptNumber, c.Intent.Answered = "", false // a look-up by reference finds both
 		return c
-	case reversed: // the service has taken an approval back, or shows old states: for a person
+	case reversed: // an approval was taken back, or the service shows old states: a person decides
 		c.Outcome, c.Seen = "", o
 		return c.watch(StatusEscalated, now)
 	case o.Result == LookupFailed, o.Result == LookupAmbiguous, o.Result == LookupPending:
@@ -83,9 +83,9 @@ func (p Policy) declinedForGood(c Case, o Observation, now time.Time) bool {
 	return !c.Changed && p.whole(c, o, now) && !(o.Retryable && p.mayFollow() > 0 && now.Before(p.retried(c)))
 }
 
-// whole reports whether a decline answers every attempt. One found by reference after several or an
-// unknown number of attempts may be for one of them, while another is approved and not visible yet.
-// So it counts only after the cut-off, and if nothing else was found.
+// whole reports whether a decline answers every attempt. After several attempts, or an unknown
+// number, a decline found by reference may be for one of them, while another is approved and not
+// visible yet. So it counts only after the cut-off, and if nothing else was found.
 func (p Policy) whole(c Case, o Observation, now time.Time) bool {
 	switch {
 	case o.Result != LookupSettled:

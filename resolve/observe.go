@@ -9,12 +9,12 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// LookupResult is what one look-up found.
+// LookupResult is the result of one look-up.
 type LookupResult string
 
-// The results of a look-up. Any other one counts as a look-up that failed.
+// The results of a look-up. Any other counts as failed.
 const (
-	LookupNone          LookupResult = "none"           // nothing that is the payment; Candidates may be
+	LookupNone          LookupResult = "none"           // no transaction is the payment; Candidates may be
 	LookupPending       LookupResult = "pending"        // a transaction without a final status
 	LookupSettled       LookupResult = "settled"        // a transaction with a final status
 	LookupAmbiguous     LookupResult = "ambiguous"      // several transactions match
@@ -31,11 +31,11 @@ type Observation struct {
 	ResponseCode   string               `json:"responseCode,omitempty"`
 	NextStep       quickstream.NextStep `json:"nextStep,omitempty"`
 	SettlementDate quickstream.Date     `json:"settlementDate,omitzero"`
-	// PayTo means that its payer may still have to answer.
+	// PayTo means a PayTo payment, whose payer may still have to answer.
 	PayTo bool `json:"payTo,omitempty"`
 	// Retryable means that the service may retry the decline.
 	Retryable bool `json:"retryable,omitempty"`
-	// Doubtful means that it may not be the only one that was made.
+	// Doubtful means that the intent may have another transaction.
 	Doubtful bool `json:"doubtful,omitempty"`
 	// Candidates are several matches, or similar transactions that do not match.
 	Candidates []Candidate `json:"candidates,omitempty"`
@@ -48,11 +48,11 @@ type Candidate struct {
 	Amount        *quickstream.Amount `json:"amount,omitempty"`
 	// Matches means that it is the payment, or one of several.
 	Matches bool `json:"matches,omitempty"`
-	// Differs says in what it differs, or why it settles nothing.
+	// Differs says how it differs, or why it settles nothing.
 	Differs []string `json:"differs,omitempty"`
 }
 
-// rivalled reports whether an approved candidate of the same amount stands beside the observed transaction.
+// rivalled reports whether an approved candidate has the same amount as the observed transaction.
 func (o Observation) rivalled() bool {
 	return o.Amount != nil && slices.ContainsFunc(o.Candidates, func(c Candidate) bool {
 		return c.Outcome == quickstream.OutcomeApproved && c.Amount != nil && !another(c.Amount, o.Amount)
@@ -90,7 +90,7 @@ func observe(t *quickstream.Transaction, err error) (Observation, []*quickstream
 	return o, matches
 }
 
-// candidates describes what a look-up found that settles nothing, in one order.
+// candidates describes the candidates of a look-up, in a fixed order.
 func candidates(found []quickstream.Candidate) []Candidate {
 	var all []Candidate
 	for _, f := range found {
@@ -105,7 +105,7 @@ func candidates(found []quickstream.Candidate) []Candidate {
 	return slices.CompactFunc(all, func(a, b Candidate) bool { return a.ReceiptNumber == b.ReceiptNumber })
 }
 
-// among describes all matching transactions. There should be one.
+// among describes the matching transactions, of several as one observation.
 func among(matches []*quickstream.Transaction) Observation {
 	switch len(matches) {
 	case 0:
@@ -156,8 +156,8 @@ func observed(t *quickstream.Transaction) Observation {
 	return o
 }
 
-// of returns the observation as it concerns an intent: of what was to be voided only voided says anything. What is
-// not known has failed.
+// of returns the observation as it concerns an intent: for a void only the outcome voided says
+// anything. An unknown result counts as failed.
 func (o Observation) of(intent quickstream.Intent) Observation {
 	switch o.Result {
 	case LookupNone:
@@ -183,7 +183,7 @@ func (o Observation) same(other Observation) bool {
 		})
 }
 
-// folded is a receipt as it is compared: in any case and without blanks around it, as Resume does.
+// folded returns a receipt number as Resume compares it: in lower case and without blanks around it.
 func folded(receipt string) string { return strings.ToLower(strings.TrimSpace(receipt)) }
 
 func sameReceipt(a, b string) bool { return folded(a) == folded(b) }

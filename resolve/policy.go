@@ -10,26 +10,26 @@ import (
 // TimeOfDay is a time of day in Sydney.
 type TimeOfDay struct{ Hour, Minute int }
 
-// ServiceRetries says whether the facility lets the service retry declined payments, a setting of
-// the merchant's facility. Make it with [ServiceRetriesOff] or [ServiceRetriesFor]. The zero value
-// is unknown: a soft decline is held as long as a status may take.
+// ServiceRetries says whether the service retries declined payments, which is a setting of the
+// merchant's facility. Make it with [ServiceRetriesOff] or [ServiceRetriesFor]. The zero value is
+// unknown: a soft decline is held as if a retry could follow for 48 hours.
 type ServiceRetries struct {
 	said bool
 	last time.Duration
 }
 
-// ServiceRetriesOff says that the service retries nothing: a decline settles immediately. One that only a look-up found
-// does so if the payment was surely sent once: otherwise another transaction may still appear.
+// ServiceRetriesOff says that the service retries nothing: a decline settles immediately. A decline that only a look-up
+// found settles then if the payment was certainly sent only once: otherwise another transaction may still appear.
 func ServiceRetriesOff() ServiceRetries { return ServiceRetries{said: true} }
 
-// ServiceRetriesFor says that the service may retry a decline for this long after the payment. A time
-// that is not positive, such as that of an empty setting, is unknown: only [ServiceRetriesOff] says that
-// there are none.
+// ServiceRetriesFor says that the service may retry a decline for this long after the payment. If d
+// is not positive, such as from an empty setting, it is unknown: only [ServiceRetriesOff] says that
+// there are no retries.
 func ServiceRetriesFor(d time.Duration) ServiceRetries {
 	return ServiceRetries{said: d > 0, last: max(d, 0)}
 }
 
-// nextStep says of a soft decline that it can be paid again at once if the service retries nothing.
+// nextStep lets a soft decline be paid again at once if the service retries nothing.
 func (p Policy) nextStep(step quickstream.NextStep) quickstream.NextStep {
 	if step == quickstream.NextStepCheckRetries && p.mayFollow() <= 0 {
 		return quickstream.NextStepPayAgain
@@ -59,8 +59,8 @@ type Policy struct {
 	ServiceRetries ServiceRetries
 	// CutOff is the settlement cut-off, in Sydney; the latest, if account types have several.
 	CutOff TimeOfDay
-	// Calendar lets not_found come after two business days. If it does not cover them, five
-	// weekdays are waited for, which is enough over Easter and Christmas.
+	// Calendar makes not_found come after two business days. If it does not cover them, not_found
+	// comes after five weekdays, which is enough over Easter and Christmas.
 	Calendar Calendar
 }
 
@@ -73,14 +73,14 @@ func DefaultPolicy(retries ServiceRetries) Policy {
 const (
 	// margin is how long after a cut-off to look up.
 	margin = 30 * time.Minute
-	// final is how long a final status can take. What has none by then is escalated. Nothing is not_found earlier.
+	// final is how long a final status can take. A case without one by then is escalated. No case is not_found earlier.
 	final = 48 * time.Hour
 	// answered is how long the payer of a pending PayTo payment may have to answer.
 	answered = 7200 * time.Minute
-	// watched is how long look-ups go on after an end without an outcome. No date of the service is
-	// waited for longer.
+	// watched is how long look-ups go on after an end without an outcome. It also limits the wait
+	// for a date that the service shows.
 	watched = 14 * 24 * time.Hour
-	// What is not found is looked for after three times as long as it is since sending, within these.
+	// While nothing is found, the pause is three times the time since sending, from the first to the second.
 	soonest, latestSoon = 5 * time.Second, 90 * time.Minute
 	// The pause after a failed look-up doubles from the first to the second.
 	failedDelay, maxFailedDelay = 30 * time.Second, 30 * time.Minute
@@ -109,8 +109,8 @@ func (p Policy) nextCutOff(t time.Time) time.Time {
 	return p.afterCutOff(today.AddDays(1))
 }
 
-// cutOffOf returns when to look up after the cut-off that settles a payment. A past settlement date
-// says nothing, and one that is far away is not waited for.
+// cutOffOf returns when to look up after the cut-off that settles a payment. A settlement date in
+// the past is ignored, and a distant one is not waited for.
 func (p Policy) cutOffOf(c Case) time.Time {
 	next := p.nextCutOff(c.Intent.MadeAt)
 	if c.Seen.SettlementDate.IsZero() {
