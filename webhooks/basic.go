@@ -19,7 +19,7 @@ func digestOf(user, password string) credentials {
 
 // WithBasicAuth requires these HTTP Basic credentials in addition to the signature. In the vendor's
 // public pages they are an optional part of a subscription. Used more than once, it accepts any of
-// the pairs, for rotation. A pair with an empty user or password admits nobody.
+// the pairs, for rotation. A pair with an empty user or password is never accepted.
 func WithBasicAuth(user, password string) HandlerOption {
 	return func(c *handlerConfig) {
 		var accepted []credentials

@@ -25,13 +25,13 @@ var ErrUnconfirmed = errors.New("webhooks: the API does not confirm the notifica
 //
 // The state may be later than the event, so handle has to check status or outcome. An earlier state
 // (an agreement that waits for its payer, a transaction that is pending or unknown) is not
-// delivered but returned as [ErrUnconfirmed]. An unknown event type becomes a [PaymentEvent] by the
-// receiptNumber in its data, or else an [AgreementEvent] by the agreementToken, in any state;
-// without either it is delivered as an [UnknownEvent].
+// delivered but returned as [ErrUnconfirmed]. An event of an unknown type becomes a [PaymentEvent]
+// if its data has a receiptNumber, or else an [AgreementEvent] if it has an agreementToken, in any
+// state; without either it is delivered as an [UnknownEvent].
 //
-// A context that has ended starts nothing; after the start nothing ends with it, so a sender that
-// hangs up interrupts no effect. The call of the API may take five seconds: [quickstream.WithTimeout]
-// changes that. Errors of the API are returned unchanged.
+// If the context has ended, nothing is started. After the start its end interrupts nothing, so a
+// sender that hangs up stops no effect. The call of the API may take five seconds:
+// [quickstream.WithTimeout] changes that. Errors of the API are returned unchanged.
 func ConfirmWith(client *quickstream.Client, handle Func, opts ...quickstream.CallOption) Func {
 	opts = append([]quickstream.CallOption{quickstream.WithTimeout(confirmTimeout)}, opts...)
 	return func(ctx context.Context, n *Notification) error {
@@ -93,7 +93,7 @@ func lookupError(err error) error {
 	return err
 }
 
-// answered reports whether an agreement no longer waits for its payer, with its status in any case.
+// answered reports whether an agreement no longer waits for its payer. The case of its status does not count.
 func answered(status quickstream.AgreementStatus) bool {
 	switch quickstream.AgreementStatus(strings.ToUpper(strings.TrimSpace(string(status)))) {
 	case "", quickstream.AgreementStatusCreated, quickstream.AgreementStatusPending:
@@ -103,7 +103,7 @@ func answered(status quickstream.AgreementStatus) bool {
 	}
 }
 
-// settled reports whether a transaction is past the event. One that is held by fraud screening
+// settled reports whether a transaction is past the event. A transaction that fraud screening holds
 // counts.
 func settled(t *quickstream.Transaction) bool {
 	outcome := t.Outcome()

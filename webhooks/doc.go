@@ -27,12 +27,12 @@
 //
 // # What a notification proves
 //
-// The algorithm of the signature is not published where we could read it, so there is no default:
-// see [signature.AssumedHMAC]. Treat a notification as a hint that something happened.
-// [ConfirmWith] reads the present state from the API and delivers that.
+// We found no public description of the signature's algorithm, so there is no default: see
+// [signature.AssumedHMAC]. Treat a notification as a hint that something happened. [ConfirmWith]
+// reads the present state from the API and delivers that.
 //
-// A signature may be made once and delivered for days. If ID and digest are remembered, which
-// detects replays, a signature is accepted for [StoreTolerance]; otherwise for
+// The service may sign a notification once and deliver it for days. If you remember ID and digest,
+// which detects replays, a signature is accepted for [StoreTolerance]; otherwise for
 // [signature.DefaultTolerance].
 //
 // # Delivery

@@ -18,15 +18,15 @@ const retention = 8 * 24 * time.Hour
 // A MemoryStore is a [Store] in memory. Its zero value is ready for use. Do not change its field
 // after the first use. It is safe for concurrent use.
 //
-// It forgets what is older than eight days, the oldest if there are more than MaxIDs, and everything
-// when the process ends. It never handles what it may have forgotten: it refuses an unknown
+// It forgets notifications older than eight days, the oldest if there are more than MaxIDs, and all
+// when the process ends. It never handles one that it may have forgotten: it refuses an unknown
 // notification with [signature.ErrTooOld] if that was signed no later than a forgotten one, or more
 // than [signature.DefaultTolerance] before the store was first used. So a notification that first
-// arrives after a restart can be refused for good if the service does not sign it again. An inbox
-// does not have this limit. A notification that no [signature.Verifier] has verified is always accepted.
+// arrives after a restart can be refused for good if the service does not sign it again. An inbox does
+// not have this limit. A notification that no [signature.Verifier] has verified is always accepted.
 type MemoryStore struct {
-	// MaxIDs is the largest number of notifications; 50,000 if not positive. One takes
-	// about 450 bytes. It should exceed what arrives within the tolerance for signatures.
+	// MaxIDs is the largest number of notifications; 50,000 if not positive. One takes about 450
+	// bytes. It should exceed the number that arrives within the tolerance for signatures.
 	MaxIDs int
 
 	mu       sync.Mutex
@@ -124,7 +124,7 @@ func (s *MemoryStore) end(own *attempt) {
 	s.forget(own.at)
 }
 
-// forget drops what is too old or too much.
+// forget drops notifications that are too old or too many.
 func (s *MemoryStore) forget(now time.Time) {
 	most := s.MaxIDs
 	if most <= 0 {

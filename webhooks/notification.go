@@ -130,8 +130,8 @@ func (n *Notification) Event() (Event, error) {
 
 // Digest identifies the content as it was received: a SHA-256 of the JSON, in hexadecimal. Order of
 // members, white space, escapes of texts and the timestamp do not count. Numbers count as they are
-// written: 1.0 differs from 1.00. All deliveries of a notification have the same digest, and so has
-// one that was stored and parsed. [ConfirmWith] keeps it.
+// written: 1.0 differs from 1.00. All deliveries of a notification have the same digest, also after
+// it was stored and parsed. [ConfirmWith] keeps it.
 func (n *Notification) Digest() string {
 	if n.received != nil {
 		return n.received.Digest()

@@ -18,7 +18,7 @@ const StoreTolerance = 7 * 24 * time.Hour
 // presize bounds the memory allocated for an announced body.
 const presize = 16 << 10
 
-// Verify checks the signature of a body that was read already, as in functions without an
+// Verify checks the signature of a body that was already read, as in functions without an
 // [http.Request], and only then decodes it. Body must be the exact bytes that were sent. Names in
 // header must have the form of [http.Header.Set]. The error is one of package signature or a
 // [ParseError]; do not disclose it to the sender.
@@ -39,7 +39,7 @@ func verify(verifier *signature.Verifier, past time.Duration, header http.Header
 	return n, nil
 }
 
-// refused is why a request is refused whose signature was not looked at. It repeats nothing of it.
+// refused is the reason why a request is refused before its signature is checked. It repeats nothing of it.
 type refused struct {
 	status int
 	reason string
@@ -47,7 +47,7 @@ type refused struct {
 
 func (r refused) Error() string { return "webhooks: " + r.reason }
 
-// admit checks what needs no body, so that bodies of strangers are not read.
+// admit checks everything that needs no body, so that bodies of strangers are not read.
 func (h *handler) admit(r *http.Request) error {
 	switch {
 	case r.Method != http.MethodPost:

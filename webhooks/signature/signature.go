@@ -26,8 +26,8 @@ const Header = "X-Webhook-Signature"
 // A Scheme is the algorithm that makes the v1 value from a secret, a timestamp and a body.
 // Implement it for an algorithm that the vendor has confirmed to you.
 //
-// [AssumedHMAC] signs the time. If yours does not, anybody who has seen a notification can send it
-// again under any time: then a tolerance protects nothing. Remember ID and digest for ever.
+// [AssumedHMAC] signs the time. If your scheme does not, a notification that leaks can be sent
+// again with any time, and a tolerance protects nothing: remember ID and digest for ever.
 type Scheme interface {
 	// Key prepares the scheme for one secret. It may refuse a secret that the algorithm cannot use;
 	// its error must not contain the secret.

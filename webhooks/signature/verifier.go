@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// DefaultTolerance is how far the time of a notification may lie in the verifier's past, unless the
-// call says otherwise, and always in its future.
+// DefaultTolerance is how far the time of a notification may be in the past, unless the call gives
+// another limit. For a time in the future it is always the limit.
 const DefaultTolerance = 5 * time.Minute
 
 // The errors of [Verifier.Verify]. Log them, but do not disclose the reason to the sender.
@@ -106,9 +106,9 @@ func (v *Verifier) Verify(header []string, body []byte) error {
 	return err
 }
 
-// VerifyWithin is [Verifier.Verify] with how far the time of signing may lie in the past, inclusive.
-// It returns that time. A sender may sign a notification once and deliver it for days. Accept that
-// only if you remember the ids of all notifications for longer, and so recognise replays.
+// VerifyWithin is [Verifier.Verify] with another limit for the age of the signature, inclusive. It
+// returns the time of signing. A sender may sign a notification once and deliver it for days. Accept
+// that only if you remember the ids of all notifications for longer, and so recognise replays.
 func (v *Verifier) VerifyWithin(past time.Duration, header []string, body []byte) (signed time.Time, err error) {
 	p := v.headers.Get().(*parsed)
 	defer v.headers.Put(p)
