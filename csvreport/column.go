@@ -14,7 +14,7 @@ const metadataPrefix = "metadata_"
 type Column struct {
 	header *header
 	place  int  // from 1
-	asked  bool // by name: errors may show it
+	asked  bool // by the caller, by name: errors may show it
 }
 
 // header holds the names of a report's columns.

@@ -41,7 +41,7 @@ const (
 	KindNoColumn Kind = "no such column in the header"
 	// KindAmbiguousColumn is a name that the header has more than once.
 	KindAmbiguousColumn Kind = "several columns of this name in the header"
-	// KindEmpty is an empty cell where a value is required.
+	// KindEmpty is an empty cell in place of a required value.
 	KindEmpty Kind = "empty"
 	// KindDate is a cell that is not a date of any known format.
 	KindDate Kind = "not a date"

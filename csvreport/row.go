@@ -15,7 +15,7 @@ import (
 //
 // The methods that read a cell return an [*Error] that says where the cell is. A column of another
 // [Reader] is a [KindNoColumn]. All but Bytes and Text return [KindEmpty] for an empty cell,
-// because no amount is not an amount of zero.
+// because an absent amount is not zero.
 type Row struct {
 	header *header
 	data   []byte // the scanned record; nil if text holds it
@@ -35,9 +35,9 @@ func (row *Row) Line() int64 { return row.line }
 // Offset returns the start of the record, in bytes from the start of the report.
 func (row *Row) Offset() int64 { return row.offset }
 
-// Clone returns a row that is independent of the [Reader]. It holds the record as one string, which
-// each text from it keeps in memory. Other goroutines may use it, and Columns, while the Reader
-// continues.
+// Clone returns a row that is independent of the [Reader]. It holds the record as one string, and
+// each text from it keeps that string in memory. Other goroutines may use the row and its Columns
+// while the Reader continues.
 func (row *Row) Clone() Row {
 	owned := *row
 	if row.data != nil {

@@ -39,12 +39,12 @@ const kindEnd Kind = "end of the report"
 // span is a field's place in its record.
 type span struct{ start, end int32 }
 
-// scanner finds the fields of records. It works in two steps: more makes masks of the bytes that
-// can mean something, a chunk at a time, and record walks over their bits, the marks. A position
-// that outlives a call of more or fill is relative to the record, which these may move.
+// scanner finds the fields of records in two steps. For a chunk at a time, more makes masks of the
+// bytes that can mean something, and record walks over their bits, the marks. A position that
+// outlives a call of more or fill is relative to the record, because these may move it.
 type scanner struct {
 	src    io.Reader
-	srcErr error // why src ended; kindEnd for its end
+	srcErr error // why src ended; kindEnd for an orderly end
 
 	buf    []byte
 	start  int   // of the record in buf
@@ -56,7 +56,7 @@ type scanner struct {
 	masks  [chunkSize / blockSize]uint64
 	blocks int    // how many masks there are
 	block  int    // the next one
-	marks  uint64 // the rest of the mask before it
+	marks  uint64 // the rest of the mask before block
 	at     int    // where the block of marks begins in buf
 
 	header bool   // not read yet; it sets the number of fields
@@ -69,7 +69,7 @@ type scanner struct {
 
 	maxField  int
 	strict    bool // about separators
-	separated bool // from what follows, as the last record was
+	separated bool // a separator ended the last record
 }
 
 // record scans the next record into spans, relative to its start. It returns kindEnd at the end of

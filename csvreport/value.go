@@ -15,7 +15,7 @@ const (
 	maxAmount = 64
 )
 
-// number is an amount in a report, in an int64 if it fits there.
+// number is an amount in a report. It fits if an int64 holds it.
 type number struct {
 	units  int64 // without the point
 	places int32
@@ -132,7 +132,7 @@ func parseOffset(b []byte) (*time.Location, bool) {
 	return time.FixedZone("", east), true
 }
 
-// digits returns the value of decimal digits, or -1 for anything else and above most.
+// digits returns the value of decimal digits, or -1 for anything else and for more than most.
 func digits(b []byte, most int) int {
 	n := 0
 	for _, c := range b {
