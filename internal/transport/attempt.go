@@ -56,7 +56,7 @@ func (a *attempt) request(ctx context.Context, loop *http.Request, agent string)
 	if call.Accept != "" {
 		header["Accept"] = values[1:2:2]
 	}
-	if call.Method == http.MethodGet { // a cache on the way would hide what has become of a payment
+	if call.Method == http.MethodGet { // a cache would hide the present state of a payment
 		header["Cache-Control"] = values[4:5:5]
 	}
 	if call.Key != "" {
@@ -83,8 +83,8 @@ func (a *attempt) request(ctx context.Context, loop *http.Request, agent string)
 	return request.WithContext(httptrace.WithClientTrace(ctx, &a.trace))
 }
 
-// window is the time in which the first byte of an attempt has to go out: after the first attempt if
-// one may have reached the service, otherwise after the hook before sending.
+// window returns the time in which the first byte of an attempt has to go out. It begins with the
+// first attempt if one may have reached the service, and otherwise with the hook before sending.
 func (x *exchange) window() window {
 	switch {
 	case x.unanswered && x.call.Class != Read:
@@ -96,7 +96,7 @@ func (x *exchange) window() window {
 	}
 }
 
-// late reports whether the attempt has sent nothing because its time had passed.
+// late reports whether the attempt sent nothing because its time had passed.
 func (a *attempt) late() bool {
 	return a.written.late.Load() || a.body != nil && a.body.gate.late.Load()
 }
@@ -122,8 +122,8 @@ func (a *attempt) send(next http.RoundTripper, request *http.Request) (*http.Res
 	return resp, err
 }
 
-// shut lets nothing more out, and reports whether nothing ever was: only then may a call say so. A
-// caller's transport has written nothing only if it dialled and got no connection.
+// shut lets nothing more out, and reports whether nothing was sent: only then may a call say so.
+// With a caller's transport that holds only if it asked for a connection and got none.
 func (a *attempt) shut() (unsent bool) {
 	unread := a.body == nil || a.body.gate.shut()
 	unwritten := a.written.shut()

@@ -12,13 +12,13 @@ const (
 // budget is what all calls of a client share. A new one is full.
 type budget struct {
 	mu sync.Mutex
-	// spent are the tenths taken for repeated reads and requests that were never sent, and apart
-	// from those for lost writes, which a repeat settles.
+	// spent has the tenths taken: first for repeated reads and requests that were never sent, then
+	// for lost writes, which a repeat settles.
 	spent [2]int
 }
 
-// take reports whether another attempt may be made. One on a connection that had been closed while
-// idle costs nothing: the service gets one request.
+// take reports whether another attempt may be made. After a connection that was closed while idle
+// it costs nothing: the service gets one request.
 func (b *budget) take(x *exchange) bool {
 	if x.stale {
 		return true

@@ -34,7 +34,7 @@ type Call struct {
 	Class     Class
 	ThreeDS   bool // a 503 means "not enabled"
 
-	// Reference is the caller's name of the write. Optional.
+	// Reference is the caller's reference of the write. Optional.
 	Reference string
 
 	URL    *url.URL
@@ -51,13 +51,13 @@ type Call struct {
 	Before func(ctx context.Context, key string) error
 	// Life is how long after Before was called an attempt may begin; 0 for no limit.
 	Life time.Duration
-	// Refusal reports whether an answer that is not in the service's error body refuses a write. A
-	// panic is a no. Optional.
+	// Refusal reports whether an answer without the service's error body refuses a write. A panic
+	// counts as no. Optional.
 	Refusal func(status int, header http.Header, body []byte) bool
-	// Begun counts the attempts for a caller without a result, after a panic. Optional.
+	// Begun counts the attempts for a caller that gets no result because of a panic. Optional.
 	Begun *int
-	// Sink returns where the body of an answer goes as it arrives, or nil if it is to be read and
-	// decoded. Nothing is repeated after that. Optional.
+	// Sink returns the writer for the body of an answer as it arrives, or nil to read and decode
+	// the body. Nothing is repeated after that. Optional.
 	Sink func(status int, header http.Header) io.Writer
 	// Also is a success status that the operation documents besides 200, 201 and 204. Optional.
 	Also int
@@ -92,8 +92,8 @@ type Unsettled struct{ Why error }
 
 func (u Unsettled) Error() string { return u.Why.Error() }
 
-// repeats reports whether a text of an error body repeats a value that the call sends. Errors, logs and spans
-// show trace codes and the names of fields, whose form is not published. Shorter values may be chance.
+// repeats reports whether a text of an error body repeats a value that the call sends. Errors, logs and spans show
+// trace codes and the names of fields, whose form is not published. A match of a shorter value may be chance.
 func (c *Call) repeats(text string) bool {
 	const shortest = 4
 	within := func(value string) bool { return len(value) >= shortest && strings.Contains(text, value) }

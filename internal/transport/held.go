@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// gate lets bytes out until it is shut. Shutting it reports whether any passed, and none can pass
-// afterwards. It shuts by itself if its time has passed before the first byte.
+// gate lets bytes out until it is shut. Shutting it reports whether none has passed, and none can
+// pass afterwards. It shuts by itself if its time passes before the first byte.
 type gate struct {
 	state  atomic.Int32
 	window window
 	late   atomic.Bool // it has shut by itself
 }
 
-// window is a time after something; the zero value has no end.
+// window is a period that begins at a time; the zero value has no end.
 type window struct {
 	begun  time.Time
 	length time.Duration
@@ -47,7 +47,7 @@ func (g *gate) shut() bool { return g.state.Swap(shut) == unused || g.late.Load(
 
 // heldConn is a connection of our own. It carries one request at a time, and sends bytes only for
 // the attempt that holds it, after all earlier input was read: net/http would take the rest of the
-// last answer for the next one.
+// last answer for the next answer.
 type heldConn struct {
 	net.Conn
 
@@ -68,8 +68,8 @@ func newHeldConn(conn net.Conn) *heldConn {
 	return c
 }
 
-// hold gives a connection to an attempt. Through a proxy it sees the bytes of TLS, a few more than
-// those of the request.
+// hold gives a connection to an attempt. Through a proxy the gate sees the bytes of TLS, a few more
+// than those of the request.
 func hold(conn net.Conn, attempt *gate) {
 	over, below := conn.(interface{ NetConn() net.Conn })
 	if below {
@@ -117,7 +117,7 @@ func (c *heldConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// begin waits until a request may begin. It may not if its answer would not be read.
+// begin waits until a request may begin. It may not begin if its answer would not be read.
 func (c *heldConn) begin() (holder *gate, first, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

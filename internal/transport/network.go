@@ -73,8 +73,8 @@ func condition(err error) (kind Kind, temporary bool) {
 	return KindOther, true
 }
 
-// unquoted hides the text of an error of net/http that quotes an answer which is no HTTP: it may repeat what
-// was sent.
+// unquoted hides the text of an error in which net/http quotes an answer that is not HTTP: it may
+// repeat values of the request.
 func unquoted(err error) error {
 	if strings.Contains(err.Error(), "transport connection broken: ") {
 		return broken{func() error { return err }}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Observer sees each attempt of a call, by its number from 1, with what it came to. It may be nil. If it panics,
-// the call ends as a lost answer, or as not sent if nothing was sent.
+// Observer sees each attempt of a call, by its number from 1, with its result. It may be nil. If it
+// panics, the call ends as a lost answer, or as not sent if nothing was sent.
 type Observer func(ctx context.Context, call *Call, number int, begun time.Time, result *Result)
 
 func (o Observer) attempt(x *exchange, begun time.Time) (err error) {

@@ -12,9 +12,9 @@ type Class uint8
 // The four classes.
 const (
 	Read   Class = iota // changes nothing and may be repeated: a GET, or a POST that only asks
-	Keyed               // a POST that is documented under one Idempotency-Key, or harmless twice: /transactions, 3D Secure, /single-use-tokens
+	Keyed               // a POST with a documented Idempotency-Key, or harmless to repeat: /transactions, 3D Secure, /single-use-tokens
 	Post                // every other POST: it carries a key too, but the service documents no effect
-	Change              // a PATCH or PUT, which carries no key
+	Change              // a PATCH, PUT or DELETE, which carries no key
 	classes
 )
 
@@ -28,7 +28,7 @@ const (
 	Lost               Reason = "lost"                 // the connection broke or timed out after sending
 	ContextEnded       Reason = "context_ended"        // the caller's context ended after sending
 	Inconclusive       Reason = "inconclusive"         // an answer that says nothing about the request
-	Unavailable        Reason = "unavailable"          // a 503 in the service's error body: not processed
+	Unavailable        Reason = "unavailable"          // a 503 with the service's error body: not processed
 	ThreeDSNotEnabled  Reason = "three_ds_not_enabled" // the same on 3D Secure authentication
 	ThreeDSUnavailable Reason = "three_ds_unavailable" // any other 503 on 3D Secure authentication
 	RateLimited        Reason = "rate_limited"
@@ -37,7 +37,7 @@ const (
 	Forbidden          Reason = "forbidden"
 	NotFound           Reason = "not_found"
 	Conflict           Reason = "conflict"
-	Refused            Reason = "refused" // any other refusal that is taken at its word
+	Refused            Reason = "refused" // any other refusal that counts
 	Redirected         Reason = "redirected"
 )
 
@@ -73,14 +73,13 @@ type Step struct {
 
 // Row is a row of the retry table.
 type Row struct {
-	When    string // as the package documentation of the root words it
+	When    string // in the words of the root's package documentation
 	Reasons []Reason
 	Steps   [classes]Step
 }
 
-// Table is the whole policy, which nobody may change. Its companion rule stands in
-// settle: once an attempt of a write may have reached the service unanswered, only
-// a success settles the call.
+// Table is the whole policy, and is constant. settle adds one rule: once an attempt of a write may
+// have reached the service unanswered, only a success settles the call.
 //
 //nolint:gochecknoglobals // the one table
 var Table = []Row{
@@ -106,9 +105,9 @@ func step(r Reason, c Class) Step {
 	return Step{Never, Unknown} // an answer without a reason is not trusted
 }
 
-// judge says what a status other than a success means; no other code decides by status. fromService means
-// that the body is the service's, about this call: a gateway's answer proves nothing about a
-// payment.
+// judge says what a status other than a success means; no other code decides by status. fromService
+// means that the body is the service's, about this call: an answer of a proxy or gateway proves
+// nothing about a payment.
 func (x *exchange) judge(status int, fromService bool) Reason {
 	call := &x.call
 	threeDS503 := call.ThreeDS && status == http.StatusServiceUnavailable

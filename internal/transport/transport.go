@@ -60,15 +60,15 @@ type exchange struct {
 	authorization string
 	budget        *budget
 
-	result     Result    // what the latest attempt came to
+	result     Result    // of the latest attempt
 	claimed    time.Time // when the hook before sending was called
 	attempts   int
 	repeats    int // requests that something below sent again by itself
 	firstSent  time.Time
 	unanswered bool  // an attempt that got no answer may have arrived
 	unsettled  error // why the latest answer does not settle those
-	temporary  bool  // what kept the latest attempt from arriving can pass
-	stale      bool  // it was a connection that had been closed while idle
+	temporary  bool  // the latest attempt's failure is temporary
+	stale      bool  // the latest attempt's connection had been closed while idle
 	over       bool  // there is no further attempt, whatever the table says
 	pause      time.Duration
 }
@@ -273,8 +273,8 @@ func (x *exchange) answered(ctx context.Context, resp *http.Response, a *attempt
 	x.result = r
 }
 
-// refused asks the caller whether an answer that is not in the service's error body refuses a write.
-// It can only if no earlier attempt may have reached the service.
+// refused asks the caller whether an answer without the service's error body refuses a write. It
+// asks only if no earlier attempt may have reached the service.
 func (x *exchange) refused(resp *http.Response, body []byte) (yes bool) {
 	status, call := resp.StatusCode, &x.call
 	if call.Refusal == nil || call.Class == Read || x.unanswered || status < 400 || status > 499 {
@@ -284,7 +284,7 @@ func (x *exchange) refused(resp *http.Response, body []byte) (yes bool) {
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly:
 		return false
 	}
-	var panicked error // which is no yes
+	var panicked error // a panic is not a yes
 	defer Report("WithRefusal", &panicked)
 	return call.Refusal(status, resp.Header.Clone(), bytes.Clone(body))
 }
