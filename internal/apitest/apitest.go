@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// Compare compares the module of the working directory with the lists in api there,
-// which it writes again before when the environment has UPDATE_API.
+// Compare compares the module of the working directory with the lists in its directory api. If
+// UPDATE_API is set, it first writes the lists again.
 func Compare(t *testing.T) {
 	t.Helper()
 	lists := public(t)

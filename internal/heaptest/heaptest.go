@@ -48,7 +48,7 @@ func peakOf(before int64, f func()) (peak int64) {
 // exceed what is held.
 func Least(enough int64, f func()) int64 {
 	runtime.GC()
-	before := held() // once: what one run leaves for a moment is no room for the next
+	before := held() // once: memory that one run has not released yet is no allowance for the next
 	peak := peakOf(before, f)
 	for range 100 { // on a busy machine the collector comes late
 		if peak <= enough {
@@ -59,7 +59,7 @@ func Least(enough int64, f func()) int64 {
 	return peak
 }
 
-// Full returns a text of a length: an element repeated between two others, and then blanks.
+// Full returns a text of the given length: before, element repeated, after, and then blanks.
 func Full(length int, before, element, after string) string {
 	room := length - len(before) - len(after)
 	body := before + strings.TrimSuffix(strings.Repeat(element, room/len(element)), ",") + after

@@ -29,7 +29,7 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// leftOver describes the goroutines that were added since and do not end. It is "" as soon as none is left.
+// leftOver describes the goroutines that were started since before and have not ended; "" as soon as none is left.
 func leftOver(before map[string]string, wait time.Duration) string {
 	for deadline := time.Now().Add(wait); ; <-time.After(5 * time.Millisecond) {
 		now := goroutines()

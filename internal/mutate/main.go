@@ -1,14 +1,14 @@
-// Mutate changes the code that decides what became of a payment, one condition at a time, and
-// runs the tests that meet the change. A change that no test notices is a survivor. It fails for
-// a survivor that survivors.txt does not explain.
+// Mutate changes the code that decides how a payment ended, one condition at a time, and runs the
+// tests that execute the change. A change that no test notices is a survivor. It fails for a
+// survivor that survivors.txt does not explain.
 //
 //	go run ./internal/mutate                                 all mutants
 //	go run ./internal/mutate -only 'resolve/next.go:1[0-9]:' some of them
 //
-// The mutants: each && and || with the other one and without either side, each comparison and
-// condition negated, each bound moved by one, each sum, product and count changed, each case of a
-// switch removed. All of them are compiled at once, through an overlay, and an
-// environment variable switches one on.
+// The mutants: each && and || replaced by the other one and without either side, each comparison
+// and condition negated, each bound moved by one, each sum, product and count changed, each case of
+// a switch removed. All of them are compiled at once, through an overlay, and an environment
+// variable switches one on.
 package main
 
 import (
@@ -134,7 +134,7 @@ type test struct {
 	took      time.Duration
 }
 
-// trace runs each test alone, and returns the tests that meet each mutant, fast ones first.
+// trace runs each test alone, and returns the tests that execute each mutant, fast ones first.
 func trace(dir string, mutants int) [][]test {
 	meets := make([][]test, mutants)
 	for _, pkg := range strings.Fields(tested) {
@@ -162,8 +162,8 @@ func trace(dir string, mutants int) [][]test {
 	return meets
 }
 
-// runTests runs a test binary in the folder of its package, in at most 6 GB: a mutant may never
-// end.
+// runTests runs a test binary in the folder of its package, with at most 6 GB: a mutant may run
+// forever.
 func runTests(dir, pkg string, limit time.Duration, env string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -196,7 +196,7 @@ func try(dir string, number int, tests []test) error {
 	return nil
 }
 
-// run runs mutants, prints those that survive and how many there are, and returns how many of them are not
+// run runs mutants, prints the survivors and their number, and returns how many of them are not
 // explained.
 func run(dir string, mutants []mutant, numbers []int, workers int) (unexplained int) {
 	meets, why := trace(dir, len(mutants)), explanations()
@@ -222,7 +222,7 @@ func run(dir string, mutants []mutant, numbers []int, workers int) (unexplained 
 	return int(unknown.Load())
 }
 
-// explanations returns why mutants may survive.
+// explanations returns the reasons why mutants may survive, by mutant.
 func explanations() map[string]string {
 	why := map[string]string{}
 	for line := range strings.Lines(explained) {

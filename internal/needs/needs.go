@@ -1,4 +1,4 @@
-// Package needs skips tests on machines without what they need.
+// Package needs skips a test if the machine lacks something that it needs.
 package needs
 
 import (
@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Skip skips a test, and says what it needs. Where QUICKSTREAM_SKIP is set, as in .ci/run, it fails, unless
-// what it needs begins with that text. With "never" every such test fails.
+// Skip skips a test, and says what it needs. If QUICKSTREAM_SKIP is set, as in .ci/run, the test
+// fails instead, unless what begins with that text. With "never" every such test fails.
 func Skip(t testing.TB, what string) {
 	t.Helper()
 	if skip, set := os.LookupEnv("QUICKSTREAM_SKIP"); set && !strings.HasPrefix(what, skip) {

@@ -12,7 +12,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
-// How a write can end, by the merchant's word.
+// How a write can end, as the merchant reports it.
 const (
 	Done          = "done"
 	Declined      = "declined"
@@ -23,9 +23,9 @@ const (
 	Held          = "held"     // unknown
 )
 
-const unknown = "unknown" // what is true, to the service itself
+const unknown = "unknown" // even to the service itself
 
-// Write is what the merchant says of one write in the end.
+// Write is the merchant's final report of one write.
 type Write struct {
 	Order, Kind, Key string
 	Reference        string // the merchant's own
@@ -37,7 +37,7 @@ type Write struct {
 	lost bool
 }
 
-// judge holds one run's words against its ledger.
+// judge compares the reports of one run with its ledger.
 type judge struct {
 	world    worlds.World
 	entries  map[string]sandbox.Ledger // by idempotency key, with the service's own retries
@@ -46,7 +46,7 @@ type judge struct {
 	pages    int // items that fit on one
 }
 
-// truth is the oracle's word on a write.
+// truth is what the ledger shows about a write.
 type truth struct {
 	ended    string
 	receipts []string
@@ -54,7 +54,7 @@ type truth struct {
 	risk     bool // the merchant has taken one knowingly
 }
 
-// Judge says what is wrong with the merchant's word on all its writes.
+// Judge compares the merchant's reports of all its writes with the ledger, and returns the complaints.
 func (r *Run) Judge(writes []Write) *Report {
 	report, lost := &Report{Worlds: 1, Writes: len(writes)}, r.lost()
 	complain := func(class, text string) {
@@ -93,7 +93,7 @@ func newJudge(world worlds.World, ledger sandbox.Ledger, writes []Write) *judge 
 	return j
 }
 
-// truth returns what is true of a write, and whether the merchant must know it.
+// truth returns the truth about a write, and whether the merchant must know it.
 func (j *judge) truth(w Write) truth {
 	t := truth{ended: NotDone}
 	if w.Kind == Void {
@@ -110,7 +110,7 @@ func (j *judge) truth(w Write) truth {
 	return t
 }
 
-// carriedOut says what the ledger has under the key of a write.
+// carriedOut returns how the write under a key ended by the ledger.
 func (j *judge) carriedOut(w Write) (ended string, receipts []string) {
 	ended = NotDone
 	for _, e := range j.entries[w.Key] {
@@ -140,9 +140,9 @@ func (j *judge) voids(receipt string) bool {
 	return slices.ContainsFunc(j.writes, func(w Write) bool { return w.Kind == Void && w.Original == receipt })
 }
 
-// risk reports whether the merchant has taken a risk knowingly, and it went wrong: a proxy
-// that sends twice, or the client's own re-sending, where keys are ignored; and declines that nobody
-// calls soft, and that the service retries.
+// risk reports whether the merchant knowingly took a risk that went wrong: a proxy that sends
+// twice, or the client's own repeats, if keys are ignored; or a retry of a decline that is not
+// documented as soft.
 func (j *judge) risk(w Write) bool {
 	again, retried := 0, 0
 	for _, e := range j.entries[w.Key] {
@@ -169,7 +169,7 @@ func (j *judge) mayBeHeld(w Write, ended string) bool {
 	return w.Kind != Void && j.world.String() != (worlds.World{}).String() // a void is a state of its payment
 }
 
-// provesAnswer reports whether the answer to a write shows its id or, where no ids are shown, its reference.
+// provesAnswer reports whether the answer to a write shows its id or, if no ids are shown, its reference.
 func provesAnswer(world worlds.World, kind string) bool {
 	switch is := world.Value; is("Metadata") {
 	case "echoed":
@@ -180,8 +180,8 @@ func provesAnswer(world worlds.World, kind string) bool {
 	return false
 }
 
-// complaint says what is wrong with the merchant's word, and in which class of what must never
-// happen; "" when nothing is.
+// complaint says what is wrong with the merchant's report, and which rule it breaks; "" if nothing
+// is wrong.
 func (t truth) complaint(w Write) (class, text string) {
 	says := fmt.Sprintf("%s of %s (own reference %q) ended %q (receipt %s); it is %s (%s)", w.Kind, w.Order, w.Reference, w.Ended, w.Receipt, t.ended, strings.Join(t.receipts, ", "))
 	switch {
@@ -204,7 +204,7 @@ func (t truth) complaint(w Write) (class, text string) {
 	}
 }
 
-// charges looks at what was charged by order: a payer does not care which key a charge has.
+// charges checks the charges of each order: a payer does not care which key a charge has.
 func (j *judge) charges(complain func(class, text string)) {
 	words := make(map[string]Write)
 	for _, w := range j.writes {

@@ -29,7 +29,7 @@ const (
 	Hold  = "card, held first"
 )
 
-// Order is what a merchant is asked for.
+// Order is an order that a merchant is to have paid.
 type Order struct {
 	ID     string // the customerReferenceNumber of its payments
 	Amount decimal.Decimal
@@ -38,13 +38,13 @@ type Order struct {
 	// for each.
 	Reference string
 	Placed    time.Time // by the merchant's clock
-	Then      []Step    // what is done with its payment
+	Then      []Step    // what to do with its payment
 	Again     int       // how often the customer comes back after a decline
 
 	faulty, crashing bool // its writes meet the world's fault, and its workers crash
 }
 
-// Step is something that is done with a payment.
+// Step is something to do with a payment.
 type Step struct {
 	Kind   string
 	Amount decimal.Decimal // of a refund
@@ -71,7 +71,7 @@ func (r *Run) drawOrders() {
 			outcomes = []sandbox.Outcome{sandbox.Declined([]string{"01", "05", "51", "91"}[dice.IntN(4)])}
 		}
 		if dice.IntN(3) == 0 {
-			o.Reference = fmt.Sprintf("Inv-%d", i+1) // the first is how others begin
+			o.Reference = fmt.Sprintf("Inv-%d", i+1) // the first is a prefix of others
 			if i%4 == 3 {
 				o.Reference += " "
 			}
@@ -98,8 +98,8 @@ func (r *Run) drawOrders() {
 	}
 }
 
-// drawOutcome says what becomes of the first payment of an order; none is what the test
-// numbers say, which is approved. The service retries declines after the waits given.
+// drawOutcome returns the outcome of the first payment of an order; none leaves it to the test
+// numbers, which approve. The service retries declines after the waits given.
 func drawOutcome(dice *rand.Rand, method string, waits []time.Duration) []sandbox.Outcome {
 	later := time.Duration(dice.IntN(24*60)) * time.Minute
 	one := func(o sandbox.Outcome) []sandbox.Outcome { return []sandbox.Outcome{o} }
@@ -114,15 +114,15 @@ func drawOutcome(dice *rand.Rand, method string, waits []time.Duration) []sandbo
 		return one(sandbox.Erred().ThenAfter(later, sandbox.Declined("05")))
 	case lot < 105:
 		return one(sandbox.Erred().ThenAfter(later, sandbox.Rejected("QA")))
-	case lot < 110: // nobody ever knows its outcome
+	case lot < 110: // its outcome is never known
 		return one(sandbox.Erred())
-	case lot < 160 && method == Card && len(waits) < 2: // it tries nothing again
+	case lot < 160 && method == Card && len(waits) < 2: // the service does not retry
 		return one(sandbox.Declined("51"))
-	case lot < 130 && method == Card: // the service tries again by itself
+	case lot < 130 && method == Card: // the service retries
 		return one(sandbox.Declined("01").ThenAfter(waits[0], sandbox.Approved()))
 	case lot < 140 && method == Card:
 		return one(sandbox.Declined("01").ThenAfter(waits[0], sandbox.Declined("51")))
-	case lot < 160 && method == Card: // and again
+	case lot < 160 && method == Card: // and retries again
 		return one(sandbox.Declined("01").ThenAfter(waits[0], sandbox.Declined("01").ThenAfter(waits[1], sandbox.Approved())))
 	default:
 		return nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// What must never happen, in no world.
+// The classes of complaints. None may happen in any world.
 const (
 	ChargedTwice    = "charged twice"
 	Lost            = "lost"
@@ -19,14 +19,14 @@ const (
 	NotTaken        = "answer that was not taken, without a fault"
 )
 
-// Report is what the oracle has found.
+// Report is the result of the oracle.
 type Report struct {
 	Worlds, Writes int
 	Musts          int                 // writes that must settle
-	Complaints     map[string][]string // by what must never happen
+	Complaints     map[string][]string // by class, such as ChargedTwice
 }
 
-// Complain adds something that must never happen.
+// Complain adds complaints of a class.
 func (r *Report) Complain(class string, texts ...string) {
 	if r.Complaints == nil {
 		r.Complaints = map[string][]string{}

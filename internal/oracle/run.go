@@ -1,9 +1,9 @@
-// Package oracle puts a merchant's program into a world, and says afterwards what it did to
+// Package oracle runs a merchant's program in a world, and checks afterwards what it did with
 // money.
 //
-// A [Run] is a sandbox with orders to be paid, and with faults and crashes on the way. The
-// oracle reads the sandbox's ledger and that schedule. It shares no code with the client, and
-// does not know how anything is looked up.
+// A [Run] is a sandbox with orders to be paid, and with faults and crashes on the way. The oracle
+// reads the sandbox's ledger and that schedule. It shares no code with the client, and does not
+// know how the client looks payments up.
 package oracle
 
 import (
@@ -29,14 +29,14 @@ type Options struct {
 	Seed   uint64
 	// Faults is three times the share of orders that meet the world's fault.
 	Faults float64
-	// World is what is true of the service and of the merchant's clock, which fault there is, and where
-	// workers crash.
+	// World describes the service and the merchant's clock, which fault there is, and where workers
+	// crash.
 	World worlds.World
-	// Flags are what else a program was called with, to run it again.
+	// Flags are the other flags of the program, to run it again.
 	Flags string
 }
 
-// String returns what is needed to run it again.
+// String returns the flags that run it again.
 func (o Options) String() string {
 	return fmt.Sprintf("-payments %d -seed %d -faults %g -world '%s' %s", o.Orders, o.Seed, o.Faults, o.World, o.Flags)
 }
@@ -71,7 +71,7 @@ func New(opts Options) *Run {
 	return r
 }
 
-// Begin draws the orders, and lets calls fail from now on.
+// Begin draws the orders. From then on calls can fail.
 func (r *Run) Begin() error {
 	r.drawOrders()
 	if r.opts.Faults == 0 {
@@ -103,7 +103,7 @@ func (r *Run) RetriesFor() (last time.Duration) {
 	return last + time.Hour
 }
 
-// waits are those of the service between its own attempts at a payment.
+// waits are the pauses of the service between its own attempts at a payment.
 func (r *Run) waits() (waits []time.Duration) {
 	for text := range strings.SplitSeq(r.opts.World.Value("RetrySchedule"), ",") {
 		if wait, err := time.ParseDuration(text); err == nil {
@@ -126,8 +126,8 @@ func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(alone)
 }
 
-// immediate returns the fault that ends immediately and does what a fault does to a client that gives up: a
-// wait for a real one would depend on how busy the machine is.
+// immediate returns a fault that ends immediately, with the same effect on a client that gives up:
+// waiting for the real one would depend on how busy the machine is.
 func immediate(kind sandbox.FaultKind) sandbox.FaultKind {
 	switch kind.String() {
 	case sandbox.HangBeforeCommit().String():
@@ -144,7 +144,7 @@ func immediate(kind sandbox.FaultKind) sandbox.FaultKind {
 }
 
 // injectWorld makes the writes of faulty orders meet the world's fault. One in four of the
-// places where something is looked up meets it too, the first time that it is asked.
+// addresses that a look-up reads meets it too, the first time that it is read.
 func (r *Run) injectWorld() error {
 	write := func(times int) func(sandbox.Request) bool {
 		return func(request sandbox.Request) bool {
@@ -178,10 +178,10 @@ func (r *Run) injectWorld() error {
 	return nil
 }
 
-// Crashes says whether the worker of a write dies here: beforeSend, afterAnswer or
-// betweenLooks. Call it with beforeSend before the first byte is sent: the write can meet the
-// world's fault from then on. Where again is set, the write takes the place of one that was
-// not carried out, and all goes well.
+// Crashes reports whether the worker of a write dies at a point: beforeSend, afterAnswer or
+// betweenLooks. Call it with beforeSend before the first byte is sent: from then on the write can
+// meet the world's fault. If again is set, the write replaces one that was not carried out, and
+// nothing fails.
 func (r *Run) Crashes(order, key, where string, again bool) bool {
 	o := r.Orders[slices.IndexFunc(r.Orders, func(o Order) bool { return o.ID == order })]
 	if again {
@@ -201,21 +201,21 @@ func (r *Run) Crashes(order, key, where string, again bool) bool {
 	return !before
 }
 
-// Formless reports whether error bodies are not the service's. A gateway could have said the same, and a write
-// that is refused so is looked up.
+// Formless reports whether error bodies are not in the service's form. A gateway could have sent
+// them, so a write that is refused with one is looked up.
 func (r *Run) Formless() bool {
 	return slices.Contains([]string{"list", "html", "empty"}, r.opts.World.Value("ErrorForm"))
 }
 
-// ProvesAnswers reports whether every answer shows what proves that it is the request's: its id as it was
-// sent or, without one, its own reference.
+// ProvesAnswers reports whether every answer proves that it belongs to the request: it shows the id
+// as it was sent or, without one, its own reference.
 func (r *Run) ProvesAnswers() bool {
 	return provesAnswer(r.opts.World, Refund) && provesAnswer(r.opts.World, Capture)
 }
 
-// lost returns whether the answer to a key may have been lost: the write met a
-// fault, its worker died before it stored the answer, or it was refused in another form than
-// the service's words.
+// lost returns a function that reports whether the answer to a key may have been lost: the write
+// met a fault, its worker died before it stored the answer, or it was refused in another form than
+// the service's.
 func (r *Run) lost() func(key string) bool {
 	formless := make(map[string]bool)
 	for _, request := range r.Box.Requests() {

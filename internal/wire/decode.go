@@ -32,17 +32,17 @@ type decisive struct{ error }
 
 func (e decisive) Unwrap() error { return e.error }
 
-// Decode reads JSON into a zero value: strictly what decides, leniently what informs. The members of a
-// struct are its fields with a json tag, by their exact names; one without a field is ignored.
+// Decode reads JSON into a zero value: strictly the members that decide, leniently those that inform. The members
+// of a struct are its fields with a json tag, by their exact names; a member without a field is ignored.
 //
-// A member with the tag `wire:"decides"` occurs once, under no name that differs only in case, and has
-// the expected type. Its text is valid UTF-8, or an unsigned integer, which is read as its digits. So does
-// a text with the tag `wire:"identifies"`, which is empty or an identifier by [IsIdentifier], and an
-// amount with the tag `wire:"amount"`, whose struct may be the amount alone and is zero without one.
+// A member with the tag `wire:"decides"` occurs once, under no name that differs only in case, and has the
+// expected type. Its text is valid UTF-8, or an unsigned integer, which is read as its digits. The same
+// holds for a text with the tag `wire:"identifies"`, which is empty or an identifier by [IsIdentifier], and
+// for an amount with the tag `wire:"amount"`, whose struct may be the amount alone and is zero without one.
 //
-// All other members inform. What cannot be read becomes the zero value, the last of two counts, and a text
-// may be a number and ends where it is no UTF-8. Null is absent, and so is an empty value where a list or
-// an object is expected. A struct is read by its fields even if it has UnmarshalJSON, which calls Decode.
+// All other members inform. One that cannot be read becomes the zero value; of two the last counts; a text may
+// be a number, and ends at the first byte that is not UTF-8. Null is absent, and so is an empty value if a list
+// or an object is expected. A struct is read by its fields even if it has UnmarshalJSON, which calls Decode.
 func Decode[T any](data []byte, into *T) error {
 	return decode(&scanner{data: data}, reflect.ValueOf(into).Elem())
 }
@@ -71,8 +71,8 @@ type Spans []Span
 // reader reads the next value into v, which is settable and zero.
 type reader func(s *scanner, v reflect.Value) error
 
-// decoders are how a type is read within another, and alone: there a struct is read by
-// its members, whatever its methods are.
+// decoders are the readers of a type within another, and alone. Alone, a struct is read by its
+// members, whatever its methods are.
 type decoders struct {
 	within, alone reader
 	members       *structReader // of a struct

@@ -17,7 +17,7 @@ type structReader struct {
 	via    reader         // of a struct with a Via, or nil
 }
 
-// Via is a field of a type T that is not read by its fields: a P is read, which has the value.
+// Via is a field of a type T that is read as a P, whose Value is the T, and not by its own fields.
 type Via[P interface{ Value() T }, T any] struct{}
 
 func (Via[P, T]) reader() reader {

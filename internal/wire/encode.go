@@ -46,9 +46,9 @@ func withoutValue(err error) error {
 }
 
 // CheckText refuses a value with a text that is not valid UTF-8, which encoding/json would silently
-// replace. Strings in exported fields, keys of maps and [json.RawMessage] are texts, also of a type that
-// writes itself. It also refuses a value without end, which would exhaust the stack of encoding/json. The
-// error does not show the value.
+// replace. Texts are strings in exported fields, keys of maps and [json.RawMessage], also of a type
+// that marshals itself. It also refuses a value that contains itself, or is nested as deeply, which
+// would exhaust the stack of encoding/json. The error does not show the value.
 func CheckText(v any) error { return checkText(reflect.ValueOf(v), 0) }
 
 func checkText(v reflect.Value, depth int) error {

@@ -30,14 +30,14 @@ type ErrorBody struct {
 	TraceCode        string
 	Fields           []FieldError // the first maxFieldErrors
 	// FromService means that the body is the service's: an object that decodes strictly, and has a message
-	// or a list with an error that names a field. Gateways answer in other shapes, and their
-	// answers prove nothing about a payment. Nor does one that has a transaction of its own.
+	// or a list with an error that names a field. Gateways answer in other shapes, and their answers prove
+	// nothing about a payment. A body with a transaction of its own is not the service's error body.
 	FromService bool
 	// errors is the member of that name, if the object decodes strictly and has no transaction.
 	errors Span
 }
 
-// ErrFromService is what the error of an answer matches whose body is FromService, for the packages of this
+// ErrFromService matches an error whose answer has a body that is FromService. It is for this
 // repository.
 var ErrFromService = errors.New("in the service's error body")
 
@@ -89,8 +89,8 @@ func ParseErrorBody(data []byte) ErrorBody {
 }
 
 // Lists reports whether the body lists errors with a text that is not empty: in a list, or by the
-// name of a member of the request. By the contract a 422 lists the errors, in a form that is not
-// shown.
+// name of a member of the request. By the contract a 422 lists the errors; their form is not
+// published.
 func (b ErrorBody) Lists(request []byte) bool {
 	var items []json.RawMessage
 	if json.Unmarshal(b.errors, &items) == nil {
@@ -194,7 +194,7 @@ func text(data json.RawMessage, longest int) string {
 	return Shown(s, longest)
 }
 
-// sentName matches the end of names whose members repeat what was sent.
+// sentName matches the end of names whose members repeat values of the request.
 const sentName = `(?i:value|cvn|cvv|card.?number|account.?number|pay.?id|cryptogram|api.?key|authorization|password)`
 
 // longestText bounds the texts of a kept body.
@@ -209,10 +209,10 @@ var (
 	userPart  = regexp.MustCompile(`//[^/\s]*@`)
 )
 
-// Scrub returns an error body without what the caller sent, at any depth: it removes rejected
+// Scrub returns an error body without values of the request, at any depth: it removes rejected
 // values and members named like secrets, masks numbers that may be a card's, and cuts query and
-// user from addresses. A body that is not JSON is cut at the first such name, because the end of a
-// value is unknown there, and loses numbers and addresses. Long texts are cut.
+// user from addresses. A body that is not JSON is cut at the first such name, because the end of
+// its value is unknown, and loses numbers and addresses. Long texts are cut.
 func Scrub(data []byte) []byte {
 	if !isErrorJSON(data) {
 		text := cut(string(data), longestText)
@@ -269,8 +269,8 @@ var (
 )
 
 // IsAbout reports whether an error body is about a request and its status: it names no other
-// status, requestMethod or requestUrl. A text that is none of these names nothing. Of the address
-// only the end of its path counts, because host and prefix may be a proxy's.
+// status, requestMethod or requestUrl. A text that has none of these forms is ignored. Only the end
+// of the address's path counts, because host and prefix may be a proxy's.
 func IsAbout(data []byte, status int, method, path string) bool {
 	var said struct {
 		Status string `json:"status" wire:"decides"`

@@ -37,7 +37,7 @@ type scanner struct {
 	at     int
 	depth  int
 	values int    // in objects and arrays so far
-	copied string // data, or "" before a text was taken of it
+	copied string // data, or "" before a text is taken from it
 	plain  any    // of the last Via
 }
 
@@ -327,10 +327,10 @@ func (s *scanner) digits() int {
 	return s.at - start
 }
 
-// Unambiguous returns an error unless data is JSON in which no object has a member twice, in any
-// case, and all texts are UTF-8: encoding/json would take the last of them, and replace texts. It also
-// refuses a name with a letter that folds to an ASCII one. Names in metadata are the merchant's, and
-// their case counts.
+// Unambiguous returns an error unless data is JSON in which all texts are UTF-8 and no object has a
+// member twice, ignoring case: encoding/json would replace bytes, and take the last member. It also
+// refuses a name with a letter that folds to an ASCII one. In metadata the case of names counts,
+// because they are the merchant's.
 func Unambiguous(data []byte) error {
 	if !utf8.Valid(data) {
 		return errEncoding
@@ -369,7 +369,7 @@ func isASCII(text []byte) bool {
 	return !slices.ContainsFunc(text, func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
-// leastFold returns the same rune for all that bytes.EqualFold takes for equal.
+// leastFold returns the same rune for all runes that bytes.EqualFold takes for equal.
 func leastFold(r rune) rune {
 	least := r
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {

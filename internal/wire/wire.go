@@ -139,8 +139,8 @@ func Same(a, b []byte) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// SetMember returns the object with value added at path, and creates missing objects. A member that is
-// there or that the model has is an error, in any case: extra members never change what was checked.
+// SetMember returns the object with value added at path, and creates missing objects. A member that exists, or
+// that the model has, is an error, also in another letter case: extra members never change what was checked.
 func SetMember(object json.RawMessage, path []string, value json.RawMessage, model reflect.Type) (json.RawMessage, error) {
 	members := map[string]json.RawMessage{}
 	if len(object) > 0 {
