@@ -45,7 +45,7 @@ type Request struct {
 // The JSON of a success replaces the value that into points to, unless into is nil; a 204 sets it
 // to zero. A duplicate member and text that is not UTF-8 are errors. If into is an [io.Writer],
 // such as a file for a report, the body of a GET is written to it as it arrives, and an answer of
-// 202 matches [ErrReportNotReady]. After an error discard what was written.
+// 202 matches [ErrReportNotReady]. After an error discard the bytes written.
 func (c *Client) Do(ctx context.Context, request Request, into any, opts ...CallOption) error {
 	call := c.beginRequest(request, into, opts)
 	if to, ok := into.(io.Writer); ok {

@@ -64,7 +64,7 @@ type Intent struct {
 	// Answered means that ReceiptNumber is from the answer to this request. A look-up then takes
 	// the transaction with that number if its facts agree, such as type and amount.
 	Answered bool `json:"answered,omitempty"`
-	// Request is what is sent, without secrets.
+	// Request is the body that is sent, without secrets.
 	Request json.RawMessage `json:"request,omitempty"`
 	// Complete means that Request has every member, so that Submit can send it.
 	Complete bool `json:"complete,omitempty"`
@@ -154,7 +154,7 @@ func (c *call) callHooks(ctx context.Context, key string) (err error) {
 	return err
 }
 
-// These errors show nothing of what was stored, as those of encoding/json may.
+// These errors show nothing of the stored intent; those of encoding/json may.
 var (
 	errIntentStored     = errors.New("quickstream: the stored intent is not one that this package writes")
 	errIntentUnreadable = errors.New("the intent's request is not one that this package writes")
@@ -179,7 +179,7 @@ func (i *Intent) UnmarshalJSON(data []byte) error {
 
 // storable is a request that intents keep.
 type storable[T any] interface {
-	// withoutSecrets returns the request without what may hold secrets, and whether it is complete.
+	// withoutSecrets returns the request without members that may hold secrets, and whether it is complete.
 	withoutSecrets() (stored T, complete bool)
 }
 

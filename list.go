@@ -191,7 +191,7 @@ func (l List[T]) read(ctx context.Context, call *call, yield func(*Page[T], erro
 	}
 }
 
-// readAhead yields what read yields. Its goroutine holds one page while the caller works on
+// readAhead yields the same as read. Its goroutine holds one page while the caller works on
 // another.
 func (l List[T]) readAhead(ctx context.Context, call *call, yield func(*Page[T], error) bool) {
 	type result struct {
@@ -300,7 +300,7 @@ func (l List[T]) ReadAll(ctx context.Context) ([]*T, error) {
 
 var errShifts = errors.New("quickstream: the list changes from one reading to the next, so that nothing can be said about what is not in it")
 
-// readOnce returns what one reading shows, and the first error.
+// readOnce returns the items and the number of pages of one reading, and the first error.
 func (l List[T]) readOnce(ctx context.Context) (items []*T, pages int, err error) {
 	for page, failed := range l.Pages(ctx) {
 		if failed != nil {

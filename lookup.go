@@ -26,8 +26,7 @@ const resumeName Operation = "Transactions.Resume"
 // resolve says how long to look, and how a transaction is recognised.
 //
 // GET /transactions/{receiptNumber} if the receipt number is known, else GET
-// /transactions/for-reference-number, and GET /transactions/{receiptNumber}/refunds for what follows
-// another transaction.
+// /transactions/for-reference-number, and for a refund GET /transactions/{receiptNumber}/refunds.
 func (s *TransactionsService) Resume(ctx context.Context, intent Intent, opts ...CallOption) (*Transaction, error) {
 	ctx, opts, err := s.client.beginLookUp(ctx, intent, resumeName, opts)
 	if err = cmp.Or(err, intent.checkFor(s.client)); err != nil {

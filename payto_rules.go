@@ -32,7 +32,7 @@ const (
 	AgreementCreationTypeMigratedDDR AgreementCreationType = "MIGRATED_DDR"
 )
 
-// AgreementPurpose is what an agreement is for.
+// AgreementPurpose is the purpose of an agreement.
 type AgreementPurpose string
 
 // The purposes.
@@ -77,7 +77,7 @@ const (
 	AgreementTypeVariable AgreementType = "VARI" // not by usage
 )
 
-// PayerType says what a payer is.
+// PayerType says whether a payer is a person or an organisation.
 type PayerType string
 
 // The payer types.

@@ -228,7 +228,7 @@ type TokenCreditCard struct {
 	ThreeDS2Status string         `json:"threeDS2Status,omitempty"`
 }
 
-// MaskedCard is what the service shows of a card.
+// MaskedCard is a card as the service shows it.
 type MaskedCard struct {
 	CardNumber              string     `json:"cardNumber,omitempty"`      // first 6 and last 3 digits
 	ExpiryDateMonth         string     `json:"expiryDateMonth,omitempty"` // 2 digits
@@ -240,14 +240,14 @@ type MaskedCard struct {
 	SurchargePercentage     string     `json:"surchargePercentage,omitempty"`     // such as "1.10"; unconfirmed in a transaction
 }
 
-// MaskedBankAccount is what the service shows of an Australian bank account.
+// MaskedBankAccount is an Australian bank account as the service shows it.
 type MaskedBankAccount struct {
 	AccountName   string `json:"accountName,omitempty"`
 	BSB           string `json:"bsb,omitempty"`
 	AccountNumber string `json:"accountNumber,omitempty"`
 }
 
-// MaskedNZBankAccount is what the service shows of a New Zealand bank account.
+// MaskedNZBankAccount is a New Zealand bank account as the service shows it.
 type MaskedNZBankAccount struct {
 	NZAccountName   string `json:"nzAccountName,omitempty"`
 	NZBankCode      string `json:"nzBankCode,omitempty"`

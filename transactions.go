@@ -10,7 +10,7 @@ import (
 // TransactionsService has the operations on transactions.
 type TransactionsService struct{ client *Client }
 
-// TransactionType is what a transaction does.
+// TransactionType is the kind of a transaction.
 type TransactionType string
 
 // The transaction types.
@@ -195,7 +195,7 @@ func (r *FraudGuardResult) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// MarshalJSON writes what UnmarshalJSON reads.
+// MarshalJSON writes the form that UnmarshalJSON reads.
 func (r FraudGuardResult) MarshalJSON() ([]byte, error) {
 	if wire.IsObject([]byte(r)) && json.Valid([]byte(r)) {
 		return []byte(r), nil

@@ -17,7 +17,7 @@ import (
 // A field is a string or of a type made from one, a decimal.Decimal, a quickstream.Date or
 // Timestamp, a bool, or of a type with UnmarshalText. They are read as the methods of [Row] read
 // them. A pointer to one of these is nil for an empty cell. A map[string]string named metadata_*
-// takes what [Row.Metadata] yields. Fields without a tag are left alone. Embedded structs count as
+// takes the pairs of [Row.Metadata]. Fields without a tag are left alone. Embedded structs count as
 // their fields.
 //
 // Every name has to be in the header: otherwise one error is yielded. A cell that cannot be read

@@ -44,7 +44,7 @@ func EscapeFormulas(cell string) string {
 	}
 }
 
-// isFormula reports whether a text is a formula after what programs may drop.
+// isFormula reports whether a text is a formula after the characters that programs may drop.
 func isFormula(text string) bool {
 	text = strings.TrimLeftFunc(text, func(r rune) bool {
 		return r == '"' || !strings.ContainsRune(separators, r) && unicode.In(r, unicode.White_Space, unicode.Cc,

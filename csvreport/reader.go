@@ -53,9 +53,9 @@ func NewReader(src io.Reader, opts ...Option) (*Reader, error) {
 	return r, nil
 }
 
-// Rows yields the records. The row, and what its Bytes returns, is valid until the next one. Damage
-// is yielded once, as an *Error without a row, and ends the iteration. Rows continues where an
-// earlier iteration stopped; after damage it yields the same error again.
+// Rows yields the records. The row, and bytes that its Bytes returns, are valid until the next one.
+// Damage is yielded once, as an *Error without a row, and ends the iteration. Rows continues where
+// an earlier iteration stopped; after damage it yields the same error again.
 func (r *Reader) Rows() iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		s, row := &r.scan, &r.row

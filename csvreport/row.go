@@ -10,8 +10,8 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// Row is a record of a report. Rows of [Reader.Rows] are borrowed: such a row, and what Bytes
-// returns, is valid until the next one is read. Clone makes a row to keep.
+// Row is a record of a report. Rows of [Reader.Rows] are borrowed: such a row, and bytes that its
+// Bytes returns, are valid until the next one is read. Clone makes a row to keep.
 //
 // The methods that read a cell return an [*Error] that says where the cell is. A column of another
 // [Reader] is a [KindNoColumn]. All but Bytes and Text return [KindEmpty] for an empty cell,

@@ -137,7 +137,7 @@ func among(matches []*quickstream.Transaction) Observation {
 	return Observation{Result: LookupAmbiguous, Candidates: candidates(all)}
 }
 
-// maxCandidates bounds what one look-up adds to a Case.
+// maxCandidates bounds the candidates that one look-up adds to a Case.
 const maxCandidates = 20
 
 func observed(t *quickstream.Transaction) Observation {

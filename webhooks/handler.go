@@ -186,7 +186,7 @@ func (h *handler) record(ctx context.Context, level slog.Level, message string, 
 	}
 }
 
-// reason returns an error in this module's words: other texts may repeat what was received.
+// reason returns an error in this module's words: other texts may repeat parts of the request.
 func reason(err error) string {
 	if e, ok := errors.AsType[*ParseError](err); ok {
 		return e.Error()

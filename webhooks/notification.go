@@ -22,8 +22,8 @@ import (
 // maxIDLength bounds an ID. All IDs that were seen are UUIDs.
 const maxIDLength = 255
 
-// Notification is what the service posts after an event. Printing it shows ID and event type only,
-// because its data names people. It cannot be marshalled: store [Notification.Raw].
+// Notification is the message that the service posts after an event. Printing it shows ID and event
+// type only, because its data names people. It cannot be marshalled: store [Notification.Raw].
 type Notification struct {
 	// ID is the same in all deliveries of a notification: 1 to 255 printable ASCII characters
 	// without blanks.
@@ -117,7 +117,7 @@ func NewNotification(eventType EventType, data any) (*Notification, error) {
 // it. After [ConfirmWith] it is a notification with the data of the API.
 func (n *Notification) Raw() json.RawMessage { return n.raw.get() }
 
-// Event returns what the notification is about. It decodes the data on the first call; every call
+// Event returns the event of the notification. It decodes the data on the first call; every call
 // returns the same event. Do not change it. Data that does not fit a known event type is a
 // [ParseError], here and not in [Parse], so that the notification can be stored. An unknown event
 // type is not an error.
@@ -197,8 +197,8 @@ func (n Notification) String() string {
 	return fmt.Sprintf("webhooks.Notification(%q, %s)", n.ID, n.EventType.label())
 }
 
-// Format writes what String returns, for every verb.
+// Format writes the text of String, for every verb.
 func (n Notification) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, n.String()) }
 
-// LogValue returns what String returns.
+// LogValue returns the text of String.
 func (n Notification) LogValue() slog.Value { return slog.StringValue(n.String()) }

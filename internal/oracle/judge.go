@@ -29,7 +29,7 @@ const unknown = "unknown" // even to the service itself
 type Write struct {
 	Order, Kind, Key string
 	Reference        string // the merchant's own
-	Original         string // the receipt of what was voided, refunded or changed
+	Original         string // the receipt of the voided, refunded or changed transaction
 	Amount           decimal.Decimal
 	Ended            string
 	Receipt          string

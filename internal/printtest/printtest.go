@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Printed returns what the usual ways of printing make of v.
+// Printed returns v as the usual ways of printing show it.
 func Printed(v any) string {
 	var out bytes.Buffer
 	for _, verb := range "vsqxXdTpeg" {

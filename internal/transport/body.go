@@ -75,8 +75,8 @@ func (o *outgoing) Close() error { return nil }
 func (a *attempt) patience() { a.timer.Reset(a.x.call.Limits.AttemptTimeout) }
 
 // readBody reads the body up to its limit and drains a little more, because a connection with an
-// unread body cannot be used again. It returns what was read with the error: it may hold a receipt
-// number.
+// unread body cannot be used again. With an error it returns the part that was read, which may hold
+// a receipt number.
 func readBody(resp *http.Response, success bool) ([]byte, error) {
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the connection, which no context ends

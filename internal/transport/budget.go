@@ -9,7 +9,7 @@ const (
 	bucketSize = 10 * repeatCost
 )
 
-// budget is what all calls of a client share. A new one is full.
+// budget is shared by all calls of a client. A new one is full.
 type budget struct {
 	mu sync.Mutex
 	// spent has the tenths taken: first for repeated reads and requests that were never sent, then

@@ -76,7 +76,7 @@ func hold(conn net.Conn, attempt *gate) {
 		conn = over.NetConn()
 	}
 	held, ok := conn.(*heldConn)
-	if !ok { // what is written to it cannot be seen
+	if !ok { // bytes written to it cannot be seen
 		attempt.pass()
 		return
 	}

@@ -16,7 +16,7 @@ type Observer func(ctx context.Context, call *Call, number int, begun time.Time,
 func (o Observer) attempt(x *exchange, begun time.Time) (err error) {
 	if o != nil {
 		defer Report("the observer", &err)
-		// Not the exchange itself: printing that context would show what is sent.
+		// Not the exchange itself: printing that context would show the request.
 		o(x.Context, &x.call, x.attempts, begun, &x.result)
 	}
 	return nil

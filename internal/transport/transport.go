@@ -126,7 +126,7 @@ func before(ctx context.Context, call *Call) (err error) {
 // has no CloseIdleConnections for it: a failed call must not cost others their connections.
 type roundTripper struct {
 	next     http.RoundTripper
-	own      bool // next is our own transport, whose connections show what was written
+	own      bool // next is our own transport, whose connections show the bytes written
 	agent    string
 	observer Observer
 	closing  func()
@@ -338,8 +338,8 @@ func since(t time.Time) time.Duration {
 	return max(time.Since(t), time.Now().Round(0).Sub(t.Round(0)))
 }
 
-// wait returns the pause before the next attempt: exponential with jitter, and at least what the
-// service asked for.
+// wait returns the pause before the next attempt: exponential with jitter, and at least the pause
+// that the service asked for.
 func (x *exchange) wait() time.Duration {
 	if x.stale {
 		return 0

@@ -78,7 +78,7 @@ type decoders struct {
 	members       *structReader // of a struct
 }
 
-// readers remembers what decodersOf made for the types of the models.
+// readers keeps the results of decodersOf for the types of the models.
 //
 //nolint:gochecknoglobals // a memo: nothing but the time it takes depends on it
 var readers sync.Map // of decoders, by reflect.Type

@@ -102,7 +102,7 @@ func checkMap(m reflect.Value, depth int) error {
 	return nil
 }
 
-// textFields remembers what textFieldsOf made.
+// textFields keeps the results of textFieldsOf.
 //
 //nolint:gochecknoglobals // a memo: nothing but the time it takes depends on it
 var textFields sync.Map // of []int, by reflect.Type

@@ -21,9 +21,9 @@ const (
 	maxName        = 100
 )
 
-// ErrorBody is what the client keeps of the service's error body. Its shape is not in the published
-// contract but known from public client code, so every member is optional and every type is
-// tolerated. Texts are as [Shown] returns them.
+// ErrorBody is the part of the service's error body that the client keeps. Its shape is not in the
+// published contract but known from public client code, so every member is optional and every type
+// is tolerated. Texts are as [Shown] returns them.
 type ErrorBody struct {
 	CustomerMessage  string
 	DeveloperMessage string

@@ -212,7 +212,7 @@ func unescape(quoted string) (text string) {
 	return text
 }
 
-// string returns what bytes returns.
+// string returns the same text as bytes.
 func (s *scanner) string(q quoted) string {
 	if !q.valid || len(s.data) > maxShared {
 		return string(s.bytes(q))

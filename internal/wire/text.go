@@ -10,7 +10,7 @@ import (
 
 const masked = "[redacted]"
 
-// cardLike matches what may be a card number: twelve or more digits, also in groups.
+// cardLike matches a possible card number: twelve or more digits, also in groups.
 var cardLike = regexp.MustCompile(`\p{Nd}(?:[ \p{Pd}._]{0,2}\p{Nd}){11,}`)
 
 // notUTF8 is a control character, which texts do not have.
@@ -25,8 +25,8 @@ func ValidUTF8(data []byte) []byte {
 	return bytes.ToValidUTF8(data, []byte(notUTF8))
 }
 
-// Shown returns what is kept of a text of the service: the printable part of its beginning, without
-// what may be a card number.
+// Shown returns the part of a service's text that is kept: the printable part of its beginning,
+// without possible card numbers.
 func Shown(text string, longest int) string {
 	if len(text) <= longest && isHarmless(text) {
 		return text

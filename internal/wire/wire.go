@@ -1,5 +1,5 @@
-// Package wire reads and writes the service's JSON. It reads strictly what decides and leniently
-// what informs, handles both forms of money, and keeps unknown members.
+// Package wire reads and writes the service's JSON. It reads members that decide strictly and
+// members that inform leniently, handles both forms of money, and keeps unknown members.
 package wire
 
 import (
