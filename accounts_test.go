@@ -9,8 +9,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Cases for accounts, which requests of several types hold, and for the requests
-// that are about accounts and customers themselves.
+// Cases for accounts, which several types of request contain, and for requests about accounts and
+// customers.
 
 func validCard() CardDetails {
 	return CardDetails{
@@ -30,7 +30,7 @@ func validNZBankAccount() NZBankAccountDetails {
 	}
 }
 
-// changing returns what puts a changed copy of a valid part into a request.
+// changing returns a function that puts a changed copy of a valid part into a request.
 func changing[T, V any](valid func() V, put func(*T, V)) func(func(*V)) func(*T) {
 	return func(change func(*V)) func(*T) {
 		return func(request *T) {
@@ -41,7 +41,7 @@ func changing[T, V any](valid func() V, put func(*T, V)) func(func(*V)) func(*T)
 	}
 }
 
-// cardCases are the cases of CardDetails in a request that put sets a card into.
+// cardCases are the cases of CardDetails in a request; put sets the card.
 func cardCases[T any](put func(*T, CardDetails)) []ruleCase[T] {
 	with := changing(validCard, put)
 	number := func(text string) func(*T) {
@@ -68,7 +68,7 @@ func cardCases[T any](put func(*T, CardDetails)) []ruleCase[T] {
 	}
 }
 
-// bankAccountCases are the cases of BankAccountDetails, of which a token requires all.
+// bankAccountCases are the cases of BankAccountDetails: a token requires all its members.
 func bankAccountCases[T any](put func(*T, BankAccountDetails)) []ruleCase[T] {
 	with := changing(validBankAccount, put)
 	whole := with(func(*BankAccountDetails) {})

@@ -350,7 +350,7 @@ type envelope struct {
 
 func (e *envelope) keep(source func() (body []byte, model reflect.Type)) { e.source = source }
 
-// Raw returns the JSON, or nil.
+// Raw returns the JSON that it was decoded from, or nil.
 func (e envelope) Raw() json.RawMessage {
 	if e.source == nil {
 		return nil
@@ -359,7 +359,7 @@ func (e envelope) Raw() json.RawMessage {
 	return body
 }
 
-// Extra returns members without a field.
+// Extra returns the members of that JSON that have no Go field.
 func (e envelope) Extra() map[string]json.RawMessage {
 	if e.source == nil {
 		return map[string]json.RawMessage{}

@@ -32,7 +32,7 @@ func (body answering) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// decoded reads a transaction in a form, and tells what a merchant sees of it, or why not.
+// decoded reads a transaction in a form, and returns what a merchant sees of it, or the error.
 func decoded(t *testing.T, doc string) string {
 	t.Helper()
 	client, err := quickstream.NewClient("https://service.invalid/rest/v1", quickstream.Keys{Secret: quickstream.NewSecretKey("S")},
@@ -57,8 +57,8 @@ func decoded(t *testing.T, doc string) string {
 		tx.CustomerReferenceNumber, card, tx.Metadata)
 }
 
-// TestFormsOfMembers: whatever the form of an amount, a time or a date, what decides is right or an
-// error, and what informs never hides a transaction. The forms of texts are tested in package wire.
+// TestFormsOfMembers: in every form of an amount, a time or a date, a deciding member is right or an
+// error, and an informing one never hides a transaction. The forms of texts are tested in package wire.
 func TestFormsOfMembers(t *testing.T) {
 	const usual = `1000000000 approved 08; 10.00 AUD; 2017-01-01, 00:26:36; "Order-1"; 02/17; map[lead:007 n:42]`
 	for _, tt := range []struct{ name, from, to, want string }{

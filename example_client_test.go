@@ -33,8 +33,8 @@ func ExampleNewClient() {
 	// Output: one client for all goroutines
 }
 
-// Do calls operations without a method, or decodes an answer differently. It refuses a write that
-// has a method.
+// Do calls operations that have no method, or decodes an answer differently. It refuses a write
+// that has a method.
 func ExampleClient_Do() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -69,7 +69,7 @@ func ExampleClient_Root() {
 	// Output: Sandbox Community
 }
 
-// Check tests address, network and secret key before the first payment does.
+// Check tests address, network and secret key before the first payment.
 func ExampleClient_Check() {
 	box, client := exampleSandbox()
 	defer box.Close()

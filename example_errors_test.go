@@ -63,7 +63,7 @@ func ExampleWithRefusal() {
 	// Output: true false
 }
 
-// Read the reasons of a refusal. Messages have methods, because they may repeat what was sent.
+// Read the reasons of a refusal. Methods return the messages, because they may repeat values of the request.
 func ExampleAPIError() {
 	box, client := exampleSandbox()
 	defer box.Close()

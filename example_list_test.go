@@ -164,7 +164,7 @@ func ExampleTransactionsService_List() {
 	// ORDER-1 Approved 49.95 AUD
 }
 
-// A reference finds payments, their refunds and others with it, in any case. Compare it again.
+// A reference finds payments, their refunds and others with it, ignoring case. Compare it again.
 func ExampleTransactionsService_ByReference() {
 	box, client := exampleSandbox()
 	defer box.Close()
@@ -297,7 +297,7 @@ func ExampleTransactionsService_Retries() {
 	// Output: ORDER-1 Approved 49.95 AUD
 }
 
-// Read a list whole, before you conclude from what is not in it.
+// Read a whole list before you conclude that a transaction is not in it.
 func ExampleList_ReadAll() {
 	box, client := exampleSandbox()
 	defer box.Close()

@@ -258,7 +258,7 @@ func ExamplePayToService_Cancel() {
 	// Output: CANCELLED
 }
 
-// After a lost answer, the agreement shows whether it is as requested, but not whose call made it
+// After a lost answer, the agreement shows whether it is as requested, but not which call made it
 // so. A bilateral change is pending until the payer agrees, and not as requested.
 func ExamplePayToService_ResumeChange() {
 	ctx := context.Background()

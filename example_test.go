@@ -125,7 +125,7 @@ func paidOrder(client *quickstream.Client, order, amount, cardNumber string) *qu
 	return must(client.Transactions.Pay(context.Background(), orderParams(order, amount, tokenFromBrowser(client, cardNumber))))
 }
 
-// madeOrder is the payment of an order, however it ended.
+// madeOrder is the payment of an order, whatever its outcome.
 func madeOrder(client *quickstream.Client, order, amount, cardNumber string) *quickstream.Transaction {
 	payment, err := client.Transactions.Pay(context.Background(), orderParams(order, amount, tokenFromBrowser(client, cardNumber)))
 	if declined, ok := errors.AsType[*quickstream.DeclinedError](err); ok {

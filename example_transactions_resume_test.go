@@ -12,7 +12,7 @@ import (
 )
 
 // The request is lost before the service gets it. Nothing is found yet, which proves nothing: look
-// it up again later.
+// again later.
 func ExampleTransactionsService_Resume() {
 	ctx := context.Background()
 	box, client := exampleSandbox()

@@ -11,9 +11,8 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// TestOutcomeTable says for every status, with every summary code, with and
-// without the response code of fraud screening, what became of a transaction.
-// Whatever is not written down here, or disagrees, is unknown.
+// TestOutcomeTable has the outcome for every status, with every summary code, with and without the
+// response code of fraud screening. Every other combination is unknown.
 func TestOutcomeTable(t *testing.T) {
 	letters := map[string]quickstream.Outcome{
 		"A": quickstream.OutcomeApproved, "D": quickstream.OutcomeDeclined, "R": quickstream.OutcomeRejected, "P": quickstream.OutcomePending,
@@ -30,7 +29,7 @@ func TestOutcomeTable(t *testing.T) {
 		"Suspended": "S ? S S S S S S  S ? S S S S S S",
 		"Brand new": "? ? D ? R ? ? ?  S ? S S S S S S",
 		"Approved ": "? ? D ? R ? ? ?  S ? S S S S S S",
-		// A Cyrillic letter, a full-width one, one that is not seen, and one that turns the text.
+		// A Cyrillic letter, a full-width one, an invisible one, and one that turns the text.
 		"\u0410pproved":  "? ? D ? R ? ? ?  S ? S S S S S S",
 		"\uff21pproved":  "? ? D ? R ? ? ?  S ? S S S S S S",
 		"Approved\u200b": "? ? D ? R ? ? ?  S ? S S S S S S",
@@ -60,8 +59,8 @@ func TestOutcomeTable(t *testing.T) {
 	t.Logf("%d cells", cells)
 }
 
-// TestPendingPayTo: until the payer has answered, the service does not know the outcome. Its summary
-// code for that says no more than the status. Of other accounts, and of other summary codes, the
+// TestPendingPayTo: until the payer has answered, the service does not know the outcome, and its
+// summary code adds nothing to the status. For other accounts, and with other summary codes, the
 // outcome is unknown.
 func TestPendingPayTo(t *testing.T) {
 	payTo, card := &quickstream.PayToData{AgreementToken: "A1"}, (*quickstream.PayToData)(nil)
@@ -142,7 +141,7 @@ func TestNextStep(t *testing.T) {
 	}
 }
 
-// TestUnsaidRetries: an error names the question for the bank where the answer to it decides.
+// TestUnsaidRetries: an error names the question for the bank if the bank's answer decides.
 func TestUnsaidRetries(t *testing.T) {
 	for code, asks := range map[string]bool{"51": true, "54": false} {
 		declined := &quickstream.DeclinedError{Transaction: &quickstream.Transaction{Status: "Declined", SummaryCode: "1", ResponseCode: code}}

@@ -33,9 +33,9 @@ type CreateAgreementParams struct {
 	Payer   AgreementPayerParams
 }
 
-// AgreementPaymentDetails is the paymentDetails of an agreement, in requests and in answers: what it
-// is for and how long it lasts. Whether Purpose, Description and StartDate are required, and whether
-// StartDate may be past, is not published.
+// AgreementPaymentDetails is the paymentDetails of an agreement, in requests and in answers: its
+// purpose and how long it lasts. Whether Purpose, Description and StartDate are required, and
+// whether StartDate may be in the past, is not published.
 type AgreementPaymentDetails struct {
 	Purpose AgreementPurpose `json:"purpose,omitempty"`
 	// Description has up to 140 characters.
@@ -74,7 +74,7 @@ type AgreementTermsParams struct {
 	// PaymentAmount is the amount with [AgreementTypeFixed], and the least amount otherwise.
 	// Whether it is required is not published: fixed terms without it are sent.
 	PaymentAmount *decimal.Decimal
-	// MaximumPaymentAmount is the most that one payment may take. Optional.
+	// MaximumPaymentAmount is the largest amount of one payment. Optional.
 	MaximumPaymentAmount *decimal.Decimal
 	// Currency is [CurrencyAUD], also if empty. The due dates are optional.
 	Currency        Currency

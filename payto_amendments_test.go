@@ -78,7 +78,7 @@ func statusAmendmentTable() ruleTable[statusChange] {
 	}
 }
 
-// unilateralChange is what is to become of an agreement that was pending when it was read.
+// unilateralChange is a change to an agreement that was pending when it was read.
 type unilateralChange struct{ description, payeeReference string }
 
 func sendUnilateralChange(c *Client, u unilateralChange, opts ...CallOption) (any, error) {
@@ -107,8 +107,8 @@ func unilateralAmendmentTable() ruleTable[unilateralChange] {
 	}
 }
 
-// bilateralChange has the terms, as they are to be, of an agreement that starts on 1 July 2026 and
-// was cancelled when it was read.
+// bilateralChange has the new terms of an agreement that starts on 1 July 2026 and was cancelled
+// when it was read.
 type bilateralChange struct {
 	respondByTimeMinutes *int64
 	payment              AgreementPaymentDetails
@@ -174,7 +174,7 @@ func agreementFrom(t *testing.T, body string, replace ...string) *Agreement {
 	return &a
 }
 
-// TestChangesThatWereMade compares changes, as they were stored, with agreements.
+// TestChangesThatWereMade compares stored changes with agreements.
 func TestChangesThatWereMade(t *testing.T) {
 	before := agreementFrom(t, currentAgreement)
 	details, err := before.Details()

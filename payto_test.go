@@ -135,9 +135,9 @@ func termsCases[T any](terms func(*T) *AgreementTermsParams) []ruleCase[T] {
 	return cases
 }
 
-// endCases are the cases of what new agreements and amendments share, for an agreement that starts on 1
-// July 2026. Setting the fields is the caller's, because an amendment changes
-// them in another way.
+// endCases are the cases of the members that new agreements and amendments share, for an agreement
+// that starts on 1 July 2026. The caller sets the fields, because an amendment changes them in
+// another way.
 func endCases[T any](end func(renewal bool, end Date) func(*T), info func(*T) *string) []ruleCase[T] {
 	start := Date{2026, time.July, 1}
 	return []ruleCase[T]{

@@ -8,8 +8,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// followUpTable has the cases that all requests for a transaction with an original
-// share, and those of the type.
+// followUpTable has the cases of the type, and those that all requests for a transaction with an
+// original share.
 func followUpTable[T any](
 	method func(*TransactionsService, context.Context, T, ...CallOption) (*Transaction, error), valid T, cases ...[]ruleCase[T],
 ) ruleTable[T] {

@@ -43,8 +43,8 @@ func (r rulesByMethod) add(errs ...error) {
 	}
 }
 
-// TestRulesPage compares docs/rules.md with what the cases of the rules find, and writes it
-// again before when the environment has UPDATE_RULES. Every rule in the code has a case.
+// TestRulesPage compares docs/rules.md with the findings of the cases. If UPDATE_RULES is set, it
+// writes the page first. Every rule in the code has a case.
 func TestRulesPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		optional, always := rulesByMethod{}, rulesByMethod{}

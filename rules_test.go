@@ -15,31 +15,29 @@ import (
 	"testing/synctest"
 )
 
-// ruleCase holds two requests, as changes of a valid one, nil being no change.
-// The first keeps to a rule as closely to its boundary as can be; the second
-// breaks that rule and no other.
+// ruleCase holds two requests, as changes of a valid one; nil is no change. The first keeps a rule
+// as closely to its boundary as possible. The second breaks that rule and no other.
 type ruleCase[T any] struct {
 	rule string
 	pass func(*T)
 	fail func(*T)
 }
 
-// ruleTable holds what the rules of a request type are tested by.
+// ruleTable holds the cases of a request type.
 type ruleTable[T any] struct {
-	// send gives a request to the method that takes it.
+	// send passes a request to its method.
 	send  func(*Client, T, ...CallOption) (any, error)
 	valid func() T
 	cases []ruleCase[T]
-	// wire is what the request becomes, and elsewhere are the paths of rules that
-	// are not members of it: parameters of the address, and members that it must not
-	// have.
+	// wire is the body of the request. elsewhere has the paths of rules that are not members of it:
+	// parameters of the address, and members that it must not have.
 	wire      any
 	elsewhere []string
 }
 
 type tested interface {
 	problems() []string
-	// refusals returns what the failing requests of the cases come to.
+	// refusals returns the errors of the failing requests of the cases.
 	refusals() []error
 }
 
@@ -85,8 +83,8 @@ func ruleTables() map[string]tested {
 	}
 }
 
-// TestRules holds every rule of every request type against its cases. It runs in
-// a bubble, whose clock stands at the beginning of the year 2000.
+// TestRules checks every rule of every request type with its cases. It runs in a bubble, whose
+// clock begins with the year 2000.
 func TestRules(t *testing.T) {
 	tables := ruleTables()
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
@@ -108,7 +106,7 @@ func (table ruleTable[T]) refusals() []error {
 	return errs
 }
 
-// problems returns everything that is wrong with the rules of a request type.
+// problems returns the errors in the rules of a request type.
 func (table ruleTable[T]) problems() []string {
 	var found []string
 	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
@@ -139,9 +137,8 @@ func (table ruleTable[T]) changed(change func(*T)) T {
 	return request
 }
 
-// breaks returns what a request breaks, with some rules switched off, in the
-// order of the findings, each followed by what is wrong with it as a finding. A
-// request that breaks nothing has to reach the service, unless a rule that would
+// breaks returns the findings of a request, with some rules switched off, in order, each followed
+// by any error in it. A request without findings has to reach the service, unless a rule that would
 // have stopped it is switched off.
 func (table ruleTable[T]) breaks(request T, without ...string) []string {
 	err := table.judge(request, without...)
@@ -195,14 +192,14 @@ func (refusing) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusUnprocessableEntity, Body: body}, nil
 }
 
-// sends returns what gives requests to a method of the transactions.
+// sends returns a function that passes requests to a method of the transactions.
 func sends[T any](method func(*TransactionsService, context.Context, T, ...CallOption) (*Transaction, error)) func(*Client, T, ...CallOption) (any, error) {
 	return func(c *Client, request T, opts ...CallOption) (any, error) {
 		return method(c.Transactions, context.Background(), request, opts...)
 	}
 }
 
-// reading returns what asks a list of transactions for its first item.
+// reading returns a function that asks a list of transactions for its first item.
 func reading[T any](list func(*TransactionsService, T, ...CallOption) List[Transaction]) func(*Client, T, ...CallOption) (any, error) {
 	return func(c *Client, query T, opts ...CallOption) (any, error) {
 		return list(c.Transactions, query, opts...).First(context.Background())
@@ -236,7 +233,7 @@ func memberPaths(t reflect.Type, prefix string) map[string]bool {
 	return paths
 }
 
-// canaries are values that the requests of the cases hold and no text may show.
+// canaries are values in the requests of the cases that no text may show.
 func canaries() []string {
 	return []string{
 		canaryCard, canaryAccount, canaryNZAccount, canaryPayID, canaryReference,

@@ -63,7 +63,7 @@ type AuthenticateParams struct {
 	// PrincipalAmount is the amount before surcharge, with at most two decimals. Required for
 	// payments, recurring payments and instalments.
 	PrincipalAmount *decimal.Decimal `json:"principalAmount"`
-	// Currency of the amount: [CurrencyAUD], also if empty.
+	// Currency is that of the amount: [CurrencyAUD], also if empty.
 	Currency Currency `json:"currency"`
 	// RecurringExpiry is the last day of authorisations. RecurringFrequency is the least number of
 	// days between two, up to 9999. Required for recurring payments and instalments.
@@ -78,7 +78,7 @@ type AuthenticateParams struct {
 	MobilePhone string `json:"mobilePhone" rule:"length=15"`
 	WorkPhone   string `json:"workPhone" rule:"length=15"`
 	// BillingAddress is required for [ThreeDSMessageCategoryPayment]; the service does not publish
-	// which members.
+	// which of its members.
 	BillingAddress  ThreeDSAddress `prefix:"billAddr"`
 	ShippingAddress ThreeDSAddress `prefix:"shipAddr"`
 	// AddressesMatch says whether the two addresses are the same.

@@ -8,8 +8,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// The cases of the members that 3D Secure has many of, each by the field that
-// becomes the member.
+// The cases of the kinds of members that 3D Secure has many of, each by the field that becomes the
+// member.
 
 func lengthCases(member string, longest int, field func(*AuthenticateParams) *string) []ruleCase[AuthenticateParams] {
 	return []ruleCase[AuthenticateParams]{{

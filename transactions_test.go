@@ -9,8 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Cases that several types of transaction share. They are given the fields of
-// the request that they are about.
+// Cases that several types of transaction share. They get the fields of the request.
 
 func businessCases[T any]() []ruleCase[T] {
 	code := member[T, string]("SupplierBusinessCode")
@@ -124,7 +123,7 @@ func cardOrderCases[T any]() []ruleCase[T] {
 	return cases
 }
 
-// eciCases are for the types of transaction that are no payments.
+// eciCases are for the types of transaction other than payments.
 func eciCases[T any]() []ruleCase[T] {
 	var cases []ruleCase[T]
 	eci := member[T, ECI]("ECI")
@@ -172,7 +171,7 @@ func payTable() ruleTable[PayParams] {
 					pass: from(FromNZBankAccount(validNZBankAccount())),
 					fail: func(p *params) { *p = bankPayment(FromNZBankAccount(validNZBankAccount())); p.ECI = ECIInternet },
 				},
-				// What is behind a handle decides only where the caller said it.
+				// The account behind a handle decides only if the caller declared its kind.
 				{
 					rule: "transaction.eci.required",
 					pass: from(FromAccount(canaryToken)),

@@ -54,7 +54,7 @@ func TestTimestamp(t *testing.T) {
 	}
 }
 
-// TestIntentOfAnotherForm: what another program has stored is not read as an intent without a version.
+// TestIntentOfAnotherForm: text that another program stored is not read as an intent without a version.
 func TestIntentOfAnotherForm(t *testing.T) {
 	var intent quickstream.Intent
 	require.Error(t, json.Unmarshal([]byte(`{"version":"1"}`), &intent))
