@@ -18,7 +18,7 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// answering is a client of a service that answers everything alike; with no status it breaks off.
+// answering is a client of a service that gives every request the same answer; with no status it breaks off.
 func answering(t *testing.T, status int, body string, opts ...quickstream.ClientOption) *quickstream.Client {
 	t.Helper()
 	keys := quickstream.Keys{Secret: quickstream.NewSecretKey("S"), Publishable: quickstream.NewPublishableKey("P")}
@@ -49,7 +49,7 @@ func said(r resolve.Result) string {
 	return strings.TrimRight(text, " ")
 }
 
-// TestAfterACall: what each method's two results come to.
+// TestAfterACall: After judges the two results of each method.
 func TestAfterACall(t *testing.T) {
 	const (
 		paid, soft, hard   = `"status":"Approved","summaryCode":"0"`, `"status":"Declined","summaryCode":"1","responseCode":"51"`, `"status":"Declined","summaryCode":"1","responseCode":"54"`
@@ -137,8 +137,8 @@ func TestAfterACall(t *testing.T) {
 	}
 }
 
-// TestAfterErrors: only what proves that a write took nothing is refused. Of several errors the most
-// careful one counts.
+// TestAfterErrors: only an error that proves that a write took nothing is refused. Of several
+// errors the most careful one counts.
 func TestAfterErrors(t *testing.T) {
 	lost := &quickstream.UnknownOutcomeError{Intent: &quickstream.Intent{Operation: quickstream.OperationPay, Reference: "A"}}
 	unsent := fmt.Errorf("pay: %w", quickstream.ErrNotSent)

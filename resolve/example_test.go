@@ -106,8 +106,8 @@ func ExamplePolicy_Next() {
 	// and looked at on: true
 }
 
-// An event may come before a look-up. Its transaction counts once webhooks.ConfirmWith has read it from
-// the API, and if it is what was asked for.
+// An event may come before a look-up. Its transaction counts once webhooks.ConfirmWith has read it
+// from the API, and if it is the one that was asked for.
 func ExampleObserve_event() {
 	ctx := context.Background()
 	clock := sandbox.NewClock(tenOClock)

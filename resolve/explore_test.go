@@ -18,17 +18,17 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// facts are what was told to a state, written down beside it.
+// facts are the observations that a state was given, kept beside it.
 type facts struct {
-	something bool   // was seen that may be the payment
-	doubt     bool   // was seen that may be another one
+	something bool   // a transaction that may be the payment was seen
+	doubt     bool   // a transaction that may be another one was seen
 	approved  string // the receipts, each once
 	twice     bool
 }
 
 func (f facts) with(o resolve.Observation, void bool) facts {
 	if void {
-		return f // only that it is voided is about it
+		return f // for a void only the outcome voided counts
 	}
 	approved := o.Result == resolve.LookupSettled && o.Outcome == quickstream.OutcomeApproved
 	if approved && !strings.Contains(f.approved, o.ReceiptNumber) {
@@ -40,7 +40,7 @@ func (f facts) with(o resolve.Observation, void bool) facts {
 	return f
 }
 
-// explorer walks through all that can happen to one payment.
+// explorer walks through everything that can happen to one payment.
 type explorer struct {
 	t      *testing.T
 	policy resolve.Policy
@@ -82,8 +82,8 @@ func observations() []resolve.Observation {
 	}
 }
 
-// instants are when a state may be looked at: before its time, in time, after the cut-off
-// that follows, and after a week in which nobody worked.
+// instants are the times at which a state may be looked at: before its time, in time, after the
+// cut-off that follows, and after a week without any work.
 func (e *explorer) instants(n node) []time.Time {
 	due := n.state.NextLook
 	if due.IsZero() {
@@ -127,7 +127,7 @@ func (e *explorer) ladder() (rungs []node) {
 	return rungs
 }
 
-// key tells states apart, but for how often, when and in which order things were seen.
+// key distinguishes states, but not how often, when and in which order things were seen.
 func (e *explorer) key(n node) string {
 	s := n.state
 	var looks []string
@@ -209,7 +209,7 @@ func (e *explorer) stored(s resolve.Case, now time.Time) {
 	require.Equal(e.t, string(data), string(same), "the given state is left alone")
 }
 
-// runOut finds nothing any more, in time: everything is over after some days.
+// runOut finds nothing any more, in time: the case is over after some days.
 func (e *explorer) runOut(n node) {
 	for step := 0; !n.state.NextLook.IsZero(); step++ {
 		require.Less(e.t, step, 45, "%+v", n.state)

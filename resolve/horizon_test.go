@@ -86,8 +86,8 @@ func TestCutOffs(t *testing.T) {
 	assert.Equal(t, at("2026-06-10 18:30"), s.NextLook)
 }
 
-// TestAllRefused: an attempt and the service's own retry of it, both declined, are no
-// riddle for a person. They count after the cut-off, as one that is not alone does.
+// TestAllRefused: an attempt and the service's own retry of it, both declined, need no person. They
+// count after the cut-off, like one decline that is not alone.
 func TestAllRefused(t *testing.T) {
 	both := []quickstream.Candidate{{Transaction: declined("R1", "54"), Matches: true}, {Transaction: declined("R2", "54"), Matches: true}}
 	o := resolve.Observe(nil, &quickstream.UnknownOutcomeError{Candidates: both})
@@ -101,7 +101,7 @@ func TestAllRefused(t *testing.T) {
 	assert.Equal(t, resolve.LookupAmbiguous, resolve.Observe(nil, &quickstream.UnknownOutcomeError{Candidates: both}).Result)
 }
 
-// TestTimeForRetries: a retry of the service's own has the same time as a payment.
+// TestTimeForRetries: a retry by the service has the same time as a payment.
 func TestTimeForRetries(t *testing.T) {
 	p := resolve.DefaultPolicy(resolve.ServiceRetriesFor(4 * 24 * time.Hour))
 	retry := found(unsettled("R2"))
@@ -115,7 +115,7 @@ func TestTimeForRetries(t *testing.T) {
 	assert.Equal(t, wednesday().AddDate(0, 0, 5), end.Lookups[0].Last, "the last retry may be visible a day later")
 }
 
-// TestClockBehindTheTransaction: a transaction of a later time than the clock's was not sent after now.
+// TestClockBehindTheTransaction: a transaction with a later time than the clock's counts as sent now.
 func TestClockBehindTheTransaction(t *testing.T) {
 	paid := payTo("R1", "A")
 	paid.TransactionTime = quickstream.Timestamp{Time: wednesday()}
@@ -124,7 +124,7 @@ func TestClockBehindTheTransaction(t *testing.T) {
 	}
 }
 
-// TestOutcomeAfterTheEnd: a webhook may bring what nobody could find in two days.
+// TestOutcomeAfterTheEnd: a webhook may bring an outcome that two days of look-ups did not find.
 func TestOutcomeAfterTheEnd(t *testing.T) {
 	policy := policy()
 	sent := at("2026-06-10 09:00")

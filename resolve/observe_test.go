@@ -87,7 +87,7 @@ func TestObserve(t *testing.T) {
 	assert.Len(t, resolve.Observe(nil, open(crowd...)).Candidates, 20)
 }
 
-// receipts are those of the candidates.
+// receipts are the receipt numbers of the candidates.
 func receipts(o resolve.Observation) (all []string) {
 	for _, c := range o.Candidates {
 		all = append(all, c.ReceiptNumber)

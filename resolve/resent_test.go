@@ -16,8 +16,8 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// TestPaidAgainByAResend: an approval after a lost answer may be the second one, where a service ignores
-// idempotency keys.
+// TestPaidAgainByAResend: an approval after a lost answer may be the second one, if a service
+// ignores idempotency keys.
 func TestPaidAgainByAResend(t *testing.T) {
 	const lookUp = "GET /transactions/for-reference-number"
 	executed, not := sandbox.ResetAfterCommit(), sandbox.ResetBeforeCommit()
@@ -77,8 +77,8 @@ func TestPaidAgainByAResend(t *testing.T) {
 	}
 }
 
-// TestResentWithAnotherUnderWay: a second one that may still be approved is looked up until it is
-// over, and early looks change nothing.
+// TestResentWithAnotherUnderWay: a second transaction that may still be approved is looked up until
+// it is over, and early look-ups change nothing.
 func TestResentWithAnotherUnderWay(t *testing.T) {
 	pending, p := begun(quickstream.Intent{Reference: "A"}), policy() // what After makes of an approval that was sent again
 	pending.Status, pending.Seen, pending.NextLook = resolve.StatusSettled, found(approved("R1")), wednesday().Add(15*time.Minute)

@@ -33,7 +33,7 @@ func at(text string) time.Time {
 	return t
 }
 
-// counted is how many looks the evidence holds.
+// counted returns the number of look-ups in the evidence.
 func counted(s resolve.Case) (n int) {
 	for _, look := range s.Lookups {
 		n += look.Count
@@ -43,7 +43,7 @@ func counted(s resolve.Case) (n int) {
 
 func foundNothing() resolve.Observation { return resolve.Observation{Result: resolve.LookupNone} }
 
-// looksBy drives a state with one kind of observation and returns when it looked.
+// looksBy drives a state with one kind of observation and returns the times of the look-ups.
 func looksBy(p resolve.Policy, s resolve.Case, o resolve.Observation) (times []time.Time, end resolve.Case) {
 	for !s.Status.Final() {
 		if len(times) > 1000 {
@@ -68,7 +68,7 @@ func run(t *testing.T, service resolve.Service, c resolve.Case) resolve.Case {
 
 var _ resolve.Service = (*quickstream.TransactionsService)(nil)
 
-// progress is how far an open case has come.
+// progress returns how far an open case has come.
 type progress string
 
 const (

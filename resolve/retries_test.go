@@ -14,7 +14,7 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// retried is a service that found these attempts, and has these retries of them.
+// retried is a service that finds these attempts, with these retries.
 type retried struct {
 	attempts []*quickstream.Transaction
 	retries  map[string][]*quickstream.Transaction
@@ -45,8 +45,8 @@ func (r *retried) Retries(receipt string, _ ...quickstream.CallOption) quickstre
 	return quickstream.ListOf(r.retries[receipt]...)
 }
 
-// TestRetriesOfRetries: the payment that was approved is found however the service lists it: as the retry
-// of a retry, or of any of several declined attempts.
+// TestRetriesOfRetries: the approved payment is found however the service lists it: as the retry of
+// a retry, or of any of several declined attempts.
 func TestRetriesOfRetries(t *testing.T) {
 	type lists = map[string][]*quickstream.Transaction
 	soft := declined("R1", "51")
@@ -91,7 +91,7 @@ func TestRetriesOfRetries(t *testing.T) {
 	}
 }
 
-// TestRetriesOfAnotherAmount: what is paid in a list of retries is no retry if it is another amount.
+// TestRetriesOfAnotherAmount: a payment in a list of retries is no retry if it has another amount.
 func TestRetriesOfAnotherAmount(t *testing.T) {
 	for _, tt := range []struct {
 		principal, total           string // of the declined payment

@@ -39,7 +39,7 @@ func alike(receipts ...string) (all []resolve.Candidate) {
 	return all
 }
 
-// over looks in time until all is over, and returns when it looked.
+// over looks up in time until the case is over, and returns the times.
 func over(t *testing.T, p resolve.Policy, s resolve.Case, o resolve.Observation) (days []string, end resolve.Case) {
 	t.Helper()
 	for !s.NextLook.IsZero() {
@@ -131,8 +131,8 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// TestSeveralAndThenOne: an event tells of one of several that match, and nobody knows
-// about the other.
+// TestSeveralAndThenOne: an event tells of one of several matches, and says nothing about the
+// other.
 func TestSeveralAndThenOne(t *testing.T) {
 	s := policy().Next(begun(quickstream.Intent{}), several("R1", "R2"), wednesday())
 	require.Equal(t, openHeld, progressOf(s))
@@ -346,8 +346,8 @@ func TestCasesOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-// TestApprovalsAreLookedUpAgain: one that only a look-up found is looked up after 15 minutes and after the
-// cut-off. The service may take it back, which is for a person. One that was answered is over.
+// TestApprovalsAreLookedUpAgain: an approval that only a look-up found is looked up after 15 minutes and
+// after the cut-off. If the service takes it back, a person decides. An approval that was answered is over.
 func TestApprovalsAreLookedUpAgain(t *testing.T) {
 	p := policy()
 	s := p.Next(begun(quickstream.Intent{Attempts: 1}), found(approved("R1")), wednesday())

@@ -14,8 +14,8 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
-// held delivers a notification to an endpoint with a store, and returns the most that is held, and
-// the answer.
+// held delivers a notification to an endpoint with a store, and returns the most memory that is
+// held, and the answer.
 func held(t *testing.T, body string) (peak int64, status int) {
 	t.Helper()
 	r := signed(t, body)
@@ -30,8 +30,8 @@ func held(t *testing.T, body string) (peak int64, status int) {
 	return peak, status
 }
 
-// FuzzMemory: whatever bytes a notification repeats until it has the largest size, its endpoint holds
-// no more than eight times that.
+// FuzzMemory: whatever bytes a notification repeats up to the largest size, its endpoint holds at
+// most eight times that size.
 func FuzzMemory(f *testing.F) {
 	for _, c := range [][3]string{
 		{`{"id":"1","eventType":"x","data":[`, `{},`, `]}`},

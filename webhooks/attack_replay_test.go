@@ -17,9 +17,9 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// Somebody has recorded a notification and plays it again. A service may sign one once
-// and deliver it for days, so a receiver that remembers takes it for a duplicate, and
-// one that does not refuses it after minutes; later its signature is too old for both.
+// An attacker has recorded a notification and sends it again. A service may sign it once and
+// deliver it for days. So a receiver that remembers ids takes it for a duplicate, and one that does
+// not refuses it after minutes; later its signature is too old for both.
 func TestAttack48Replay(t *testing.T) {
 	t.Parallel()
 	const week, minutes = 7 * 24 * time.Hour, 5 * time.Minute
@@ -50,7 +50,7 @@ func TestAttack48Replay(t *testing.T) {
 	}
 }
 
-// A body that was read already is verified as one without a memory of ids.
+// A body that was already read is verified as in a receiver that does not remember ids.
 func TestAttack48ReplayOfABodyThatWasRead(t *testing.T) {
 	t.Parallel()
 	for age, want := range map[time.Duration]error{0: nil, 5 * time.Minute: nil, 5*time.Minute + 1: signature.ErrTooOld} {
@@ -64,9 +64,8 @@ func TestAttack48ReplayOfABodyThatWasRead(t *testing.T) {
 	}
 }
 
-// Another content under a known id, forged by whoever has the secret or sent by a service
-// that uses ids again: it is handled as well, acknowledged, and logged once, since
-// answering 500 for ever would help nobody.
+// Other content under a known id, forged with the secret or sent by a service that reuses ids, is
+// handled as well, acknowledged, and logged once: answering 500 for ever would not help.
 func TestAttack49SameIDOtherContent(t *testing.T) {
 	t.Parallel()
 	f := new(calls)
@@ -95,8 +94,8 @@ func TestAttack49SameIDOtherContent(t *testing.T) {
 	}
 }
 
-// Whatever the sender says, nothing is delivered that the API does not say: an agreement
-// or a payment that it does not know, or one in another state.
+// Whatever the sender says, a notification is delivered only if the API confirms it: not for an
+// agreement or a payment that the API does not know, or that is in another state.
 func TestAttack54Unconfirmed(t *testing.T) {
 	t.Parallel()
 	const notFound = `{"developerMessage":"canary"}`
@@ -153,9 +152,9 @@ func TestAttack54Unconfirmed(t *testing.T) {
 	}
 }
 
-// A flood of genuine notifications makes a bounded store forget, or a restart does. What
-// it has forgotten, or never knew, has no second effect: it is refused like any other
-// signature that is too old.
+// A flood of genuine notifications, or a restart, makes a bounded store forget. A notification that
+// it has forgotten, or never knew, has no second effect: it is refused like any signature that is
+// too old.
 func TestAttack48Forgotten(t *testing.T) {
 	t.Parallel()
 	now := signedAt.Add(time.Hour) // the first use

@@ -14,7 +14,7 @@ import (
 
 var forger = webhooks.Signer{Scheme: signature.AssumedHMAC{}, Secret: "forger-guess-secret", Now: fixed}
 
-// counting counts what is read of a body.
+// counting counts the bytes that are read of a body.
 type counting struct {
 	io.Reader
 	n int
@@ -28,8 +28,8 @@ func (c *counting) Read(p []byte) (int, error) {
 
 func (c *counting) Close() error { return nil }
 
-// A stranger, or a broken sender, posts more than a notification can be: nothing beyond
-// the limit is read, and it is answered 413.
+// A stranger, or a broken sender, posts more than the largest size of a notification: nothing
+// beyond the limit is read, and the answer is 413.
 func TestAttack50BodyTooLarge(t *testing.T) {
 	t.Parallel()
 	h := webhooks.NewHandler(newVerifier(t), new(calls).handle)
@@ -93,7 +93,7 @@ func TestAttack55BasicAuth(t *testing.T) {
 	}
 }
 
-// What can be refused without the body is refused before it is read.
+// A request that can be refused without its body is refused before the body is read.
 func TestAttackRow11HeaderBeforeBody(t *testing.T) {
 	t.Parallel()
 	h := webhooks.NewHandler(newVerifier(t), new(calls).handle, webhooks.WithBasicAuth("user", "password"))

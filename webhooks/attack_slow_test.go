@@ -50,8 +50,8 @@ type reading func(p []byte) (int, error)
 
 func (r reading) Read(p []byte) (int, error) { return r(p) }
 
-// A panic of the function is net/http's, which ends the connection: the sender comes again, and the
-// notification is not remembered.
+// A panic of the function is left to net/http, which ends the connection: the sender comes again,
+// and the notification is not remembered.
 func TestAttack53Panic(t *testing.T) {
 	t.Parallel()
 	panics := true

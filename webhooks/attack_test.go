@@ -13,9 +13,9 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
-// What a notification says names people. Methods hide it from the printing of a value,
-// and not where the value stands in a field, in XML, gob or the JSON of a logger, nor in
-// the differences that tests print.
+// The data of a notification names people. Methods hide it when a value is printed, but not if the
+// value is in a field, nor in XML, gob or the JSON of a logger, nor in the differences that tests
+// print.
 func TestAttackRow07NotificationData(t *testing.T) {
 	t.Parallel()
 	quoted, _ := json.Marshal(currentSecret)

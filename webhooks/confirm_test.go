@@ -75,8 +75,7 @@ func checkStatus(t *testing.T, n *webhooks.Notification, want string) {
 	assert.Equal(t, want, got, "delivered the status")
 }
 
-// A sender that hangs up leaves nothing half done, and an API that does not answer
-// is not waited for.
+// A sender that hangs up leaves nothing half done, and an API that does not answer is not awaited.
 func TestConfirmHasItsOwnTime(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

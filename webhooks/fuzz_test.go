@@ -29,8 +29,8 @@ func isSigned(header, body string) bool {
 	})
 }
 
-// FuzzHandler sends an endpoint every header and body: a function is called for what is
-// signed, complete and a POST, and for nothing else, and no answer says anything.
+// FuzzHandler sends an endpoint every header and body: the function is called only for a POST that
+// is signed and complete, and no answer has a body.
 func FuzzHandler(f *testing.F) {
 	genuine := signed(f, confirmedBody).Header.Get(signature.Header)
 	stamp, value, _ := strings.Cut(genuine, ",v1=")

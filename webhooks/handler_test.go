@@ -19,8 +19,8 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// The answer waits for the function, and says nothing but its status: a forger learns
-// nothing of what is wrong with a signature.
+// The answer waits for the function, and has nothing but its status: a forger does not learn what
+// is wrong with a signature.
 func TestAttack52And56Answers(t *testing.T) {
 	t.Parallel()
 	basic := []webhooks.HandlerOption{webhooks.WithBasicAuth("user", "password")}
@@ -103,7 +103,7 @@ func TestAttack52And56Answers(t *testing.T) {
 
 type contextKey struct{}
 
-// TestHandlerLogs: a log says how a notification ended, and repeats nothing of what was received.
+// TestHandlerLogs: a log says how a notification ended, and repeats nothing of the notification.
 func TestHandlerLogs(t *testing.T) {
 	t.Parallel()
 	canary := func(err error) webhooks.Func {

@@ -102,7 +102,7 @@ func post(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// calls counts what a function was called with.
+// calls counts the notifications that a function was called with.
 type calls struct {
 	mu       sync.Mutex
 	received []*webhooks.Notification
@@ -116,7 +116,7 @@ func (c *calls) handle(_ context.Context, n *webhooks.Notification) error {
 	return c.err
 }
 
-// once is what a handler with this store does with a notification.
+// once returns a Func that handles a notification as a handler with this store does.
 func once(store webhooks.Store, handle webhooks.Func) webhooks.Func {
 	return func(ctx context.Context, n *webhooks.Notification) error { return store.Once(ctx, n, handle) }
 }
@@ -152,7 +152,7 @@ func (a *api) seen() string {
 	return strings.Join(a.requests, ", ")
 }
 
-// newAPI returns a client of a service that answers every request like this.
+// newAPI returns a client of a service that gives every request this answer.
 func newAPI(t testing.TB, status int, body string) (*quickstream.Client, *api) {
 	t.Helper()
 	a := &api{handler: func(w http.ResponseWriter, _ *http.Request) {

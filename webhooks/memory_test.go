@@ -14,8 +14,8 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
-// A duplicate that arrives while the first is being handled is acknowledged after
-// the first has succeeded, takes over when it fails, and gives up with its sender.
+// A duplicate that arrives while the first is being handled is acknowledged after the first has
+// succeeded, is handled if the first fails, and gives up with its sender.
 func TestDuplicateInProgress(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

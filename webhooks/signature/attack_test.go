@@ -15,8 +15,8 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// A stranger sends every kind of header that is not the form of one, and signatures of
-// something else: none of them verifies, nor leaves anything behind for the next.
+// A stranger sends headers of every wrong form, and signatures of another message: none of them
+// verifies, and none affects the next.
 func TestAttack45SignatureHeader(t *testing.T) {
 	t.Parallel()
 	const genuine = "t=" + stamp + ",v1=" + hexCurrent
@@ -87,8 +87,7 @@ func TestAttack45SignatureHeader(t *testing.T) {
 	}
 }
 
-// A secret that was never configured is an empty one, with which anybody can sign: no
-// verifier is made of it.
+// A secret that was never configured is empty, and anyone can sign with it: no verifier accepts it.
 func TestAttack45EmptySecret(t *testing.T) {
 	t.Parallel()
 	mac := hmac.New(sha256.New, make([]byte, 14)) // the same as no key
@@ -102,8 +101,8 @@ func TestAttack45EmptySecret(t *testing.T) {
 	assert.ErrorIs(t, newVerifier(t).Verify(forged, []byte(body)), signature.ErrMismatch)
 }
 
-// What was recorded is sent again later, or signed by a clock that is ahead, to be good
-// for years: both edges of the window hold.
+// A recorded notification is sent again later, or was signed by a clock that is ahead so that it
+// would be valid for years: both edges of the window hold.
 func TestAttack47TimeOfSigning(t *testing.T) {
 	t.Parallel()
 	header := []string{"t=" + stamp + ",v1=" + hexCurrent}
