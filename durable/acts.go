@@ -15,9 +15,9 @@ import (
 // lookUpPace is the pause between the look-ups that a person asks for.
 const lookUpPace = 100 * time.Millisecond
 
-// LookUp asks the service what became of writes, now and not when it is due, one after the other, and returns them
-// as they stand then. A person asks before a [Decision]. by and note are as there. A look-up that fails
-// is in the evidence as one that failed. The error matches [ErrNotAllowed] if a write was never sent, and is a
+// LookUp looks up writes now, before they are due, one after the other, and returns them as they are after it.
+// A person calls it before a [Decision]. by and note are as there. A look-up that fails is in the evidence as
+// one that failed. The error matches [ErrNotAllowed] if a write was never sent, and is a
 // [StillSendingError] while a process may be sending it.
 func (e *Engine[TTx]) LookUp(ctx context.Context, by, note string, ids ...string) (list []Write, err error) {
 	if err := checkPerson(by, note); err != nil {
@@ -54,7 +54,7 @@ func (e *engine) lookUpNow(ctx context.Context, id string, person Event) error {
 }
 
 // CheckReceipt asks the service whether the transaction of a receipt can be the write that a person is about to decide as
-// approved: it was approved itself, and agrees in type, amount, currency and what it follows. If not the error matches
+// approved: it must be approved, and have the write's type, amount, currency and original. If not, the error matches
 // [ErrNotAllowed].
 func (e *Engine[TTx]) CheckReceipt(ctx context.Context, id, receipt string) error {
 	r, err := e.peek(ctx, "id = $1", id)
@@ -73,9 +73,9 @@ func (e *Engine[TTx]) CheckReceipt(ctx context.Context, id, receipt string) erro
 	return nil
 }
 
-// NotifyAgain notifies OnOutcome now of how a write stands, also if it has been: for a hook that has lost what it got
-// before. by and note are as in [Decision]. Errors and panics of the hook are returned as types and places. The
-// error matches [ErrInProgress] if its outcome is not known yet.
+// NotifyAgain notifies OnOutcome of a write now, even if it was notified before: for a hook that has lost what it got.
+// by and note are as in [Decision]. Errors and panics of the hook are returned as types and places. The error
+// matches [ErrInProgress] if the outcome of the write is not known yet.
 func (e *Engine[TTx]) NotifyAgain(ctx context.Context, id, by, note string) error {
 	if err := checkPerson(by, note); err != nil {
 		return err
@@ -113,16 +113,16 @@ func (e *engine) asked(ctx context.Context, id string, event Event, act func(tx 
 	return named(err)
 }
 
-// Pause stops the claims of the installation, of all its processes, until [Engine.Unpause]: nothing is
-// sent any more, what is under way ends, and payments are accepted and look-ups made as always. What
-// waits for longer than Options.SendWithin ends not_sent. by and note are as in [Decision].
+// Pause stops the claims of all processes of the installation until [Engine.Unpause]. Nothing more is
+// sent, sends under way go on to their end, and payments are accepted and look-ups made as always. A write
+// that waits for longer than Options.SendWithin ends not_sent. by and note are as in [Decision].
 func (e *Engine[TTx]) Pause(ctx context.Context, by, note string) error {
 	return e.decides(ctx, pauseName, Event{Kind: EventPaused, By: by, Note: note}, func(tx tx, g *gates) (any, error) {
 		return personsPause{g.now, by, note}, e.queue.Pause(ctx, tx, sendQueue)
 	})
 }
 
-// Unpause ends a [Engine.Pause]. by and note are as in [Decision].
+// Unpause ends an [Engine.Pause]. by and note are as in [Decision].
 func (e *Engine[TTx]) Unpause(ctx context.Context, by, note string) error {
 	return e.decides(ctx, pauseName, Event{Kind: EventUnpaused, By: by, Note: note}, func(tx tx, g *gates) (any, error) {
 		if g.breaker.Since.IsZero() {
@@ -153,7 +153,7 @@ func (e *Engine[TTx]) Import(ctx context.Context, w NewWrite, receiptNumber stri
 	r := e.lostRow(w, t, begun.now)
 	r.Problem = ""
 	err = within(ctx, e.db, func(tx tx) error {
-		if err := setMeta(ctx, tx, "lock of taking in", w.ID); err != nil { // one at a time: two may take in one receipt
+		if err := setMeta(ctx, tx, "lock of taking in", w.ID); err != nil { // one at a time: two calls may import one receipt
 			return err
 		}
 		if known, err := e.about(ctx, tx, t); known != nil || err != nil {
@@ -190,18 +190,18 @@ const (
 // Decision is the decision of a person who has asked technical support, or has seen the transaction.
 type Decision struct {
 	Verdict Verdict
-	// ReceiptNumber is required for an approved payment without one.
+	// ReceiptNumber is required for VerdictApproved if the write has none and is no void.
 	ReceiptNumber string
-	// By and Note say who has decided and why: one line each, of up to 200 printable bytes. Required.
+	// By and Note say who decided and why: one line each, of up to 200 printable bytes. Required.
 	By, Note string
-	// Version is Version of the write that was seen: if it has changed since, the error matches [ErrStale].
+	// Version is the Version of the write that the person saw: if it has changed since, the error matches [ErrStale].
 	// Required.
 	Version int64
 }
 
-// Decide closes a write that is pending, unknown or needs a person, by the version that was seen and after a look-up of
-// the last minute that succeeded: otherwise the error matches [ErrStale] or [ErrLookUpFirst], and nothing was stored. What
-// is observed of it later, by an event or a comparison, is notified all the same. Everything is stored in tx.
+// Decide closes a write that is pending, unknown or needs a person. It needs the version that the person saw, and a look-up
+// that succeeded within the last minute: otherwise the error matches [ErrStale] or [ErrLookUpFirst], and nothing was stored.
+// OnOutcome is still notified of what an event or a comparison shows later. Everything is stored in tx.
 func (e *Engine[TTx]) Decide(ctx context.Context, tx TTx, id string, d Decision) error {
 	return named(e.decide(ctx, e.typed.Join(tx), id, d))
 }
@@ -222,7 +222,7 @@ func (e *engine) decide(ctx context.Context, tx tx, id string, d Decision) error
 	return e.apply(ctx, tx, r, observed{kind: EventDecided, receipt: d.ReceiptNumber, decided: standing(State(d.Verdict)), person: &Event{By: d.By, Note: d.Note}})
 }
 
-// decidable locks a write about which a person can decide who has seen a version of it.
+// decidable locks a write, and checks that a person can decide about it and saw its current version.
 func (e *engine) decidable(ctx context.Context, tx tx, id string, version int64, by, note string) (*row, error) {
 	of, err := e.one(ctx, tx, "id = $1", id)
 	if err != nil {
@@ -238,7 +238,7 @@ func (e *engine) decidable(ctx context.Context, tx tx, id string, version int64,
 	return r, cmp.Or(e.notDecidable(r), checkPerson(by, note))
 }
 
-// notDecidable is why a person cannot decide about a write now; nil if they can.
+// notDecidable returns why a person cannot decide about a write now; nil if they can.
 func (e *engine) notDecidable(r *row) error {
 	switch until := e.sentUntil(r); {
 	case r.State.isUnknown() && until.After(r.now):
@@ -252,7 +252,7 @@ func (e *engine) notDecidable(r *row) error {
 	}
 }
 
-// sentUntil is until when a process may still be sending a write; a past time if none can.
+// sentUntil returns until when a process may still be sending a write; a past time if none can.
 func (e *engine) sentUntil(r *row) time.Time {
 	if r.claim == "" {
 		return time.Time{}
@@ -268,7 +268,7 @@ func (r *row) justLookedUp() bool {
 	return !failed && !r.LookedUp.IsZero() && age >= 0 && age <= time.Minute
 }
 
-// checkReceipt refuses a receipt with which nothing could be done, and that of another write.
+// checkReceipt refuses a receipt number that the client refuses, and that of another write.
 func (e *engine) checkReceipt(ctx context.Context, tx tx, id, receipt string) error {
 	if receipt == "" {
 		return nil
@@ -283,19 +283,19 @@ func (e *engine) checkReceipt(ctx context.Context, tx tx, id, receipt string) er
 	return err
 }
 
-// Replacement says which payment is made again, and who has decided so.
+// Replacement says which payment is made again, and who decided so.
 type Replacement struct {
-	// Of is the payment that is not_found, and Version the one that was seen of it. Required.
+	// Of is the id of the payment that is not_found, and Version the one that the person saw. Required.
 	Of      string
 	Version int64
 	// By and Note are as in [Decision].
 	By, Note string
 }
 
-// PayAgain stores another payment of an order instead of one that needs a person because it is not_found: the person has
-// decided that it will not come any more. Version and the last look-up are as for [Engine.Decide]. Look-ups for the
-// replaced payment go on. If it is found after all and both are approved, that is [ReasonDoubleCharged]. A follow-up that
-// is not_found is decided, and stored under a new id. Errors as for Pay and Decide, and [ErrNotAllowed].
+// PayAgain stores another payment of an order in place of one that is not_found, after a person decided that the first
+// will not appear any more. Version and the last look-up are as for [Engine.Decide]. Look-ups for the replaced payment go
+// on. If it is found after all and both are approved, that is [ReasonDoubleCharged]. For a follow-up that is not_found call
+// Decide, and store it under a new id. Errors are as for Pay and Decide, and [ErrNotAllowed].
 func (e *Engine[TTx]) PayAgain(ctx context.Context, tx TTx, w NewWrite, of Replacement, params quickstream.TransactionParams, opts ...quickstream.CallOption) (payment Write, created bool, err error) {
 	r, err := e.planPayment(ctx, w, params, opts)
 	if err != nil {

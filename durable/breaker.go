@@ -12,8 +12,8 @@ import (
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// breakerName and pauseName are the names under which the pauses of the installation stand: the service's and a
-// person's. A claim reads both in its own statement. River's pause of the queue only saves fetching.
+// breakerName and pauseName are the names under which the pauses of the installation are stored: the breaker's and a
+// person's. A claim reads both in its own transaction. River's pause of the queue only saves fetching.
 const (
 	breakerName = "breaker"
 	pauseName   = "pause"
@@ -22,14 +22,14 @@ const (
 const (
 	// hangAfter is the age from which a call hangs.
 	hangAfter = 5 * time.Second
-	// checkEvery is how often it is asked whether the service answers, and trialMost the longest pause between two trials.
+	// checkEvery is the pause between two checks whether the service answers, and trialMost the longest between two trials.
 	checkEvery, trialMost = 2 * time.Second, time.Minute
 )
 
 // breaker stops the claims of an installation after a refusal that the next write may get too, or when all calls
-// hang. What is sent meanwhile would have to be looked up for days. After a Client.Check that succeeds one write
-// goes alone: an approval or a decline ends the pause, and anything else keeps it. What turns out to be too late to be sent,
-// or is found by a look-up, says nothing of the service: the next one goes.
+// hang: writes sent meanwhile would have to be looked up for days. After a Client.Check that succeeds one write is sent
+// alone, as a trial. The pause ends if it is approved, declined, pending or refused for its content; anything else keeps
+// it. If the write is too late to be sent, or a look-up finds it, the next one is tried.
 type breaker struct {
 	// Since is when it opened, by the database's clock; zero if it is closed.
 	Since  time.Time `json:"since,omitzero"`
@@ -39,8 +39,8 @@ type breaker struct {
 	Until time.Time `json:"until,omitzero"`
 }
 
-// pause is how long it waits after a trial that has failed, which grows with the time that it is open: each trial may leave an
-// unknown outcome.
+// pause returns how long it waits after a failed trial. The pause grows with the time that it is open, because each trial may
+// leave an unknown outcome.
 func (b breaker) pause(now time.Time) time.Duration {
 	return min(max(now.Sub(b.Since)/8, checkEvery), trialMost)
 }
@@ -52,8 +52,8 @@ type personsPause struct {
 	Note  string    `json:"note"`
 }
 
-// stops reports whether the error of a write opens the breaker: a refusal that the next write may get too, by the service or
-// by what stands in front of it.
+// stops reports whether the error of a write opens the breaker: a refusal that the next write may get too, by the service, a
+// proxy or a gateway.
 func stops(err error) bool {
 	unknown, is := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	if !is {
@@ -63,16 +63,16 @@ func stops(err error) bool {
 	return answered && (api.StatusCode/100 == 4 || api.StatusCode == http.StatusServiceUnavailable)
 }
 
-// ends reports whether the answer of the write that went alone ends a pause: it was approved, declined or is
-// pending, or the service has refused it for what it asks for.
+// ends reports whether the answer of a trial ends the pause: the write was approved or declined, is pending,
+// or was refused for its content.
 func ends(err error) bool {
 	_, unknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	_, refused := errors.AsType[*quickstream.APIError](err)
 	return err == nil || errors.Is(err, quickstream.ErrDeclined) || errors.Is(err, quickstream.ErrPending) || refused && !unknown && !stops(err)
 }
 
-// changeBreaker changes the breaker under a lock. Nothing is stored if change returns false. If it fails, the same comes
-// with the next answer, or the next trial.
+// changeBreaker changes the breaker under a lock. Nothing is stored if change returns false. If it fails, the next answer
+// or the next trial makes the change.
 func (e *engine) changeBreaker(ctx context.Context, change func(b *breaker, now time.Time) bool) (changed bool) {
 	err := e.changeGates(ctx, breakerName, func(tx tx, g *gates) (any, error) {
 		was := !g.breaker.Since.IsZero()
@@ -107,7 +107,7 @@ func (e *engine) open(ctx context.Context, reason string) {
 	}
 }
 
-// afterSend opens the breaker after a refusal that the next write may get too. By the write that went alone it closes it, or ends the turn.
+// afterSend opens the breaker after a refusal that the next write may get too. After a trial it closes it, or ends the turn.
 func (e *engine) afterSend(ctx context.Context, c *claim, err error) {
 	switch {
 	case c.alone == "" && stops(err):
@@ -179,7 +179,7 @@ func (e *engine) checkBreaker(ctx context.Context) error {
 	return nil
 }
 
-// try does the work of queued writes until one of them was sent, which ends the turn, or some seconds have passed.
+// try does the work of queued writes until one of them was sent, which ends the turn, or five seconds have passed.
 func (e *engine) try(ctx context.Context, ids []string, turn string) error {
 	begun := time.Now()
 	for _, id := range ids {
@@ -194,7 +194,7 @@ func (e *engine) try(ctx context.Context, ids []string, turn string) error {
 	return nil
 }
 
-// endTurn gives a turn back that has not ended the pause. failed means that a write was sent.
+// endTurn gives back a turn that has not ended the pause. failed means that a write was sent in it.
 func (e *engine) endTurn(ctx context.Context, turn string, failed bool) {
 	e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
 		if b.Claim != turn {
@@ -208,26 +208,26 @@ func (e *engine) endTurn(ctx context.Context, turn string, failed bool) {
 	})
 }
 
-// answers reports whether a check was answered by the service: with a 403 too, in its error body, as a key that may
-// pay need not be allowed to list transactions.
+// answers reports whether the service answered a check. A 403 in its error body counts too: an API key that may pay
+// need not be allowed to list transactions.
 func answers(err error) bool {
 	return err == nil || errors.Is(err, quickstream.ErrForbidden) && isOwn(err)
 }
 
-// gate admits as many calls as are wanted. One that hangs gives its place back: the next customer does not wait for it.
+// gate admits a fixed number of calls at once. A call that hangs gives its place back, so the next write does not wait for it.
 type gate struct {
 	places chan struct{}
 	mu     sync.Mutex
 	number int               // of calls
-	begun  map[int]time.Time // when those began that have not ended
-	after  time.Time         // those that began earlier are not counted
+	begun  map[int]time.Time // when each call began that has not ended
+	after  time.Time         // calls that began earlier do not count as hanging
 }
 
 func newGate(places int) *gate {
 	return &gate{places: make(chan struct{}, places), begun: map[int]time.Time{}}
 }
 
-// enter waits for a place for some seconds.
+// enter waits for a place for up to five seconds.
 func (g *gate) enter(ctx context.Context) (release func(), admitted bool) {
 	ctx, cancel := context.WithTimeout(ctx, hangAfter)
 	defer cancel()
@@ -252,7 +252,7 @@ func (g *gate) enter(ctx context.Context) (release func(), admitted bool) {
 	}, true
 }
 
-// hanging is how many calls hang.
+// hanging returns how many calls hang.
 func (g *gate) hanging() (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -264,7 +264,7 @@ func (g *gate) hanging() (n int) {
 	return n
 }
 
-// forget has the calls of now not counted any more, as they have led to a pause.
+// forget stops counting the calls of now as hanging, because they have led to a pause.
 func (g *gate) forget() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

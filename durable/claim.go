@@ -13,9 +13,9 @@ import (
 // claim is one process's permission to send a write.
 type claim struct {
 	text      string
-	now       gates  // by which it was decided that it is sent
-	alone     string // the turn in which one payment tries whether a pause can end
-	sends     int    // with this one
+	now       gates  // by which the send was decided
+	alone     string // the turn of a trial, in which one write is sent to end a pause; else ""
+	sends     int    // of the write, with this one
 	committed bool
 	err       error
 }
@@ -25,11 +25,11 @@ var (
 	errClaimed  = errors.New("another process has claimed it, or it has changed")
 	errStopping = errors.New("the process ends")
 	errHistory  = errors.New("the history of the database has changed")
-	// errGate means that nothing is claimed at present, or that what was looked up does not count any more.
+	// errGate means that nothing is claimed at present, or that the look-up before the send no longer counts.
 	errGate = errors.New("nothing is claimed at present")
 )
 
-// gates are what can stop a claim. They are read in one statement.
+// gates are the states that can stop a claim. One statement reads them all.
 type gates struct {
 	now       time.Time // the database's
 	facility  error
@@ -38,7 +38,7 @@ type gates struct {
 	restoring restoring
 }
 
-// readGates reads them in a transaction of its own.
+// readGates reads the gates in a transaction of its own.
 func (e *engine) readGates(ctx context.Context) (g gates, err error) {
 	err = within(ctx, e.db, func(tx tx) error {
 		g, err = e.gates(ctx, tx)
@@ -65,7 +65,7 @@ func (e *engine) gates(ctx context.Context, tx tx) (g gates, err error) {
 	return g, err
 }
 
-// changeGates changes one of the gates under a lock that they share. Nothing is stored if change returns nil.
+// changeGates changes one of the gates under a lock that all of them share. Nothing is stored if change returns nil.
 func (e *engine) changeGates(ctx context.Context, name string, change func(tx tx, g *gates) (any, error)) error {
 	return within(ctx, e.db, func(tx tx) error {
 		if err := setMeta(ctx, tx, "lock of gates", ""); err != nil {
@@ -83,7 +83,7 @@ func (e *engine) changeGates(ctx context.Context, name string, change func(tx tx
 	})
 }
 
-// decides changes one of the gates by a person's decision, which is recorded.
+// decides changes one of the gates by a person's decision, and records the decision.
 func (e *engine) decides(ctx context.Context, name string, decision Event, change func(tx tx, g *gates) (any, error)) error {
 	if err := checkPerson(decision.By, decision.Note); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (e *engine) decides(ctx context.Context, name string, decision Event, chang
 	}))
 }
 
-// err is why nothing is claimed; nil if claims are made.
+// err returns why nothing is claimed now; nil if claims may be made.
 func (g gates) err(e *engine, alone string) error {
 	switch {
 	case g.facility != nil:
@@ -111,9 +111,9 @@ func (g gates) err(e *engine, alone string) error {
 	}
 }
 
-// claim moves a write from queued to sending, in a transaction of its own. The process that commits
-// that may send it, and no other until its answer permits it. If the commit is not confirmed the row
-// shows whether it has to be queued again.
+// claim moves a write from queued to sending, in a transaction of its own. Only the process that
+// commits it may send the write, until an answer permits another send. If the commit is not confirmed,
+// the row shows whether the write has to be queued again.
 func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 	marked := func() error { return nil }
 	err := within(ctx, e.db, func(tx tx) (err error) {
@@ -146,12 +146,12 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 		c.committed = true
 		return marked()
 	}
-	// A commit that did not come back cleanly may be undone by a promotion: nothing is sent under it.
+	// A commit that was not confirmed may be undone by a promotion: nothing is sent under it.
 	c.committed = e.holds(ctx, r.ID, c.text)
 	return err
 }
 
-// claimRow changes the row.
+// claimRow changes the row to sending, and records the claim.
 func (e *engine) claimRow(ctx context.Context, tx tx, r *row, c *claim, now time.Time) error {
 	before := *r
 	before.now = now
@@ -161,7 +161,7 @@ func (e *engine) claimRow(ctx context.Context, tx tx, r *row, c *claim, now time
 	next := before
 	next.Standing, next.claim, next.Sends = standing(StateSending), c.text, r.Sends+1
 	if r.suspect != 0 && r.Sends == 0 {
-		next.Sends++ // the one that is not known here: a decline of this one does not speak for it
+		next.Sends++ // a send that a lost history may hold: a decline of this one says nothing of it
 	}
 	c.sends, next.lastSent, next.Due = next.Sends, now, now.Add(e.longestPay+jobMargin)
 	if next.firstSent.IsZero() {
@@ -179,8 +179,8 @@ func (e *engine) claimRow(ctx context.Context, tx tx, r *row, c *claim, now time
 }
 
 // holds reports whether a claim was committed after all. It waits for a commit that is
-// still on its way, and asks more than once: a claim that was committed and is not known
-// to be would have to be looked up for days.
+// still under way, and tries five times: after a commit that it misses the write would
+// have to be looked up for days.
 func (e *engine) holds(ctx context.Context, id, claim string) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobMargin)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// column is a column of quickstream.write: its value, and where it is read to. A new column stands
-// here, in row, and in the schema of each database.
+// column is a column of quickstream.write: its value, and the field that it is read into. Add a new
+// column here, to row, and to the schema of each database.
 type column struct {
 	name  string
 	fixed bool // it is written once
@@ -78,7 +78,7 @@ func columns() []column {
 	}
 }
 
-// statements are those that name every column.
+// statements are the SQL statements that name every column.
 type statements struct {
 	columns              []column
 	read, insert, update string
@@ -103,7 +103,7 @@ func newStatements() statements {
 		}
 	}
 	list := strings.Join(names, ", ")
-	// Only the index of what follows can be used: SQLite without statistics reads all that are approved otherwise.
+	// Only the index on follows fits this: without statistics SQLite would read all approved writes by another one.
 	refunded := "(SELECT sum(CASE WHEN f.receipt <> '' AND f.state = 'approved' AND f." + sqlIn("operation", quickstream.OperationRefund, OperationReverse) +
 		" THEN f.amount END) FROM quickstream.write f WHERE f.follows <> '' AND f.follows = quickstream.write.id)"
 	s.read = "SELECT " + list + ", written_at, " + refunded + ", " + database.Now + " FROM quickstream.write WHERE "
@@ -135,7 +135,7 @@ func (s statements) scan(scan func(...any) error) (*row, error) {
 	return r, scan(append(into, &r.Written, &r.Refunded, &r.now)...)
 }
 
-// encode writes what is JSON, and the date, into their columns.
+// encode fills the text columns from the intent, the look-ups and the settlement date.
 func (r *row) encode() error {
 	intent, err := json.Marshal(r.intent)
 	if err != nil {
@@ -155,7 +155,7 @@ func (r *row) encode() error {
 	return nil
 }
 
-// decode reads them. Its error is that of a row of another version of the program.
+// decode reads them back. It fails for a row of another version of the program.
 func (r *row) decode() (err error) {
 	err = json.Unmarshal([]byte(r.intentText), &r.intent)
 	if err == nil && r.lookupsText != "" {

@@ -13,22 +13,22 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// Comparison is how the comparisons with the service stand: see [Engine.CompareNow].
+// Comparison is the result of the comparisons with the service: see [Engine.CompareNow].
 type Comparison struct {
-	// Day is the settlement date that was compared last to its end, At when, Transactions how many the
-	// service had on it, and Differences how many OnDifference was notified of. Day is zero if there was none.
+	// Day is the settlement date of the last comparison that came to its end, and At when it did. Transactions is how
+	// many the service had on that day, and Differences how many differed. Day is zero if there was none.
 	Day          quickstream.Date `json:"day,omitzero"`
 	At           time.Time        `json:"at,omitzero"`
 	Transactions int              `json:"transactions"`
 	Differences  int              `json:"differences"`
-	// Found are the first of them, up to 100.
+	// Found are the first differences, up to 100.
 	Found []Found `json:"found,omitempty"`
-	// FailingSince is since when each comparison has failed; zero if the last one did not. Problem says why.
+	// FailingSince is when comparisons began to fail; zero if the last one succeeded. Problem says why.
 	FailingSince time.Time `json:"failingSince,omitzero"`
 	Problem      string    `json:"problem,omitempty"`
 }
 
-// Found is a difference as it stands in [Comparison]: what is needed to find the payment.
+// Found is a difference as [Comparison] keeps it: enough to find the payment.
 type Found struct {
 	Kind          DifferenceKind  `json:"kind"`
 	WriteID       string          `json:"write,omitempty"` // empty if there is none here
@@ -37,20 +37,20 @@ type Found struct {
 	Amount        decimal.Decimal `json:"amount"`
 }
 
-// mostFound is how many differences stand in a [Comparison].
+// mostFound is how many differences a [Comparison] keeps.
 const mostFound = 100
 
-// comparisonName is the name under which the last comparison stands.
+// comparisonName is the name under which the last comparison is stored.
 const comparisonName = "comparison"
 
-// CompareNow compares what the service has settled on a date with the database, in both
-// directions: it stores what is missing here, applies what the service says of the others, and notifies OnDifference
-// of what differs. It reads page by page, and remembers the receipts of the day.
+// CompareNow compares the transactions that the service settled on a date with the database, in both
+// directions. It stores payments that are missing here, applies what the service says of the others, and notifies
+// OnDifference of each difference. It reads page by page, and keeps the receipts of the day in memory.
 func (e *Engine[TTx]) CompareNow(ctx context.Context, date quickstream.Date) error {
 	return named(e.counted(ctx, date))
 }
 
-// counted runs a comparison and stores what came of it.
+// counted runs a comparison and stores its result.
 func (e *engine) counted(ctx context.Context, date quickstream.Date) error {
 	c := &comparison{engine: e, date: date, receipts: map[string]bool{}}
 	failed := c.compare(ctx)
@@ -106,13 +106,13 @@ func (c *comparison) compare(ctx context.Context) error {
 	if empty || errors.Is(err, errUnreadableItem) {
 		err = c.differ(ctx, Difference{Kind: DifferenceUnreadable, Date: c.date, Err: err})
 	}
-	if err != nil || empty { // which payments are not there says nothing then
+	if err != nil || empty { // a payment that is not in the list proves nothing then
 		return err
 	}
 	return c.here(ctx)
 }
 
-// anys are values as arguments.
+// anys returns values as arguments.
 func anys[T any](values []T) []any {
 	args := make([]any, len(values))
 	for i, value := range values {
@@ -133,8 +133,8 @@ func list(n int) string {
 	return "(" + b.String()[1:] + ")"
 }
 
-// page compares a page that was read at a time, or later. It finds the writes by receipt all at once, as almost all are
-// known by theirs.
+// page compares a page that was read at a time, or later. One statement finds the writes by their receipts, which is
+// almost all of them.
 func (c *comparison) page(ctx context.Context, page []*quickstream.Transaction, at time.Time) error {
 	rows, receipts, known := make([]*row, len(page)), make([]any, len(page)), map[string]*row{}
 	for i, t := range page {
@@ -160,7 +160,7 @@ func (c *comparison) page(ctx context.Context, page []*quickstream.Transaction, 
 	return err
 }
 
-// pair reports what differs, and applies what is new.
+// pair compares a transaction with its write: it reports differences, and applies what is new.
 func (c *comparison) pair(ctx context.Context, t *quickstream.Transaction, r *row, at time.Time) error {
 	d := Difference{Date: c.date, Transaction: t}
 	switch {
@@ -183,7 +183,7 @@ func (c *comparison) pair(ctx context.Context, t *quickstream.Transaction, r *ro
 	return c.observe(ctx, r, seen)
 }
 
-// without stores a transaction that is a payment of this installation and no write of the database, and reports it.
+// without reports a transaction that no write of the database has. It first stores a payment of this installation.
 func (c *comparison) without(ctx context.Context, d Difference, at time.Time) error {
 	t := d.Transaction
 	stored, err := c.storeLost(ctx, t, at)
@@ -207,7 +207,7 @@ func (c *comparison) without(ctx context.Context, d Difference, at time.Time) er
 	return c.differ(ctx, d)
 }
 
-// here finds what is approved here and was not among what the service settled.
+// here finds the writes that are approved here and missing in the service's list.
 func (c *comparison) here(ctx context.Context) error {
 	var missing []*row
 	err := within(ctx, c.db, func(tx tx) error {
@@ -225,8 +225,8 @@ func (c *comparison) here(ctx context.Context) error {
 	return err
 }
 
-// missingThere asks the service about a payment that was not where it should be: a list that moved while it was read
-// may have lost it.
+// missingThere asks the service about a write that was missing in its list: a list that shifts while it is read can skip
+// an entry.
 func (c *comparison) missingThere(ctx context.Context, r *row) error {
 	t, err := c.client.Transactions.Get(ctx, r.ReceiptNumber)
 	switch {

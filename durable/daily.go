@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// returnDays is how many days the returned transactions are read again for: a payment
-	// comes back for up to three banking days, over a long weekend.
+	// returnDays is for how many days the returned transactions are read again: a payment
+	// can come back within three banking days, also over a long weekend.
 	returnDays = 7
 	// daysMadeUp is how many days that were missed, or failed, are made up, the oldest first.
 	daysMadeUp = 7
@@ -40,8 +40,8 @@ func (e *engine) daily(ctx context.Context) error {
 	return nil
 }
 
-// onceADay does work for a day unless it was done, and for those of the last week that were missed before it. Which day
-// was done last stands in the database.
+// onceADay does work for a day unless it was done, after the days of the last week that were missed. The database keeps
+// which day was done last.
 func (e *engine) onceADay(ctx context.Context, name string, day quickstream.Date, work func(ctx context.Context, day quickstream.Date) error) error {
 	for {
 		var done quickstream.Date
@@ -68,8 +68,8 @@ func (e *engine) onceADay(ctx context.Context, name string, day quickstream.Date
 	}
 }
 
-// readReturns reads the bank payments that came back in the last days. What cannot be
-// read or stored does not keep the others from being read.
+// readReturns reads the bank payments that came back in the last days. It reads on after
+// one that cannot be read or stored.
 func (e *engine) readReturns(ctx context.Context, today quickstream.Date) error {
 	var failed error
 	for day := range returnDays {

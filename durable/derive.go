@@ -22,31 +22,31 @@ const (
 	writeMember        = "quickstreamWrite"
 )
 
-// derived returns a digest of what identifies a write and of what it is for.
+// derived returns a digest of the installation, of a write's id and of what the digest is for.
 func (e *engine) derived(what, id string) []byte {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s %s %s", len(e.installation), e.installation, what, id))
 	return sum[:]
 }
 
-// reference returns the reference of every send of a write: 26 letters and digits that follow from
-// its id alone.
+// reference returns the reference of every send of a write: 26 letters and digits that are derived
+// from the installation and its id.
 func (e *engine) reference(id string) string {
 	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(e.derived("reference", id)[:16])
 }
 
-// key returns the idempotency key of a write's sends under a number, in the form of a random UUID.
+// key returns the idempotency key of a write with a number, in the form of a random UUID.
 func (e *engine) key(id string, number int) string {
 	k := e.derived(fmt.Sprint("key ", number), id)[:16]
 	k[6], k[8] = k[6]&0x0f|0x40, k[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", k[:4], k[4:6], k[6:8], k[8:10], k[10:])
 }
 
-// members are those of the metadata that name installation, order and id.
+// members returns the members of the metadata that name installation, order and id.
 func (e *engine) members(w NewWrite) map[string]string {
 	return map[string]string{installationMember: e.installation, orderMember: w.Order, writeMember: w.ID}
 }
 
-// request is what the engine reads of an intent's request.
+// request holds the fields that the engine reads from an intent's request.
 type request struct {
 	TransactionType       quickstream.TransactionType `json:"transactionType"`
 	OriginalReceiptNumber string                      `json:"originalReceiptNumber"`

@@ -10,24 +10,24 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// Details are a write with all that belongs to it, as they were at one moment.
+// Details are a write, its follow-ups and its history, read at one moment.
 type Details struct {
 	Write Write
 	// CustomerReferenceNumber is that of the request; empty if it has none or was emptied.
 	CustomerReferenceNumber string
 	// Source is what a payment was made with; empty if that is not known.
 	Source SourceKind
-	// FollowUps are what was done to it, the oldest first.
+	// FollowUps are the writes that follow it, the oldest first.
 	FollowUps []Write
 	// Events are its history, the oldest first.
 	Events []Event
-	// At is when they were so, by the database's clock.
+	// At is when they were read, by the database's clock.
 	At time.Time
 	// Taken is what an approved payment or capture has taken: its amount, and the surcharge that the service has added.
 	Taken decimal.Decimal
 	// Left is what can still be refunded of an approved payment or capture, by what the engine knows.
 	Left decimal.Decimal
-	// NotDecidable is the error of a [Decision] about this version now, whatever the result; nil if a person can decide.
+	// NotDecidable is the error that any [Decision] about this version would get now; nil if a person can decide.
 	NotDecidable error
 }
 

@@ -13,11 +13,11 @@ type DifferenceKind string
 const (
 	// DifferenceMissingHere: a payment of an order that the database lacked. It is stored now, and its order is paid.
 	DifferenceMissingHere DifferenceKind = "missing_here"
-	// DifferenceMissingThere: approved here, and not among what the service settled on its day.
-	// What the service says of it, and of its day, is in Transaction; nil where it knows
-	// nothing.
+	// DifferenceMissingThere: approved here, and missing in the service's list of its settlement date.
+	// Transaction is what the service says of it, with the date that it has there; nil if the service
+	// does not know it.
 	DifferenceMissingThere DifferenceKind = "missing_there"
-	// DifferenceAmount: the amount or its currency.
+	// DifferenceAmount: the amount or its currency differs.
 	DifferenceAmount DifferenceKind = "amount"
 	// DifferenceState: one is approved and the other is not.
 	DifferenceState DifferenceKind = "state"
@@ -28,14 +28,14 @@ const (
 	DifferenceDoubleCharged DifferenceKind = "double_charged"
 	// DifferenceNotFoundCharged: given up as absent here, and approved there.
 	DifferenceNotFoundCharged DifferenceKind = "not_found_but_charged"
-	// DifferenceNotOurs: made by something else of the merchant's, such as a refund in the portal. Write is
-	// the one that it follows, where that is the engine's.
+	// DifferenceNotOurs: made by another program of the merchant, or in the portal, such as a refund. Write is
+	// the payment that it follows, if that is the engine's.
 	DifferenceNotOurs DifferenceKind = "not_ours"
-	// DifferenceUnreadable: the service's word could not be read, for the reason in Err.
+	// DifferenceUnreadable: the service's list, or the write here, could not be read. Err says why.
 	DifferenceUnreadable DifferenceKind = "unreadable"
 )
 
-// Difference is what the service and the database say differently about a payment.
+// Difference is a difference between the service and the database about a payment.
 type Difference struct {
 	Kind DifferenceKind
 	Date quickstream.Date
@@ -43,11 +43,11 @@ type Difference struct {
 	Write Write
 	// Transaction is what the service has; nil if it has nothing.
 	Transaction *quickstream.Transaction
-	// Err is why the service's word could not be read; nil otherwise.
+	// Err is why a DifferenceUnreadable could not be read; nil otherwise.
 	Err error
 }
 
-// differences are what a transaction says differently.
+// differences returns in what a transaction differs from its write.
 func (r *row) differences(t *quickstream.Transaction) []DifferenceKind {
 	var kinds []DifferenceKind
 	if r.differsInAmount(t) {
@@ -69,8 +69,8 @@ func (r *row) differences(t *quickstream.Transaction) []DifferenceKind {
 	return kinds
 }
 
-// differsInAmount compares what was sent. Changes of a pre-authorisation may be shown
-// with what is held after them, and voided ones with nothing.
+// differsInAmount compares the amount that was sent. The service may show a cancelled
+// pre-authorisation with the amount still held, and a voided transaction with zero.
 func (r *row) differsInAmount(t *quickstream.Transaction) bool {
 	if t.PrincipalAmount == nil || r.Amount.IsZero() || r.Operation == quickstream.OperationCancelPreauthorisation ||
 		t.Outcome() == quickstream.OutcomeVoided && t.PrincipalAmount.Amount.IsZero() {
@@ -79,7 +79,7 @@ func (r *row) differsInAmount(t *quickstream.Transaction) bool {
 	return !t.PrincipalAmount.Amount.Equal(r.Amount) || t.PrincipalAmount.Currency != "" && t.PrincipalAmount.Currency != r.Currency
 }
 
-// differ notifies OnDifference, and counts.
+// differ counts a difference, and notifies OnDifference of it.
 func (c *comparison) differ(ctx context.Context, d Difference) error {
 	c.differences++
 	if c.restoring {

@@ -1,15 +1,15 @@
 // Package durable keeps payments, their outcomes and webhooks in the merchant's own database: use it
 // if payments must survive a crash. A payment is stored in the transaction of its order, sent once,
-// and looked up until its outcome is known, of which OnOutcome is notified exactly once. The database
-// is one SQLite file or PostgreSQL, and River, a job queue there, does the work.
+// and looked up until its outcome is known. OnOutcome is notified of the outcome exactly once. The
+// database is PostgreSQL or one SQLite file. River, a job queue in that database, does the work.
 //
 // # Words
 //
 // A write is a payment or a follow-up. A payment takes money for an order: a payment, a PayTo collection or a first
-// pre-authorisation. A follow-up is done to one: a refund, a void, a capture, a cancellation, a reversal. An
-// installation is one database that belongs to one facility, which is the merchant's account with the
+// pre-authorisation. A follow-up changes a payment: a refund, a void, a capture, a cancellation or a reversal. An
+// installation is one database that belongs to one facility. A facility is the merchant's account with the
 // service: its address and a name. A claim is one process's permission to send a write. A transaction is the service's
-// object, or one of the database. Restoring is the mode after a change of the database's history.
+// object, or a database transaction. Restoring is the mode after a change of the database's history.
 //
 // # The program
 //
@@ -24,75 +24,75 @@
 //	err = tx.Commit() // from here on the payment is sent, whatever happens
 //	payment, err = engine.Wait(ctx, attempt)
 //
-// Pay only writes a row and a job: if the transaction rolls back nothing is ever sent. The source of a payment is a
-// handle, such as a single-use token, an account token or an agreement. The README has a whole backend, and a table of
-// states and what a shop does in each.
+// Pay only writes a row and a job: if the transaction rolls back, nothing is ever sent. The source of a payment is a
+// handle, such as a single-use token, an account token or an agreement. The README has a complete backend, and a table
+// that says for each state what a shop does.
 //
 // # Ids
 //
-// A write has an id of the merchant's, unique for ever in the installation: one id for one attempt.
+// The merchant gives each write an id that is unique in the installation for ever: one id for one attempt.
 // Make it when the form is rendered, or when a refund is decided, and store it there. Then any step
-// may be repeated, also after a decline, a void or years: the same id and the same request return
-// the write as it stands, and another request under the id is an [IDReusedError].
+// may be repeated, even after a decline, a void or years: the same id with the same request returns the
+// stored write in its current state, and another request under that id is an [IDReusedError].
 //
-// An id that is made from the order alone returns the first decline again and again. One that is made in the handler of the
-// request is another one when an old message is replayed: after a decline that charges a stored account.
+// Do not derive the id from the order alone: after a decline each retry returns that decline. Do not make it in the
+// request's handler: a replayed message then gets a new id, and after a decline it charges a stored account.
 //
 // # One order, one payment
 //
-// An order can be paid again only after its payment was declined, not sent, voided or returned. Until then another id
-// for the order is an [OrderOpenError] with the payment that is there. A payment that is not_found does not free its
+// An order can be paid again only after its payment was declined, not sent, voided or returned. Until then Pay with another
+// id returns an [OrderOpenError] that holds the existing payment. A payment that is not_found does not free its
 // order: [Engine.PayAgain] or [Engine.Decide] does. None of these errors aborts the merchant's transaction on READ
 // COMMITTED.
 //
-// Rows are locked in this order: those of the order or of the payment that is followed, by id, then others. If OnOutcome
-// writes the order's row, change that row after Pay and not before. PostgreSQL ends one of two transactions that wait for
-// each other (40P01): run yours again; the engine does so with its own.
+// The engine first locks the rows of the order, or of the payment that is followed, in the order of their ids, and then
+// other rows. If OnOutcome writes the order's row, change that row after Pay and not before. PostgreSQL ends one of two
+// transactions that deadlock (40P01): run yours again, as the engine does with its own.
 //
 // # What is sent again
 //
-// After a claim a write is sent again only after one of these answers, and otherwise looked up until its outcome is known,
-// which can take days. All times are the database's.
+// After a claim a write is sent again only after one of these answers. After any other it is looked up until its outcome
+// is known, which can take days. All times are by the database's clock.
 //
 //	answer                              before the next send
 //	none: no byte reached a connection  a pause; the same key
 //	401, 429 or 503                     20 seconds and a look-up; the same key
 //
-// Each counts only in the service's error body. A key is used for a minute, because the service does not say how long it
-// keeps one. Then the look-up must be later than Options.LookupLag after the last send, and the next key is used: after a 503
-// a payment by a single-use token can so end not_sent, because its token is too old. A look-up that finds anything which may
-// be the write permits nothing. After a second send only an approval settles the write at once, and it is looked up again.
+// A status counts only with the service's error body. A key is used for one minute, because the service does not say how long
+// it keeps one. After that the look-up must come Options.LookupLag after the last send, and the next key is used. So a payment
+// by a single-use token can end not_sent after a 503: its token is too old. If a look-up finds anything that may be the
+// write, it is not sent. After a second send only an approval settles the write at once, and it is still looked up again.
 //
 // Within one claim the client sends a payment again after a lost answer, with the same key and for a
 // minute (see [quickstream.WithoutResend]). Follow-ups are looked up instead.
 //
 // # Pauses
 //
-// A refusal that the next write may get too, or a hang of all calls for five seconds, pauses the installation: nothing is
-// claimed until Client.Check succeeds and one write alone is approved or declined. [Engine.Pause] ends only by
-// [Engine.Unpause].
+// The installation is paused after a refusal that the next write may get too, or when all calls hang for five seconds.
+// Nothing is claimed until Client.Check succeeds, and one write that is sent alone is approved, declined, pending or refused
+// for its content. [Engine.Pause] ends only with [Engine.Unpause].
 //
 // # What OnOutcome is notified of
 //
 // Options.OnOutcome is called with a write that is approved, declined, not_sent, voided, returned, or needs a person, and
-// again if that changes. It runs in one transaction with the mark that it has run: what it writes through that transaction is
-// there once. That transaction stores the answer too. If OnOutcome fails there, or takes more than five seconds, the answer is
-// stored by itself, and OnOutcome is called again, with pauses that grow to an hour, for ever. Of two changes that come at once
-// it may be called with the last one alone. Its errors and panics are stored and logged as types and places. It
-// is called with the write's row locked: be quick, and call neither the API nor the engine without the transaction.
+// again if that changes. It runs in one transaction with the mark that it has run, so its writes through that transaction
+// are committed once. The same transaction stores the answer. If OnOutcome fails in it, or takes more than five seconds, the
+// answer is stored alone, and OnOutcome is called again for ever, with pauses that grow to an hour. After two changes in quick
+// succession it may be called for the last one only. Its errors and panics are stored and logged as types and places. It runs
+// with the write's row locked: be quick, do not call the API, and call the engine only with the transaction.
 //
-// Only a write that IsPayment changes the state of its order. Compare the amount.
+// Change the state of an order only for a write whose IsPayment is true. Compare the amount.
 //
 // # History
 //
-// A backup or a standby may not know what was sent last. After a change of the database's history nothing is sent until the
-// service's lists were read: REPLICATION.md has what each kind of replication can lose, and what to call.
+// A backup or a standby may lack the last sends. After a change of the database's history nothing is sent until the
+// service's lists were read. REPLICATION.md says what each kind of replication can lose, and which methods to call.
 //
 // # Limits
 //
 //   - A SQLite file is for one process, and its mark has to stay beside it.
-//   - synchronous has to be FULL on SQLite, and neither synchronous_commit nor fsync off on PostgreSQL, nor
-//     synchronous_commit local beside synchronous standbys: a commit that is lost is a second charge. [New] checks it.
+//   - SQLite needs synchronous FULL. PostgreSQL needs fsync on, and synchronous_commit neither off, nor local beside
+//     synchronous standbys: a lost commit is a second charge. [New] checks it.
 //   - PostgreSQL has to let the role call pg_control_system, pg_walfile_name and pg_current_wal_insert_lsn, as it does by
 //     default. [New] checks it.
 //   - Captures of one pre-authorisation are not added up: the service judges them.

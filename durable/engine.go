@@ -15,24 +15,24 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks"
 )
 
-// Options are the merchant's choices. The zero value of everything but Installation, ServiceRetries
-// and OnOutcome is usable.
+// Options configure an engine. Installation, ServiceRetries and OnOutcome are required. The zero value
+// of every other field is usable.
 type Options[TTx any] struct {
-	// Installation names the installation: one database that belongs to one facility, 1 to 100
-	// printable ASCII characters without blanks. References and keys follow from it, so it never
-	// changes. A test system has another name than production. Required.
+	// Installation names the installation, which is one database that belongs to one facility: 1 to 100
+	// printable ASCII characters without blanks. References and keys are derived from it, so never
+	// change it. Give a test system another name than production. Required.
 	Installation string
-	// OnOutcome is notified of what became of a write, exactly once, in the transaction of that change or after it:
-	// see "What OnOutcome is notified of" in the package documentation. Its own writes through tx commit
-	// with that. If it fails it is notified again, with pauses that grow to an hour. It must not call the
+	// OnOutcome is notified of each outcome of a write exactly once, in the transaction that stores it or in a
+	// later one: see "What OnOutcome is notified of" in the package documentation. Its own writes through tx
+	// commit with that. If it fails it is called again, with pauses that grow to an hour. It must not call the
 	// API, nor the engine without tx. Required.
 	OnOutcome func(ctx context.Context, tx TTx, change OutcomeChange) error
-	// OnEvent is notified of every notification that is not about a write of the engine's,
-	// such as an agreement's, after the API has confirmed it, in the transaction that
-	// ends the notification.
+	// OnEvent is notified of every webhook notification that is not about a write of the engine,
+	// such as one about an agreement. It is called after the API has confirmed the notification,
+	// in the transaction that marks it as done.
 	OnEvent func(ctx context.Context, tx TTx, n *webhooks.Notification) error
-	// OnDifference is notified of what a comparison finds, outside of any transaction. A
-	// comparison that fails begins again: it may be notified of a difference again.
+	// OnDifference is notified of each difference that a comparison finds, outside of any
+	// transaction. A comparison that fails begins again, and may report a difference again.
 	OnDifference func(ctx context.Context, d Difference) error
 
 	// ServiceRetries says whether the facility lets the service retry declined payments
@@ -41,30 +41,30 @@ type Options[TTx any] struct {
 	// Policy changes the procedure of look-ups, such as the merchant's calendar of business days: see [resolve.Policy].
 	Policy func(*resolve.Policy)
 
-	// SendWithin is how long a payment may wait to be sent; an hour by default. After it the payment ends
-	// not_sent. One by a single-use token ends after ten minutes, as its token does.
+	// SendWithin is how long a write may wait to be sent; an hour by default. Then it ends not_sent. A payment by a
+	// single-use token waits for ten minutes at most, as its token does. Refunds and reversals wait for a week.
 	SendWithin time.Duration
 	// LookupLag is how long a transaction may be missing from look-ups and lists; 15 minutes by default,
 	// which is an assumption: the service does not say. Measure it, and set it no shorter.
 	LookupLag time.Duration
-	// LongestPay is the longest that the client takes for a call; 110 seconds by default,
-	// for a client with its default limits.
+	// LongestPay is the longest that a call of the client takes. The default of 110 seconds
+	// suits a client with its default limits.
 	LongestPay time.Duration
-	// Workers is how many payments are sent at once in this process, how many are looked up, how many hooks run, and how
-	// many notifications are confirmed; 10 by default.
+	// Workers limits what this process does at once: that many sends, that many look-ups, that many hooks, and that many
+	// confirmations of notifications; 10 by default.
 	Workers int
-	// CompareAt is when the comparison of the day before runs, in Sydney. Those of a week that were missed, or
-	// failed, are made up, the oldest first. There is none if this is nil.
+	// CompareAt is the time in Sydney at which the day before is compared. Days of the last week that were missed,
+	// or failed, are made up, the oldest first. If it is nil only [Engine.CompareNow] compares.
 	CompareAt *resolve.TimeOfDay
-	// Keep is how long the request and the history of a write are kept after its last change: for ever by default, and for 8
-	// days at least. Then it is emptied: its id, order, operation, receipt, standing and amounts stay, and digests of its
-	// token and its account. Notifications that were confirmed are kept for as long, and for 30 days at most.
+	// Keep is how long the request and the history of a write are kept after its last change: for ever by default, and at
+	// least 8 days. Then the write is emptied: its id, order, operation, receipt, standing and amounts stay, and digests of
+	// its token and its account. Confirmed notifications are kept for as long, but at most 30 days.
 	Keep time.Duration
-	// Logger gets what went wrong. It gets no handles and no texts of the service or of hooks.
+	// Logger gets errors and warnings, without handles and without texts of the service or of hooks.
 	Logger *slog.Logger
 }
 
-// Engine sends writes and finds out what became of them, from a database that it
+// Engine sends writes and finds out their outcomes, from a database that it
 // shares with the merchant. It is safe for concurrent use, and any number of engines may
 // work on one PostgreSQL database.
 type Engine[TTx any] struct {
@@ -72,7 +72,7 @@ type Engine[TTx any] struct {
 	typed Database[TTx]
 }
 
-// engine is what does not depend on the merchant's type of transaction.
+// engine is the part of Engine that does not depend on the merchant's type of transaction.
 type engine struct {
 	db         database.Database
 	dialect    database.Dialect
@@ -92,9 +92,9 @@ type engine struct {
 	workers                     int
 	compareAt                   *resolve.TimeOfDay
 
-	spawn func(func()) // does something beside the caller
+	spawn func(func()) // runs a function in a goroutine; tests run it at once
 
-	ahead    atomic.Int64 // of the database's clock before this machine's, about
+	ahead    atomic.Int64 // how far the database's clock is ahead of this machine's, about
 	service  atomic.Pointer[clockSkew]
 	waiting  waiters
 	gate     *gate
@@ -104,9 +104,9 @@ type engine struct {
 	running  sync.WaitGroup
 }
 
-// New returns an engine. It refuses a database that could lose what it has committed,
-// one of a later version of the schema, and one of another installation. Tables are made by
-// [MigrateUp]. An engine stores writes at once, and works on them from Start to Stop: a web server
+// New returns an engine. It refuses a database that could lose a commit, one whose tables are missing
+// or older than this program needs, and one of another installation. [MigrateUp] makes the tables. An
+// engine stores writes as soon as it is made, and works on them from Start to Stop, so a web server
 // and a worker may be two programs.
 func New[TTx any](ctx context.Context, db Database[TTx], client *quickstream.Client, opts Options[TTx]) (*Engine[TTx], error) {
 	if err := opts.check(); err != nil {
@@ -190,11 +190,11 @@ func (e *engine) prepare(ctx context.Context) (err error) {
 	return within(ctx, e.db, func(tx tx) error { return e.belongs(ctx, tx, false) })
 }
 
-// beatEvery is how often each engine looks at the history of the database and at a pause.
+// beatEvery is how often each engine checks the history of the database and a pause, and restores.
 const beatEvery = 2 * time.Second
 
-// Start begins to work: it finds out whether the database has another history, and then runs jobs until
-// Stop. Its error matches [ErrFacility] if the database belongs to another installation or address.
+// Start checks whether the history of the database has changed, and then runs jobs until Stop. The
+// error matches [ErrFacility] if the database belongs to another installation or address.
 func (e *Engine[TTx]) Start(ctx context.Context) error {
 	if !e.started.CompareAndSwap(false, true) {
 		return errors.New("durable: an engine is started once: make another one")
@@ -214,14 +214,14 @@ func (e *Engine[TTx]) Start(ctx context.Context) error {
 	e.stop = stop
 	for name, work := range map[string]func(context.Context) error{
 		"looking at the history": e.recognise, "asking whether the service answers": e.checkBreaker, "restoring": e.restore,
-	} { // each by itself: restoring takes long
+	} { // a goroutine each, because restoring takes long
 		e.running.Go(func() { e.every(running, name, work) })
 	}
 	return nil
 }
 
-// takeOver has what was being sent when the process ended looked up at once, if one process works alone. Where others may
-// be sending it, it is due when none can be any more.
+// takeOver has the writes that were being sent when the last process ended looked up at once, if only one process uses the
+// database. Otherwise another process may be sending them, and they are looked up when none can be any more.
 func (e *engine) takeOver(ctx context.Context) error {
 	if !e.dialect.Alone {
 		return nil
@@ -258,9 +258,9 @@ func (e *engine) every(ctx context.Context, name string, work func(context.Conte
 	}
 }
 
-// Stop ends the work: no job begins any more, and those that run go on to their end,
-// which takes as long as a call. When ctx ends before them they are cancelled: what was
-// sent is then looked up by the next engine that starts. A hook that ignores its context holds Stop
+// Stop ends the work. It begins no more jobs, and waits for those that run, which takes as
+// long as a call. If ctx ends first they are cancelled, and the next engine that starts looks
+// up the writes that may have been sent. A hook that ignores its context holds Stop
 // for 30 seconds more.
 func (e *Engine[TTx]) Stop(ctx context.Context) error {
 	if e.stop == nil {

@@ -31,8 +31,8 @@ var (
 	ErrChanged = errors.New("durable: another transaction changed the write at this moment: run this one again")
 	// ErrTooLate means that the write was sent, or may have been: it cannot be cancelled.
 	ErrTooLate = errors.New("durable: too late: it was sent, or may have been")
-	// ErrStale means that the write has changed since the person who decides has seen it, or that they do not
-	// say which version they saw: show it again. Nothing was stored.
+	// ErrStale means that the write has changed since the person saw it, or that no version was given: show it
+	// to the person again. Nothing was stored.
 	ErrStale = errors.New("durable: the write has changed since it was seen")
 	// ErrLookUpFirst means that no look-up of the last minute has succeeded: see [Engine.LookUp]. Nothing
 	// was stored.
@@ -58,7 +58,7 @@ func (e *IDReusedError) Unwrap() error { return ErrIDReused }
 // was stored.
 type OrderOpenError struct{ Payment Write }
 
-// Error says where that payment stands.
+// Error names that payment and its state.
 func (e *OrderOpenError) Error() string {
 	return fmt.Sprintf("%v: payment %q is %s", ErrOrderOpen, e.Payment.ID, e.Payment.Text())
 }
@@ -78,7 +78,7 @@ func (e *StillSendingError) Error() string {
 // Unwrap returns [ErrNotAllowed].
 func (e *StillSendingError) Unwrap() error { return ErrNotAllowed }
 
-// named returns an error with the name of the package, which the errors of this file have.
+// named adds the name of the package to an error that does not begin with it.
 func named(err error) error {
 	if err == nil || strings.HasPrefix(err.Error(), "durable: ") {
 		return err

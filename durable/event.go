@@ -48,16 +48,16 @@ type Event struct {
 	WriteID string
 	At      time.Time
 	Kind    EventKind
-	// By and Note are those of the person who has decided.
+	// By and Note name the person who decided or asked, and why.
 	By, Note string
-	// Standing is where the write stands after it.
+	// Standing is that of the write after the event.
 	Standing Standing
 	// Seen is what a look-up or an answer showed.
 	Seen resolve.Observation
 }
 
-// Events returns the history of a write, oldest first. That of an empty id is the installation's: what
-// persons have confirmed, paused and asked for.
+// Events returns the history of a write, oldest first. An empty id returns the history of the installation:
+// what persons have confirmed, paused and asked for. The error matches [ErrNoWrite] if there is no write.
 func (e *Engine[TTx]) Events(ctx context.Context, id string) (list []Event, err error) {
 	err = within(ctx, e.db, func(tx tx) error {
 		if id != "" {
@@ -83,12 +83,12 @@ func (e *Engine[TTx]) EventsBy(ctx context.Context, by string) (list []Event, er
 	return list, named(err)
 }
 
-// queued is the first event, which the row holds.
+// queued returns the first event, which the row itself holds.
 func (r *row) queued() Event {
 	return Event{WriteID: r.ID, At: r.Written, Kind: EventQueued, Standing: standing(StateQueued)}
 }
 
-// events reads what is stored of a history.
+// events reads the stored events of a history.
 func (e *engine) events(ctx context.Context, tx tx, where string, arg string) (list []Event, err error) {
 	err = query(ctx, tx, func(scan func(...any) error) error {
 		var event Event
@@ -107,7 +107,7 @@ func (e *engine) events(ctx context.Context, tx tx, where string, arg string) (l
 	return list, err
 }
 
-// record adds an event to the history of a write, whose row is locked, or of the installation, whose is too.
+// record adds an event to the history of a write or of the installation. The caller has locked its row.
 func (e *engine) record(ctx context.Context, tx tx, r *row, event Event) error {
 	detail := ""
 	if event.Seen.Result != "" {
@@ -130,7 +130,7 @@ func (e *engine) recordInstallation(ctx context.Context, tx tx, event Event) err
 	return e.record(ctx, tx, &row{}, event)
 }
 
-// checkPerson refuses what is no name of a person, and no reason.
+// checkPerson refuses a name or a reason that is empty, too long or not printable.
 func checkPerson(by, note string) error {
 	for _, text := range []string{by, note} {
 		if text == "" || len(text) > 200 || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {

@@ -6,20 +6,20 @@ import (
 	"fmt"
 )
 
-// facilityName is the name under which the facility of the installation stands.
+// facilityName is the name under which the facility of the installation is stored.
 const facilityName = "facility"
 
-// facility is what an installation belongs to: its name, and the address of the service.
+// facility is the installation's name, and the address of the service that it belongs to.
 type facility struct {
 	Installation string `json:"installation"`
 	Address      string `json:"address"`
 }
 
-// here is what this program belongs to. The client names its address in every intent.
+// here returns the facility of this program. The client puts its address into every intent.
 func (e *engine) here() facility { return facility{e.installation, e.address} }
 
-// belongs refuses a database of another installation, and names one that is new. To send it must be at the same address
-// too. It writes before it reads: SQLite lets a transaction that has read write only if no other one has written.
+// belongs refuses a database of another installation, and names a new one. To send, the address must be the same too. It
+// writes before it reads: SQLite lets a transaction that has read write only if no other one has written since.
 func (e *engine) belongs(ctx context.Context, tx tx, sends bool) error {
 	here, err := json.Marshal(e.here())
 	if err == nil {
@@ -35,7 +35,7 @@ func (e *engine) belongs(ctx context.Context, tx tx, sends bool) error {
 	return e.differs(text, sends)
 }
 
-// differs compares this program with what is stored. A program at another address may accept writes, and not send them.
+// differs compares this program with the stored facility. A program at another address may accept writes, but not send them.
 func (e *engine) differs(text string, sends bool) error {
 	var stored facility
 	if err := json.Unmarshal([]byte(text), &stored); err != nil {

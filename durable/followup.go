@@ -11,9 +11,9 @@ import (
 )
 
 // Refund stores a refund of a part or all of an approved payment, as Pay does. of is the id of the
-// payment or capture, whose receipt the params get. Several refunds can wait. They are sent one
-// after the other, and one of unknown outcome holds the others. Refunds made elsewhere are read before one is sent. A refund of a
-// payment that is not settled waits until it is, for up to a week.
+// payment or capture, and its receipt is put into params. Several refunds can wait. They are sent one
+// after the other, and one of unknown outcome holds up the others. Before one is sent, refunds made
+// elsewhere are read. A refund of a payment that is not settled waits until it is, for up to a week.
 //
 // The error matches [ErrTooMuch] if refunds would exceed the payment, and [ErrNotAllowed] if it is
 // not approved. For a payment that the engine does not have, see Import.
@@ -76,9 +76,9 @@ func (e *engine) follow(ctx context.Context, tx tx, w NewWrite, of string, plan 
 	return shown(r, created, err)
 }
 
-// admitFollowUp refuses a follow-up of what is not approved or in another currency, a refund that
-// would exceed its payment or follows what has come back, and a void beside a refund. Refunds of
-// unknown outcome count.
+// admitFollowUp refuses a follow-up of a write that is not approved or in another currency, a refund or
+// a void of money that has come back, a refund of a refund, refunds that would exceed the payment, and a
+// void beside a refund. Refunds of unknown outcome count.
 func (e *engine) admitFollowUp(ctx context.Context, tx tx, r *row) error {
 	// A snapshot that does not hold the latest follow-ups fails here, at any isolation.
 	if err := execute(ctx, tx, "UPDATE quickstream.write SET version = version + 1 WHERE id = $1", r.Follows); err != nil {
@@ -104,7 +104,7 @@ func (e *engine) admitFollowUp(ctx context.Context, tx tx, r *row) error {
 	case !reverses:
 		return nil
 	}
-	limit := payment.Amount // the principal: whether a surcharge is given back is the service's
+	limit := payment.Amount // the principal: the service decides whether a surcharge is given back
 	refunded, err := e.refunded(ctx, tx, r, limit)
 	if err != nil {
 		return err
@@ -145,8 +145,8 @@ var (
 	errMade = errors.New("the service's list of refunds has it already")
 )
 
-// refunded is the sum of the other refunds of the payment that a refund follows, those that wait or
-// whose outcome is unknown too. A void counts as all of the payment.
+// refunded returns the sum of the payment's other refunds, including those that wait or whose outcome
+// is unknown. A void counts as all of the payment.
 func (e *engine) refunded(ctx context.Context, tx tx, r *row, all decimal.Decimal) (sum decimal.Decimal, err error) {
 	err = e.each(ctx, tx, func(other *row) {
 		switch {
@@ -159,9 +159,9 @@ func (e *engine) refunded(ctx context.Context, tx tx, r *row, all decimal.Decima
 	return sum, err
 }
 
-// inLine refuses a payment beside another one of its order that was or may have been sent, and a
-// follow-up whose turn it is not: they are sent one after the other, and one that may have been sent and has no outcome,
-// or may have been executed twice, holds all others.
+// inLine refuses a payment if another one of its order is approved or may be, and a follow-up whose turn has
+// not come. Follow-ups are sent one after the other. One that may have been sent and has no outcome, or may have been
+// executed twice, holds up all others.
 func (e *engine) inLine(ctx context.Context, tx tx, r *row) error {
 	if r.IsPayment() {
 		other, err := e.one(ctx, tx, "order_id = $1 AND id <> $2 AND follows = '' AND ("+sqlApproved()+" OR "+sqlIn("state", StateSending, StatePending, StateUnknown)+
@@ -195,7 +195,7 @@ func (e *engine) inLine(ctx context.Context, tx tx, r *row) error {
 	return err
 }
 
-// elsewhere is the sum of the approved refunds of a receipt that the refunds of the engine do not account for: those
+// elsewhere returns the sum of a receipt's approved refunds that the engine's refunds do not account for: those
 // made elsewhere, and the second one of a refund that was executed twice. Its error is errMade if r is among them.
 func (e *engine) elsewhere(ctx context.Context, r *row, receipt string) (sum decimal.Decimal, err error) {
 	counted := map[string]bool{}
@@ -227,8 +227,8 @@ func (e *engine) elsewhere(ctx context.Context, r *row, receipt string) (sum dec
 	return sum, nil
 }
 
-// checkLeft reads what was refunded elsewhere before a refund is sent. left is what may be refunded
-// by it.
+// checkLeft reads the refunds made elsewhere before a refund is sent. left is the most that it may
+// refund.
 func (e *engine) checkLeft(ctx context.Context, r *row) (left decimal.Decimal, err error) {
 	receipt := ""
 	err = within(ctx, e.db, func(tx tx) error {

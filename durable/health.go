@@ -9,59 +9,59 @@ import (
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// Health is how the engine's work stands, for health checks and dashboards. Encoded as JSON its durations are numbers of
+// Health is the state of the engine's work, for health checks and dashboards. Encoded as JSON its durations are numbers of
 // nanoseconds.
 type Health struct {
-	// At is when it was read, by the database's clock, which all times here are of.
+	// At is when it was read. All times here are by the database's clock.
 	At time.Time
 	// Writes counts writes that are not over, by state.
 	Writes map[State]int
 	// NeedPerson counts those that need a person, by reason. A payment that is not_found and was paid again is
 	// over.
 	NeedPerson map[Reason]int
-	// Unknown counts those whose outcome is unknown: sending, unknown, and needing a person but double_charged.
+	// Unknown counts those whose outcome is unknown: sending, unknown, and needs_person but for double_charged.
 	// UnknownFor is the age of the oldest of them.
 	Unknown    int
 	UnknownFor time.Duration
-	// Overdue is for how long what is due has waited at the longest.
+	// Overdue is the longest that work which is due has waited.
 	Overdue time.Duration
-	// HookFailed counts writes of which OnOutcome has not taken what is known, after it has failed: nothing is lost,
-	// and the merchant's records lack it. HookWaits is for how long one has waited for OnOutcome at the longest.
+	// HookFailed counts writes whose last change OnOutcome has failed to take so far: nothing is lost, but the
+	// merchant's records lack it. HookWaits is the longest that a write has waited for OnOutcome.
 	HookFailed int
 	HookWaits  time.Duration
-	// Discarded counts jobs that somebody has cancelled, or that River has given up. Their work is done all the same.
+	// Discarded counts jobs that were cancelled, or that River has given up. Other jobs still do their work.
 	Discarded int
 	// Received counts notifications that wait to be confirmed, and Held those of them that
 	// have failed before.
 	Received, Held int
 	// Restoring is since when the history of the database is being restored; zero if it is not. Read reports whether
-	// the service's lists were read to their end, before which nothing is sent, and Unreadable says which list could not
-	// be.
+	// the service's lists were read to their end: nothing is sent before. Unreadable says which list could not be
+	// read.
 	Restoring  time.Time
 	Read       bool
 	Unreadable string
 	// MaybeCopy means that the database may be a copy of one that is in use: what was queued before
 	// waits for [Engine.ConfirmHistory].
 	MaybeCopy bool
-	// Paused is since when nothing is sent, because a write was refused by the service or by what
-	// stands in front of it, all calls hang, or a person has paused the installation, whose name is PausedBy; zero if
-	// it is not. PausedFor says why.
+	// Paused is since when the installation is paused, so that nothing is sent; zero if it is not. Either the service,
+	// a proxy or a gateway has refused a write, or all calls hang, or a person has paused it, whom PausedBy names.
+	// PausedFor says why.
 	Paused    time.Time
 	PausedBy  string
 	PausedFor string
-	// Comparison is how the comparisons with the service stand.
+	// Comparison is the result of the comparisons with the service.
 	Comparison Comparison
 	// Facility is why nothing is sent if the database belongs to another facility; nil if it does not.
 	Facility error
-	// DatabaseAhead is how far the database's clock is ahead of this machine's, which counts for nothing.
+	// DatabaseAhead is how far the database's clock is ahead of this machine's, which decides nothing.
 	DatabaseAhead time.Duration
 	// ServiceAhead is how far the service's clock is ahead of the database's, to the second,
-	// by the last answer that this engine has got, at ServiceAt; that is zero before any.
+	// by the last answer that this engine got. ServiceAt is when it came; zero before any.
 	ServiceAhead time.Duration
 	ServiceAt    time.Time
 }
 
-// Health reads how the work stands, by indexes, in a time that does not grow with the writes that are over.
+// Health reads the state of the work by indexes, in a time that does not grow with the writes that are over.
 func (e *Engine[TTx]) Health(ctx context.Context) (Health, error) {
 	var h Health
 	h.Writes, h.NeedPerson = map[State]int{}, map[Reason]int{}
@@ -128,10 +128,10 @@ func (e *engine) countWrites(ctx context.Context, tx tx, h *Health) error {
 	return err
 }
 
-// overdue selects the row that has been due for longest, and the time.
+// overdue selects since when the oldest due row has been due, and the database's time.
 const overdue = "SELECT min(next_at), " + database.Now + " FROM quickstream.write WHERE next_at IS NOT NULL AND next_at <= " + database.Now
 
-// waited is the time since the first that a statement selects, by the second one; zero if there is none.
+// waited returns the time from the first to the second value that a statement selects; zero if the first is null.
 func waited(ctx context.Context, tx tx, statement string) (d time.Duration, err error) {
 	err = query(ctx, tx, func(scan func(...any) error) error {
 		var at, now time.Time
@@ -150,8 +150,8 @@ var ErrNotReady = errors.New("durable: this process cannot take payments now")
 // readyAfter is how late the engine's work may be in a process that takes payments.
 const readyAfter = 5 * time.Minute
 
-// Ready says why this process cannot take payments, for the health check of a load balancer; nil if it can. A pause and
-// restoring say nothing against it: payments are accepted, and wait.
+// Ready returns why this process cannot take payments, for the health check of a load balancer; nil if it can. The error
+// matches [ErrNotReady]. A process is ready during a pause and during restoring: payments are accepted, and wait.
 func (e *Engine[TTx]) Ready(ctx context.Context) error {
 	var g gates
 	var late time.Duration

@@ -8,20 +8,20 @@ import (
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// restoringName is the name under which the restoring stands.
+// restoringName is the name under which the restoring is stored.
 const restoringName = "restoring"
 
-// What a write is that was queued before the history of the database changed.
+// The values of suspect for a write that was queued before the history of the database changed.
 const (
 	suspectBefore int64 = 1 // it may have been sent without a trace here
 	suspectFailed int64 = 2 // and a list or a look-up has failed since
 )
 
-// restoring is the mode after a change of the database's history, by its clock. Nothing is claimed until the service's
-// lists were read once to their end; what is new then goes on after a look-up, and what was there before waits until
-// look-ups must show it. It never ends by a timer.
+// restoring is the mode after a change of the database's history, with times by its clock. Nothing is claimed until the
+// service's lists were read once to their end. Then a new write is sent after a look-up, and a write that was there before
+// waits until look-ups must show it. It never ends by a timer.
 type restoring struct {
-	// Since is when the last claim was made that is known, and Began when the change was recognised; zero if nothing
+	// Since is when the last known claim was made, and Began when the change was recognised; zero if nothing
 	// is restored.
 	Since time.Time `json:"since,omitzero"`
 	Began time.Time `json:"began,omitzero"`
@@ -32,7 +32,7 @@ type restoring struct {
 	// Failed means that a list could not be read, and Unreadable says which date and why.
 	Failed     bool   `json:"failed,omitempty"`
 	Unreadable string `json:"unreadable,omitempty"`
-	// Next is when lists are read again, or by another process than the one that reads.
+	// Next is when the lists are read again, or when another process may take over.
 	Next time.Time `json:"next,omitzero"`
 }
 
@@ -46,7 +46,7 @@ func (s restoring) lags(now time.Time, lag time.Duration) bool {
 // looks reports whether a write is looked up before it is sent.
 func (s restoring) looks(r *row) bool { return s.on() || r.suspect != 0 }
 
-// waits is how long a write that was there before waits.
+// waits returns how long a write that was queued before the change still waits.
 func (s restoring) waits(r *row, lag time.Duration) time.Duration {
 	switch {
 	case r.suspect == 0 || !s.on():
@@ -71,8 +71,8 @@ func (e *engine) changeRestoring(ctx context.Context, change func(tx tx, s *rest
 	})
 }
 
-// recognise looks whether the history of the database has changed. One process adopts it, and the next one finds it
-// adopted.
+// recognise checks whether the history of the database has changed. One process adopts the change, and the next one
+// finds it adopted.
 func (e *engine) recognise(ctx context.Context) error {
 	change := database.Same
 	err := within(ctx, e.db, func(tx tx) (err error) {
@@ -97,7 +97,7 @@ func (e *engine) recognise(ctx context.Context) error {
 	})
 }
 
-// adopt takes the database as it is, and begins to restore. What is queued may have been sent since.
+// adopt accepts the database as it is, and begins to restore. A queued write may have been sent in the lost history.
 func (e *engine) adopt(ctx context.Context, tx tx, s *restoring, now, since time.Time, maybeCopy bool) error {
 	if since.IsZero() || since.After(now) {
 		last, err := e.lastClaim(ctx, tx)
@@ -109,7 +109,7 @@ func (e *engine) adopt(ctx context.Context, tx tx, s *restoring, now, since time
 		}
 	}
 	next := restoring{Since: since, Began: now, MaybeCopy: maybeCopy}
-	if s.on() { // what it looks for may not all have been found
+	if s.on() { // it may not have found everything
 		next.MaybeCopy, next.Failed = maybeCopy || s.MaybeCopy, s.Failed
 		if s.Since.Before(since) {
 			next.Since = s.Since
@@ -126,7 +126,7 @@ func (e *engine) adopt(ctx context.Context, tx tx, s *restoring, now, since time
 	return e.db.Adopt(ctx, tx)
 }
 
-// lastClaim is when a claim was last made that is known, or the tables were.
+// lastClaim returns when the last known claim was made; without any, when the tables were made.
 func (e *engine) lastClaim(ctx context.Context, tx tx) (last time.Time, err error) {
 	err = query(ctx, tx, func(scan func(...any) error) error { return scan(&last) }, "SELECT max(last_sent_at) FROM quickstream.write")
 	if err != nil || !last.IsZero() {
@@ -139,8 +139,8 @@ func (e *engine) lastClaim(ctx context.Context, tx tx) (last time.Time, err erro
 	return last, err
 }
 
-// BeginRestoring says that the database was restored from a backup that was made at a time: nothing is
-// sent until the service's lists were read. It is needed only if that cannot be seen: see
+// BeginRestoring says that the database was restored from a backup that was made at since: nothing is
+// sent until the service's lists were read. It is needed only if the engine cannot see the restore: see
 // REPLICATION.md. Call it once, before any engine is started. by and note are as in [Decision].
 func (e *Engine[TTx]) BeginRestoring(ctx context.Context, since time.Time, by, note string) error {
 	return e.decides(ctx, restoringName, Event{Kind: EventRestored, By: by, Note: note}, func(tx tx, g *gates) (any, error) {
@@ -149,8 +149,8 @@ func (e *Engine[TTx]) BeginRestoring(ctx context.Context, since time.Time, by, n
 	})
 }
 
-// ConfirmHistory says that the database is no copy of one that is in use: writes that were there before
-// wait no longer for what the original may be sending. by and note are as in [Decision].
+// ConfirmHistory says that the database is not a copy of one that is in use: writes that were there before
+// no longer wait because the original may send them. by and note are as in [Decision].
 func (e *Engine[TTx]) ConfirmHistory(ctx context.Context, by, note string) error {
 	return e.decides(ctx, restoringName, Event{Kind: EventHistoryConfirmed, By: by, Note: note}, func(_ tx, g *gates) (any, error) {
 		if !g.restoring.MaybeCopy {
@@ -161,7 +161,7 @@ func (e *Engine[TTx]) ConfirmHistory(ctx context.Context, by, note string) error
 	})
 }
 
-// EndRestoring ends the restoring, as when the service cannot list what was settled. Orders whose payments were not found
+// EndRestoring ends the restoring, for example if the service cannot list a day. Orders whose payments were not found
 // can be paid again. What was queued before is still looked up before it is sent. by and note are as in [Decision].
 func (e *Engine[TTx]) EndRestoring(ctx context.Context, by, note string) error {
 	return e.decides(ctx, restoringName, Event{Kind: EventRestoringEnded, By: by, Note: note}, func(_ tx, g *gates) (any, error) {

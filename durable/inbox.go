@@ -11,16 +11,16 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// Inbox returns the handler of the webhook endpoint. It verifies a notification, commits
-// it with the job that acts on it, and answers 200: whether the API is up or not. The job
-// asks the API, applies what it says to the payment that the notification is about, and
-// gives all others to OnEvent, in the transaction that ends the notification. What the
-// API does not confirm is asked again, with pauses that grow, and shown in [Engine.Health].
+// Inbox returns the handler of the webhook endpoint. It verifies a notification, commits it
+// with the job that acts on it, and answers 200, whether the API is up or not. The job asks
+// the API to confirm the notification. The transaction that marks it as done also changes
+// the engine's write that it is about, or calls OnEvent for any other. A notification that
+// the API does not confirm is tried again, with pauses that grow: see [Engine.Health].
 func (e *Engine[TTx]) Inbox(verifier *signature.Verifier, opts ...webhooks.HandlerOption) http.Handler {
 	return webhooks.NewInbox(verifier, e.keep, opts...)
 }
 
-// keep stores a notification and its job. One id with other content is stored beside.
+// keep stores a notification and its job. A known id with other content is stored too, as a conflict.
 func (e *engine) keep(ctx context.Context, n *webhooks.Notification) error {
 	others := 0
 	err := within(ctx, e.db, func(tx tx) error {
@@ -41,8 +41,8 @@ func (e *engine) keep(ctx context.Context, n *webhooks.Notification) error {
 	return err
 }
 
-// workInbox confirms a notification and acts on it. The API is asked outside of the transaction in which the effect
-// and "done" are one.
+// workInbox confirms a notification and acts on it. It asks the API outside of the transaction that commits the effect
+// and the "done" together.
 func (e *engine) workInbox(ctx context.Context, id, digest string) error {
 	var raw string
 	var at time.Time

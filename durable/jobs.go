@@ -13,7 +13,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// The queues. Their workers are the concurrency.
+// The queues. The number of their workers limits the concurrency.
 const (
 	sendQueue   = "quickstream_send"
 	lookUpQueue = "quickstream_lookup"
@@ -22,12 +22,12 @@ const (
 	dailyQueue  = "quickstream_daily"
 )
 
-// job says no more than what to look at: whether there is something to do stands in the row, so that one which runs
-// early, twice or at once with another does nothing wrong. Its queue says what is done.
+// job names the row to work on, and its queue says what is done. The row says whether there is something to do: a job
+// that runs early, twice or beside another one does no harm.
 type job struct {
 	ID string `json:"id"`
-	// Mark is the change that OnOutcome is notified of, so that a job that runs does not keep the one of a later change
-	// away, and a notification's digest.
+	// Mark is the number of the change that OnOutcome is notified of, so that a running job does not keep out the job of a
+	// later change. For a notification it is the digest.
 	Mark string `json:"mark,omitempty"`
 }
 
@@ -40,17 +40,17 @@ const (
 	dailyID   = "daily"
 )
 
-// live are the states of jobs that are to be done. A completed one must not keep a new one away.
+// live returns the states of jobs that are still to be done. A completed job must not keep out a new one.
 func live() []rivertype.JobState {
 	return []rivertype.JobState{
 		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateRetryable, rivertype.JobStateScheduled,
 	}
 }
 
-// mostAttempts is as many as River can count: a hook that fails is called again for ever.
+// mostAttempts is the most that River can count: a hook that fails is called again for ever.
 const mostAttempts = math.MaxInt16
 
-// insertOpts are those of a job in a queue that is to run in a while.
+// insertOpts returns the options of a job that runs in a queue after a while.
 func (e *engine) insertOpts(queue string, in time.Duration) *river.InsertOpts {
 	opts := &river.InsertOpts{Queue: queue, MaxAttempts: mostAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true, ByQueue: true, ByState: live()}}
 	if in > 0 {
@@ -59,7 +59,7 @@ func (e *engine) insertOpts(queue string, in time.Duration) *river.InsertOpts {
 	return opts
 }
 
-// begins has jobs that are to run now begin by the earlier of two clocks: River gives them this machine's and compares it
+// begins schedules jobs that run now by the earlier of two clocks: River sets the time by this machine's, and compares it
 // with the database's.
 type begins struct {
 	river.JobInsertMiddlewareDefaults
@@ -89,7 +89,7 @@ func (e *engine) enqueue(ctx context.Context, tx tx, queue string, in time.Durat
 	return e.queue.Insert(ctx, tx, params)
 }
 
-// runNow has a job run at once that may sleep, by one more that ends the work; River's own then finds nothing to do.
+// runNow inserts one more job, which runs at once, for work whose job may sleep. That job finds nothing to do later.
 func (e *engine) runNow(ctx context.Context, tx tx, queue string, j job) error {
 	opts := e.insertOpts(queue, 0)
 	opts.UniqueOpts = river.UniqueOpts{}
@@ -102,7 +102,7 @@ type worker struct {
 	e *engine
 }
 
-// Timeout is how long a job may run, and how long another one waits whose process was killed.
+// Timeout is how long a job may run, and about how long it waits if its process was killed.
 func (w *worker) Timeout(j *river.Job[job]) time.Duration {
 	if j.Queue == dailyQueue && j.Args.ID == dailyID {
 		return dailyLongest
@@ -110,7 +110,7 @@ func (w *worker) Timeout(j *river.Job[job]) time.Duration {
 	return w.e.longestPay + jobMargin
 }
 
-// work does a job, and returns when it is done again; zero for never.
+// work does a job, and returns after how long it runs again; zero for never.
 func (w *worker) work(ctx context.Context, j *river.Job[job]) (time.Duration, error) {
 	switch id := j.Args.ID; j.Queue {
 	case sendQueue:
@@ -129,7 +129,7 @@ func (w *worker) work(ctx context.Context, j *river.Job[job]) (time.Duration, er
 	}
 }
 
-// Work does a job. River logs and stores errors, and so gets none that shows a value.
+// Work does a job. River logs and stores errors, so it gets only errors that show no values.
 func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 	var again time.Duration
 	err := guard("the job", func() (err error) {
@@ -154,7 +154,7 @@ func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 // failedPause is the pause after a job that failed, as when the database is away.
 const failedPause = 5 * time.Second
 
-// retry is River's policy for what fails: pauses that grow to an hour.
+// retry is River's policy for jobs that fail: pauses that grow to an hour.
 type retry struct{}
 
 // NextRetry implements [river.ClientRetryPolicy].
@@ -162,12 +162,12 @@ func (retry) NextRetry(job *rivertype.JobRow) time.Time {
 	return time.Now().UTC().Add(pause(time.Second, len(job.Errors)+1))
 }
 
-// pause is how long to wait after so many failures in a row.
+// pause returns how long to wait after a number of failures in a row.
 func pause(first time.Duration, failures int) time.Duration {
 	return min(first<<min(max(failures, 1)-1, 12), max(first, time.Hour))
 }
 
-// warnings handles River's records: the queue reports every few seconds that all is well.
+// warnings leaves out River's records below a warning: every few seconds the queue reports that all is well.
 type warnings struct{ slog.Handler }
 
 func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
@@ -181,24 +181,24 @@ func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
 func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
 
 const (
-	// jobMargin is what a job has beside the longest call.
+	// jobMargin is the time that a job has beyond the longest call.
 	jobMargin = 10 * time.Second
 	// orphansEvery is how often rows without a job get one, and orphanAfter how long they have been due.
 	orphansEvery = 30 * time.Second
 	orphanAfter  = 10 * time.Second
 	// longestWait is longer than any write waits for the service.
 	longestWait = 15 * 24 * time.Hour
-	// dailyEvery is how often it is looked whether daily work is due.
+	// dailyEvery is how often a job checks whether daily work is due.
 	dailyEvery = 10 * time.Minute
 	// dailyLongest is how long daily work may take.
 	dailyLongest = 6 * time.Hour
-	// waitingWorkers is how many workers of the send queue there are for each call that is wanted: a call that
+	// waitingWorkers is how many workers the send queue has for each of Options.Workers, because a call that
 	// hangs holds its worker.
 	waitingWorkers = 3
 )
 
-// config is River's. What its defaults would do to money is set: a job may run for longer than the longest
-// call, and is done again soon after its process was killed.
+// config returns River's configuration. It replaces the defaults that would harm payments: a job may run for
+// longer than the longest call, and runs again soon after its process was killed.
 func (e *engine) config() *river.Config {
 	workers := river.NewWorkers()
 	timeout := e.longestPay + jobMargin
@@ -220,15 +220,15 @@ func (e *engine) config() *river.Config {
 		MaxAttempts:          mostAttempts,
 		RetryPolicy:          retry{},
 		FetchCooldown:        5 * time.Millisecond, // River signals no job that comes sooner after another one
-		FetchPollInterval:    2 * time.Second,      // it signals new ones: this finds those that sleep for less than five seconds
+		FetchPollInterval:    2 * time.Second,      // new jobs are signalled: this finds those that sleep for less than five seconds
 		Middleware:           []rivertype.Middleware{&begins{e: e}},
 		PeriodicJobs:         []*river.PeriodicJob{periodic(orphansEvery, orphansID), periodic(dailyEvery, dailyID)},
 		Logger:               slog.New(warnings{e.logger.Handler()}),
 	}
 }
 
-// orphans inserts a job for every row that has something to do and has none, as after River's tables were
-// emptied, and has jobs run that wait for another clock than the database's.
+// orphans inserts a job for every row that has work and no job, as after River's tables were emptied. It also
+// runs jobs now that were put off by another clock than the database's.
 func (e *engine) orphans(ctx context.Context) error {
 	return within(ctx, e.db, func(tx tx) error {
 		now, err := databaseNow(ctx, tx)
@@ -267,7 +267,7 @@ func (e *engine) orphans(ctx context.Context) error {
 	})
 }
 
-// tasks are the engine's work, for tests that do it without a queue.
+// tasks returns the engine's work, for tests that do it without a queue.
 func (e *engine) tasks() database.Tasks {
 	return database.Tasks{
 		Recognise: e.recognise, Breaker: e.checkBreaker, Restore: e.restore, Orphans: e.orphans, Daily: e.daily,

@@ -9,8 +9,8 @@ import (
 	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
-// pages yields the pages of a list. One that is empty may be a 404 in the service's error body on the first page. Any other
-// 404 is an error: it may be a gateway's, and what the list holds would be missed.
+// pages yields the pages of a list. An empty list may be a 404 in the service's error body on the first page. Any other 404
+// is an error: it may be a gateway's, and the entries of the list would be missed.
 func pages(ctx context.Context, list quickstream.List[quickstream.Transaction]) iter.Seq2[*quickstream.Page[quickstream.Transaction], error] {
 	return func(yield func(*quickstream.Page[quickstream.Transaction], error) bool) {
 		first := true
@@ -26,5 +26,5 @@ func pages(ctx context.Context, list quickstream.List[quickstream.Transaction]) 
 // isNone reports whether a list is empty, which a 404 in the service's error body may say.
 func isNone(err error) bool { return errors.Is(err, quickstream.ErrNotFound) && isOwn(err) }
 
-// isOwn reports whether an error is that of an answer in the service's error body, and not a gateway's.
+// isOwn reports whether an error comes from an answer in the service's error body, and not from a gateway's.
 func isOwn(err error) bool { return errors.Is(err, wire.ErrFromService) }

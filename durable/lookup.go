@@ -11,7 +11,7 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// workLookUp looks a write up when it is time, and returns when it is done again.
+// workLookUp looks up a write that is due, and returns after how long its job runs again; zero for never.
 func (e *engine) workLookUp(ctx context.Context, id string) (time.Duration, error) {
 	r, err := e.peek(ctx, "id = $1", id)
 	switch {
@@ -28,7 +28,7 @@ func (e *engine) workLookUp(ctx context.Context, id string) (time.Duration, erro
 	return snooze(r.Due, r.now), nil
 }
 
-// lookUp finds out what became of a write that may have been sent. person is who has asked for it, or nil.
+// lookUp looks up a write that may have been sent, and applies the result. person names the person who asked, or is nil.
 func (e *engine) lookUp(ctx context.Context, r *row, person *Event) error {
 	looked := r.lookups
 	if looked.Version == 0 {
@@ -36,12 +36,12 @@ func (e *engine) lookUp(ctx context.Context, r *row, person *Event) error {
 	}
 	seen := e.policy.LookUp(ctx, lookupService{e, r.ID}, looked)
 	if ctx.Err() != nil && seen.Result == resolve.LookupFailed {
-		return ctx.Err() // it comes again; the look-up was cut short here
+		return ctx.Err() // the job runs again; this look-up was cut short
 	}
 	return e.observe(ctx, r, observed{kind: EventLookedUp, at: r.now, sends: r.Sends, seen: seen, person: person})
 }
 
-// lookupService looks up with what the database knows: which receipts are another write's.
+// lookupService looks up at the service, and takes no receipt that the database knows as another write's.
 type lookupService struct {
 	e  *engine
 	id string
@@ -80,9 +80,9 @@ func (e *engine) isOther(ctx context.Context, tx tx, id, receipt string) (bool, 
 	return len(found) > 0, err
 }
 
-// about returns the write that a transaction is: by its receipt, and if the answer to its request is still to come
-// by the id in its metadata or by the reference that follows from it, if its type is the same. A void or refund is about
-// another one.
+// about returns the write that a transaction belongs to, or nil. It looks for the receipt, then for the id in the metadata,
+// and then for the reference that is derived from an id. By id and reference the type must agree too: a refund can carry
+// the metadata and the reference of its payment.
 func (e *engine) about(ctx context.Context, tx tx, t *quickstream.Transaction) (*row, error) {
 	if t.ReceiptNumber != "" {
 		if r, err := e.one(ctx, tx, ofReceipt+" LIMIT 1", t.ReceiptNumber); err != nil || r != nil {
@@ -144,7 +144,7 @@ type clockSkew struct {
 	at    time.Time
 }
 
-// dated is an option for a call, and what notes the Date of its answer.
+// dated returns an option for a call, and a function that notes the Date of its answer.
 func (e *engine) dated() (option quickstream.CallOption, note func(ctx context.Context)) {
 	answer := new(quickstream.Response)
 	return quickstream.WithResponseInto(answer), func(ctx context.Context) {

@@ -8,17 +8,17 @@ import (
 
 // OutcomeChange is what OnOutcome is notified of.
 type OutcomeChange struct {
-	// Write is the write as it stands. Only one that IsPayment says whether an order is paid.
+	// Write is the write as it is now. Only a write that IsPayment says whether an order is paid.
 	Write Write
-	// Before is where it stood when OnOutcome was notified last; its State is empty if it was not.
+	// Before is its standing when OnOutcome was last notified of it; the State is empty the first time.
 	Before Standing
 }
 
-// workNotify notifies OnOutcome of a write as it stands, in one transaction with the mark that it has been. A job that
-// comes twice, or for a change of which a later job has notified OnOutcome, does nothing.
+// workNotify notifies OnOutcome of a write as it is now, in one transaction with the mark that it was notified. A job
+// that runs twice, or after the job of a later change, does nothing.
 func (e *engine) workNotify(ctx context.Context, id string) error {
 	err := e.notified(ctx, id)
-	for try := 1; try <= 3 && rolledBack(err) && wait(ctx, pause(time.Second, try)/20); try++ { // the merchant held what the hook wants
+	for try := 1; try <= 3 && rolledBack(err) && wait(ctx, pause(time.Second, try)/20); try++ { // another transaction held a row that the hook wants
 		err = e.notified(ctx, id)
 	}
 	var refused *hookError
@@ -42,7 +42,7 @@ func (e *engine) notified(ctx context.Context, id string) error {
 	})
 }
 
-// runHook calls OnOutcome in the transaction in which it is marked.
+// runHook calls OnOutcome, and marks the write as notified in the same transaction.
 func (e *engine) runHook(ctx context.Context, tx tx, r *row) error {
 	before := r.reported
 	r.notifies()
@@ -53,7 +53,7 @@ func (e *engine) runHook(ctx context.Context, tx tx, r *row) error {
 		r.State, r.Reason, r.Problem, r.ID)
 }
 
-// notifies marks what stands in a row as taken by OnOutcome, whose failures are over.
+// notifies marks a row as notified, and ends the failures of OnOutcome.
 func (r *row) notifies() {
 	if r.Failures > 0 {
 		r.Problem = ""

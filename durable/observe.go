@@ -11,7 +11,7 @@ import (
 )
 
 // observeAnswer applies the answer to a write, and calls OnOutcome in the same transaction. If that fails the answer is
-// stored by itself, and OnOutcome is called after it.
+// stored alone, and a job calls OnOutcome.
 func (e *engine) observeAnswer(ctx context.Context, r *row, o observed) error {
 	called, cancel := context.WithTimeout(ctx, hangAfter)
 	defer cancel()
@@ -30,8 +30,7 @@ func (e *engine) observeOnce(ctx context.Context, r *row, o observed) error {
 	return within(ctx, e.db, func(tx tx) error { return e.apply(ctx, tx, r, o) })
 }
 
-// observe applies what was observed of a write, in a transaction of its own, which is tried up to five times:
-// an observation is worth more than one try.
+// observe applies an observation of a write in a transaction of its own. It tries up to five times.
 func (e *engine) observe(ctx context.Context, r *row, o observed) (err error) {
 	for try := 1; try <= 5; try++ {
 		err = e.observeOnce(ctx, r, o)
@@ -39,7 +38,7 @@ func (e *engine) observe(ctx context.Context, r *row, o observed) (err error) {
 			break
 		}
 	}
-	return err // those who wait are woken when OnOutcome has run
+	return err // waiters are woken when OnOutcome has run
 }
 
 // rolledBack reports whether the database ended a transaction for the sake of another one: the same again may
@@ -49,8 +48,8 @@ func rolledBack(err error) bool {
 	return errors.As(err, &database) && strings.HasPrefix(database.SQLState(), "40")
 }
 
-// apply applies an observation of a write. of is the write as it was read before, whose order is locked first; it is as it
-// stands then.
+// apply applies an observation of a write. of is the write as it was read before: apply locks its order, reads it again,
+// and sets of to the result.
 func (e *engine) apply(ctx context.Context, tx tx, of *row, o observed) error {
 	r, err := e.locked(ctx, tx, of)
 	if err != nil {
@@ -94,12 +93,12 @@ func (r *row) same(before *row) bool {
 		r.Problem == before.Problem && r.CardDigits == before.CardDigits && r.lookups.Version == 0 && before.lookups.Version == 0 && r.LookedUp.Equal(before.LookedUp)
 }
 
-// change stores what has become of a write, what that means for others, and the jobs that follow from it.
+// change stores a changed write, what the change means for other writes, and the jobs that follow from it.
 func (e *engine) change(ctx context.Context, tx tx, r, next *row) error {
 	if err := e.compareWithOrder(ctx, tx, next, r.Standing); err != nil {
 		return err
 	}
-	if r.State == StateNotSent && next.State != StateNotSent { // another write may have its single-use token since
+	if r.State == StateNotSent && next.State != StateNotSent { // another write may have taken its single-use token since
 		next.token = ""
 	}
 	if err := e.save(ctx, tx, r, next); err != nil {
@@ -111,7 +110,7 @@ func (e *engine) change(ctx context.Context, tx tx, r, next *row) error {
 	return e.propagateVoid(ctx, tx, next)
 }
 
-// jobsAfter inserts the jobs that follow from a change. Those that are there stay.
+// jobsAfter inserts the jobs that follow from a change. Existing jobs stay.
 func (e *engine) jobsAfter(ctx context.Context, tx tx, r, next *row) error {
 	if next.changes > r.changes && !next.callsHook {
 		if err := e.enqueue(ctx, tx, notifyQueue, 0, job{next.ID, strconv.FormatInt(next.changes, 10)}); err != nil {
@@ -133,9 +132,9 @@ func (e *engine) jobsAfter(ctx context.Context, tx tx, r, next *row) error {
 	return e.enqueue(ctx, tx, queue, next.Due.Sub(r.now), job{ID: next.ID})
 }
 
-// compareWithOrder compares a payment with the others of its order. One that turns out to be
-// approved, or open, while another one counts is no longer the order's payment, and two
-// that are approved are a double charge.
+// compareWithOrder compares a payment with the others of its order. If it turns out to be
+// approved or open while another one counts, it is replaced by that one. Two approved
+// payments are a double charge.
 func (e *engine) compareWithOrder(ctx context.Context, tx tx, r *row, was Standing) error {
 	if !r.IsPayment() || r.State.isFree() || r.Standing == was {
 		return nil
@@ -156,7 +155,7 @@ func (e *engine) compareWithOrder(ctx context.Context, tx tx, r *row, was Standi
 	return err
 }
 
-// propagateVoid makes a payment voided whose void was done.
+// propagateVoid sets a payment to voided when its void was done.
 func (e *engine) propagateVoid(ctx context.Context, tx tx, r *row) error {
 	if r.IsPayment() || !r.isVoid() || r.State != StateApproved {
 		return nil

@@ -8,38 +8,38 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// observed is what was observed of a write.
+// observed is an observation of a write, such as an answer, a look-up or a decision.
 type observed struct {
 	kind EventKind
 	at   time.Time // when it was read, by the database's clock, or earlier; zero for now
 	// sends is how often the write was sent when it was looked up; 0 if that does not matter.
 	sends int
-	// claim is that of the process that sent it; "" for all others.
+	// claim is that of the process that sent the write, for its own observations; "" for all others.
 	claim  string
 	permit permit
 	seen   resolve.Observation
 	// shown is the transaction, if one was read.
 	shown *quickstream.Transaction
-	// attempts are the client's of this send; 0 if unknown. resent means that it has sent the request again
-	// after a lost answer. receipt is one that an unusable answer shows.
+	// attempts counts the client's attempts at this send; 0 if unknown. resent means that the client has sent
+	// the request again after a lost answer. receipt is one that an unusable answer shows.
 	attempts int
 	resent   bool
 	receipt  string
 	problem  string
 	reason   Reason
 	decided  Standing
-	// callsHook has OnOutcome called in the transaction that applies it.
+	// callsHook means that the transaction that applies it calls OnOutcome.
 	callsHook bool
-	person    *Event // who has decided, or asked for the look-up, for its event
+	person    *Event // names the person who decided, or asked for the look-up
 }
 
-// ofTransaction is the observation of a transaction that was read.
+// ofTransaction returns the observation of a transaction that was read.
 func ofTransaction(t *quickstream.Transaction, at time.Time) observed {
 	return observed{kind: EventShown, at: at, seen: resolve.Observe(t, nil), shown: t}
 }
 
-// judged is what an event or a list shows of a write: it settles only if it is what was asked for, as what a look-up
-// finds. What was read from the service has nothing to compare with.
+// judged compares what an event or a list shows with the request of the write, as a look-up does: it settles only if they
+// agree. A write without a request has nothing to compare with.
 func (r *row) judged(o observed) observed {
 	if r.hasNoRequest() || !r.intent.Operation.IsTransaction() {
 		return o
@@ -52,7 +52,7 @@ func (r *row) judged(o observed) observed {
 	return o
 }
 
-// found reports whether a transaction was seen that has ended.
+// found reports whether a transaction with a final outcome was seen.
 func (o observed) found() bool {
 	return o.seen.Result == resolve.LookupSettled || o.seen.Result == resolve.LookupDoubleCharged
 }
@@ -62,8 +62,8 @@ func nothing(seen resolve.Observation) bool {
 	return (seen.Result == resolve.LookupNone || seen.Result == resolve.LookupFailed) && len(seen.Candidates) == 0
 }
 
-// ofAnswer is the observation that the process which claimed a write makes of its own request: see
-// permitOf for what may be sent again.
+// ofAnswer returns what the process that claimed a write observes of its own request: see permitOf
+// for what may be sent again.
 func ofAnswer(t *quickstream.Transaction, err error) observed {
 	o := observed{kind: EventAnswered, seen: resolve.Observation{Result: resolve.LookupFailed}, problem: problemOf(err)}
 	declined, isDeclined := errors.AsType[*quickstream.DeclinedError](err)
@@ -97,7 +97,7 @@ func ofAnswer(t *quickstream.Transaction, err error) observed {
 	return o
 }
 
-// event is the entry of an observation, or false if it says nothing new.
+// event returns the history entry of an observation, and false if it says nothing new.
 func (o observed) event(before, r *row) (Event, bool) {
 	event := Event{Kind: o.kind, Seen: o.seen}
 	if o.person != nil {

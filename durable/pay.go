@@ -32,12 +32,12 @@ func (w NewWrite) check(order bool) error {
 
 // Pay stores a payment, a PayTo collection or a first pre-authorisation of an order in the merchant's
 // transaction. It is sent after the commit. The source must be a handle, such as a token. created is false if
-// the id is that of the same request: then payment is that write as it stands, in any state. Another
+// the id was used for the same request before: then payment is the stored write, in any state. Another
 // single-use token, IP address, payment reference or metadata does not make another request.
 //
 // The error matches [ErrIDReused], [ErrOrderOpen] or [ErrTokenUsed] if the write
 // cannot be made, and [quickstream.ErrInvalid] if the request breaks a rule; then nothing was stored, and
-// the transaction goes on. opts are for [quickstream.TransactionsService.Plan]; rules that
+// the transaction can go on. opts are for [quickstream.TransactionsService.Plan]; rules that
 // [quickstream.WithoutRule] switches off must be switched off for the engine's client too.
 func (e *Engine[TTx]) Pay(ctx context.Context, tx TTx, w NewWrite, params quickstream.TransactionParams, opts ...quickstream.CallOption) (payment Write, created bool, err error) {
 	r, err := e.planPayment(ctx, w, params, opts)
@@ -47,7 +47,7 @@ func (e *Engine[TTx]) Pay(ctx context.Context, tx TTx, w NewWrite, params quicks
 	return shown(e.store(ctx, e.typed.Join(tx), r))
 }
 
-// shown is a stored write as the merchant sees it.
+// shown returns a stored write as the merchant sees it.
 func shown(r *row, created bool, err error) (Write, bool, error) {
 	if r == nil {
 		return Write{}, false, named(err)
@@ -66,7 +66,7 @@ func (e *engine) planPayment(ctx context.Context, w NewWrite, params quickstream
 	return r, err
 }
 
-// plan plans a transaction under the references and the key that follow from its id.
+// plan plans a transaction with the reference and the key that are derived from its id.
 func (e *engine) plan(ctx context.Context, w NewWrite, params quickstream.TransactionParams, opts []quickstream.CallOption) (*row, error) {
 	all := append([]quickstream.CallOption{quickstream.WithUniqueReference(e.reference(w.ID)), quickstream.WithIdempotencyKey(e.key(w.ID, 1))}, opts...)
 	intent, err := e.client.Transactions.Plan(ctx, params, all...)
@@ -83,7 +83,7 @@ func (e *engine) plan(ctx context.Context, w NewWrite, params quickstream.Transa
 func (e *engine) store(ctx context.Context, tx tx, r *row) (*row, bool, error) {
 	written := false
 	var err error
-	if r.IsPayment() { // almost always the order has none yet, and only an index can forbid it
+	if r.IsPayment() { // almost always it is the order's first, and only an index can forbid it
 		written, err = e.insert(ctx, tx, r, e.statements.first)
 	}
 	if err == nil && !written {
@@ -113,8 +113,8 @@ func (e *engine) store(ctx context.Context, tx tx, r *row) (*row, bool, error) {
 	return r, true, nil
 }
 
-// admit returns the write of the same id, or an error if a write must not be stored. What it reads is
-// locked.
+// admit returns the stored write of the same id, or an error if r must not be stored. It is called
+// after lock.
 func (e *engine) admit(ctx context.Context, tx tx, r *row) (current *row, err error) {
 	same, err := e.one(ctx, tx, "id = $1", r.ID)
 	switch {
@@ -150,7 +150,7 @@ func (e *engine) admitPayment(ctx context.Context, tx tx, r *row) error {
 	return err
 }
 
-// differs names in what a request differs from a write of the same id.
+// differs names what a request asks for differently from the stored write of the same id.
 func (r *row) differs(other *row) (in []string) {
 	differ := func(what string, differs bool) {
 		if differs {
@@ -168,9 +168,9 @@ func (r *row) differs(other *row) (in []string) {
 	return in
 }
 
-// Cancel ends a payment or a follow-up that is still queued: it is not sent. The claim's lock decides: the error
-// matches [ErrTooLate] if it was sent, or may have been. by and note are as in [Decision]. What the service has refused to
-// process so far, or was queued before a restore, is looked up first, and ends not_sent if nothing is found.
+// Cancel ends a payment or a follow-up that is still queued: it is not sent. It takes the same lock as a claim: the error
+// matches [ErrTooLate] if the write was sent, or may have been. A queued write that the service has refused so far, or that
+// was queued before a restore, is looked up first, and ends not_sent if nothing is found. by and note are as in [Decision].
 func (e *Engine[TTx]) Cancel(ctx context.Context, id, by, note string) error {
 	if err := checkPerson(by, note); err != nil {
 		return err

@@ -18,7 +18,7 @@ const (
 )
 
 const (
-	// keyKept is how long after its first send a key is taken to be kept: the service does not say.
+	// keyKept is how long after its first send a key is assumed to be kept: the service does not say.
 	keyKept = time.Minute
 	// lookFirst is the age from which a write is looked up before its first send.
 	lookFirst = 15 * time.Minute
@@ -50,16 +50,16 @@ type nextSend struct {
 	newKey bool
 }
 
-// keyMayBeForgotten reports whether the key by which a write is about to be sent again was kept when that was decided, and
-// may not be any more: the look-up since then has taken too long.
+// keyMayBeForgotten reports whether the service may have forgotten the key under which a write is about to be sent again:
+// the look-up since that was decided has taken too long.
 func (r *row) keyMayBeForgotten() bool {
 	return r.permit == permitRefused && !r.keySent.IsZero() && r.now.Sub(r.keySent) >= keyKept
 }
 
-// nextSend returns what comes before the next send, by the database's clock: after a refusal a look-up that finds nothing. It
-// counts only if the key is kept, or the last send is older than lag, which is how long a transaction may be missing from
-// look-ups: then the next key is used. given is true if the write is about to be given up, which also needs such a look-up
-// if it was ever claimed.
+// nextSend returns what comes before the next send, by the database's clock. After a refusal that is a look-up that finds
+// nothing. It counts only while the key is kept, or when the last send is older than lag, which is how long a transaction
+// may be missing from look-ups; then the next key is used. given means that the write is about to be given up: if it was
+// ever claimed, that needs such a look-up too.
 func (r *row) nextSend(lag time.Duration, given bool) nextSend {
 	since := func(t time.Time) time.Duration { return max(0, r.now.Sub(t)) }
 	switch {

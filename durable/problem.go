@@ -25,7 +25,7 @@ func problemOf(err error) string {
 	return strings.ToValidUTF8(text[:min(len(text), longestProblem)], "")
 }
 
-// typesOf returns the types of an error and of what it wraps, and the state of a database.
+// typesOf returns the types of an error and of those that it wraps, and the SQLSTATE of a database's error.
 func typesOf(err error) string {
 	var types []string
 	for ; err != nil; err = errors.Unwrap(err) {
@@ -42,8 +42,8 @@ func typesOf(err error) string {
 	return strings.Join(types, ", ")
 }
 
-// hookError is an error or a panic of a hook of the merchant's. It shows the type and the place, and
-// the value can be unwrapped.
+// hookError is an error or a panic of one of the merchant's hooks. It shows types, and the place of a
+// panic. Unwrap returns the hook's error.
 type hookError struct {
 	hook  string
 	what  string
@@ -66,7 +66,7 @@ func guard(hook string, call func() error) (err error) {
 	return nil
 }
 
-// place returns file and line of the function that panicked, below those of the runtime.
+// place returns the file and line of the function that panicked, below the runtime's frames.
 func place() string {
 	callers := make([]uintptr, 32)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])

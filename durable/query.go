@@ -13,7 +13,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Filter says which writes a list has. The zero value has all.
+// Filter selects the writes of a list. The zero value selects all.
 type Filter struct {
 	// States are those of the list; all if it is empty.
 	States []State
@@ -22,9 +22,9 @@ type Filter struct {
 	// ReceiptNumber and CustomerReferenceNumber are compared as a whole. Order is a prefix of the order's number, and
 	// CardDigits are the last digits of the card, three or four of them.
 	Order, ReceiptNumber, CustomerReferenceNumber, CardDigits string
-	// Amount is compared exactly; zero takes any. A list by amount alone reads all writes of its time.
+	// Amount is compared exactly; zero selects any. A list by amount alone reads all writes between From and To.
 	Amount decimal.Decimal
-	// Unnotified leaves those whose Notified is false: of which OnOutcome has not taken what is known: see [Engine.NotifyAgain].
+	// Unnotified selects only writes whose Notified is false: see [Engine.NotifyAgain].
 	Unnotified bool
 	// From and To limit Written: From inclusive, To exclusive. Zero is no limit.
 	From, To time.Time
@@ -34,7 +34,7 @@ type Filter struct {
 	Limit int
 }
 
-// Cursor is a position in a list: printable ASCII that may stand in an address. It can be stored, and stays
+// Cursor is a position in a list: printable ASCII that needs no escaping in a URL. It can be stored, and stays
 // valid. The zero value is the beginning.
 type Cursor string
 
@@ -75,7 +75,7 @@ func (e *Engine[TTx]) List(ctx context.Context, f Filter) (Page, error) {
 	return page, named(err)
 }
 
-// lastRune is after every rune that an order's number can go on with.
+// lastRune sorts after all other runes, and so ends the range of a prefix.
 const lastRune = "\U0010FFFF"
 
 // conditions are those of a filter, with their arguments.
@@ -132,8 +132,8 @@ func (f Filter) conditions() (*conditions, error) {
 	return c, nil
 }
 
-// statement selects one write more than the page has. It reads so many of each state by the index of
-// states, and no more of the others, unless another index finds the writes.
+// statement selects one write more than the page has. It reads that many of each wanted state by the
+// index of states, unless another index finds the writes.
 func (f Filter) statement() (text string, args []any, err error) {
 	c, err := f.conditions()
 	if err != nil {

@@ -13,22 +13,22 @@ import (
 
 // Notification is a webhook notification that waits until the service has confirmed it.
 type Notification struct {
-	// ID is the service's, and Digest that of the content: one id can come with several.
+	// ID is the service's, and Digest is that of the content: one id can come with several contents.
 	ID, Digest string
-	// EventType is what the notification says that it is about; empty if it cannot be read.
+	// EventType is the type that the notification names; empty if it cannot be read.
 	EventType webhooks.EventType
 	// Order, ReceiptNumber and Amount are those of the transaction that it is about; empty if it is about none. They are
-	// not confirmed: anybody who can reach the endpoint and sign may have written them.
+	// not confirmed: anyone who can reach the endpoint and sign may have written them.
 	Order, ReceiptNumber string
 	Amount               decimal.Decimal
 	Received             time.Time
-	// Failures counts how often in a row it could not be confirmed or its hook has failed. With any it is held:
-	// Problem says why.
+	// Failures counts how often in a row it could not be confirmed or its hook has failed. After one failure it is
+	// held, and Problem says why.
 	Failures int
 	Problem  string
 }
 
-// read takes over what a person recognises a payment by.
+// read fills the fields by which a person recognises a payment.
 func (n *Notification) read(raw []byte) {
 	parsed, err := webhooks.Parse(raw)
 	if err != nil {
@@ -47,7 +47,7 @@ func (n *Notification) read(raw []byte) {
 	}
 }
 
-// Notifications returns up to 1000 notifications that wait to be confirmed, the oldest first.
+// Notifications returns up to limit notifications that wait to be confirmed, the oldest first. limit is 1 to 1000.
 func (e *Engine[TTx]) Notifications(ctx context.Context, limit int) (list []Notification, err error) {
 	if limit < 1 || limit > longestPage {
 		return nil, fmt.Errorf("durable: a page has 1 to %d notifications", longestPage)
@@ -65,7 +65,7 @@ func (e *Engine[TTx]) Notifications(ctx context.Context, limit int) (list []Noti
 	return list, named(err)
 }
 
-// RetryNotification has a notification that is held confirmed now. by and note are as in [Decision]. The error
+// RetryNotification tries now to confirm a held notification. by and note are as in [Decision]. The error
 // matches [ErrNoWrite] if no such notification waits.
 func (e *Engine[TTx]) RetryNotification(ctx context.Context, id, digest, by, note string) error {
 	if err := checkPerson(by, note); err != nil {

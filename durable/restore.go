@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// readerPause is how long the lists belong to a process that reads no page any more.
+	// readerPause is how long the lists stay reserved for a process that has stopped reading.
 	readerPause = 30 * time.Second
-	// readAgain is the pause before lists are read again that could not be, at first, and again while look-ups may lag.
+	// readAgain is the shortest pause before the lists are read again, after a failure or while look-ups may lag.
 	readAgain = 5 * time.Second
-	// settlesWithin is in how many days at most a payment settles that is made today: two business days, over Easter and
+	// settlesWithin is the most days until a payment that is made today settles: two business days, over Easter and
 	// Christmas too.
 	settlesWithin = 7
 )
 
-// restore reads the service's lists for payments that the database lacks, in one process at a time, as long as the
-// history of the database is being restored. Two that read at once do the same.
+// restore reads the service's lists for payments that the database lacks, as long as the history of the database is
+// being restored. One process at a time reads them; two at once come to the same result.
 func (e *engine) restore(ctx context.Context) error {
 	g, err := e.readGates(ctx)
 	if err != nil || !g.restoring.on() || e.stopping.Load() {
@@ -66,8 +66,8 @@ func (e *engine) restore(ctx context.Context) error {
 	})
 }
 
-// readLists reads the lists of all days on which a payment can have settled that is not known. It returns what could
-// not be read; then the others are read all the same.
+// readLists reads the lists of all days on which an unknown payment can have settled. It returns the first list that
+// could not be read, and reads the others all the same.
 func (e *engine) readLists(ctx context.Context, s restoring, now time.Time) (unreadable string) {
 	first := quickstream.DateOf(s.Since.Add(-time.Hour).In(e.sydney)) // clocks differ
 	last := quickstream.DateOf(now.In(e.sydney)).AddDays(settlesWithin)
@@ -97,7 +97,7 @@ func (c *comparison) readDay(ctx context.Context) error {
 		if err == nil {
 			err = c.page(ctx, page.Data, begun.now)
 		}
-		if err == nil && c.restoring { // no other process begins
+		if err == nil && c.restoring { // keeps other processes from reading
 			err = c.changeRestoring(ctx, func(_ tx, s *restoring, now time.Time) (bool, error) {
 				s.Next = now.Add(readerPause)
 				return s.on(), nil
@@ -128,8 +128,8 @@ const foundLost = "found at the service, and not in the database"
 
 var errNotStored = errors.New("a payment that the database lacks could not be stored: another one has its id, its order or its token")
 
-// storeLost stores a payment that the database lacks, if it is that of an order of this installation. Its order is
-// paid: another payment of the order that waits is not sent beside it.
+// storeLost stores a payment that the database lacks, if it is for an order of this installation. The order is then
+// paid, and another payment of it that waits is not sent.
 func (e *engine) storeLost(ctx context.Context, t *quickstream.Transaction, at time.Time) (*row, error) {
 	order := t.Metadata[orderMember]
 	if order == "" || t.Metadata[installationMember] != e.installation || t.ReceiptNumber == "" || !mayPay(t) {
@@ -159,7 +159,7 @@ func (e *engine) storeLost(ctx context.Context, t *quickstream.Transaction, at t
 				stored, err = e.insert(ctx, tx, found, e.statements.insert)
 			}
 		}
-		if err == nil && !stored { // then the list was not read
+		if err == nil && !stored { // the list then counts as unread
 			err = errNotStored
 		}
 		if err != nil {
@@ -173,7 +173,7 @@ func (e *engine) storeLost(ctx context.Context, t *quickstream.Transaction, at t
 	return found, e.observe(ctx, found, seen)
 }
 
-// lostRow is the row of a payment that the database lacks.
+// lostRow returns the row of a payment that the database lacks.
 func (e *engine) lostRow(w NewWrite, t *quickstream.Transaction, at time.Time) *row {
 	sent := t.TransactionTime.Time
 	if sent.IsZero() || sent.After(at) {

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// leastKept is how long everything is kept: a notification may be delivered again.
+	// leastKept is how long everything is kept at least: a notification may be delivered again.
 	leastKept = webhooks.StoreTolerance + 24*time.Hour
 	// notificationsKept is how long notifications are kept that were confirmed, at most.
 	notificationsKept = 30 * 24 * time.Hour
@@ -24,7 +24,7 @@ const forgottenAtOnce = 500
 // pursued is the condition of a write whose outcome is still to come.
 func pursued() string { return "(state = 'queued' OR " + sqlUnknown() + ")" }
 
-// emptyIntent is the intent of a write without the request: what was sent is not known then.
+// emptyIntent is the intent of an emptied write, in SQL: it has no request.
 func emptyIntent() string {
 	return `'{"version":` + strconv.Itoa(quickstream.IntentVersion) + `,"operation":"' || operation || '"}'`
 }
@@ -36,8 +36,8 @@ func isOver() string {
 }
 
 // forget removes notifications and empties writes that are over and were kept for long enough, by the
-// database's clock at both ends. What is open stays, and a write with an open follow-up. The id of an
-// emptied write stays for ever, and its order, receipt and amounts, which limit refunds to come.
+// database's clock at both ends. Open writes stay, and writes with an open follow-up. The id of an
+// emptied write stays for ever, and its order, receipt and amounts, which limit later refunds.
 func (e *engine) forget(ctx context.Context) error {
 	err := e.inParts(ctx, func(tx tx, now time.Time) (int64, error) {
 		return tx.Exec(ctx, `DELETE FROM quickstream.notification WHERE (id, digest) IN (SELECT id, digest FROM quickstream.notification
@@ -51,7 +51,7 @@ func (e *engine) forget(ctx context.Context) error {
 	})
 }
 
-// inParts does a part at a time until there is none.
+// inParts does a part at a time, until one is not full.
 func (e *engine) inParts(ctx context.Context, part func(tx tx, now time.Time) (int64, error)) error {
 	for n := int64(forgottenAtOnce); n == forgottenAtOnce; {
 		err := within(ctx, e.db, func(tx tx) error {
@@ -69,7 +69,7 @@ func (e *engine) inParts(ctx context.Context, part func(tx tx, now time.Time) (i
 	return nil
 }
 
-// emptied empties writes, a part at a time, and returns how many.
+// emptied empties one part of the writes that a condition selects, and returns how many.
 func (e *engine) emptied(ctx context.Context, tx tx, where string, args ...any) (n int64, err error) {
 	found, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE "+where+" LIMIT "+strconv.Itoa(forgottenAtOnce)+e.dialect.SkipLocked, args...)
 	if err != nil || len(found) == 0 {
@@ -92,11 +92,11 @@ type Erased struct {
 	Left int
 }
 
-// Erase removes the personal data of a customer, whose reference number the requests had: of writes
-// that are over the request with its metadata, the references, the look-ups, the history with its notes and the digest
-// of the reference, and notifications about them, title and card digits too. Ids, orders, receipts, amounts, standings and digests of
-// tokens and accounts stay. What the service has and what backups have is not touched. by and note are as in
-// [Decision], and stay: do not name the customer there.
+// Erase removes the personal data of a customer, by the reference number that the requests had. From writes that
+// are over it removes the request with its metadata, the references, the look-ups, the title, the card digits, the
+// history with its notes and the digest of the reference; it also removes notifications about them. Ids, orders, receipts,
+// amounts, standings and digests of tokens and accounts stay. Data at the service and in backups is not touched. by and
+// note are as in [Decision], and stay: do not name the customer there.
 func (e *Engine[TTx]) Erase(ctx context.Context, customerReferenceNumber, by, note string) (Erased, error) {
 	done, err := e.erase(ctx, customerReferenceNumber, by, note)
 	return done, named(err)
@@ -140,7 +140,7 @@ func (e *engine) erase(ctx context.Context, reference, by, note string) (done Er
 	})
 }
 
-// eraseNotifications removes the notifications that hold one of some texts as a member.
+// eraseNotifications removes the finished notifications that hold one of the texts as a JSON string.
 func (e *engine) eraseNotifications(ctx context.Context, texts []string, done *Erased) error {
 	for _, text := range texts {
 		err := within(ctx, e.db, func(tx tx) error {

@@ -12,10 +12,10 @@ import (
 // its ReceiptNumber is that of the refund, and empty if it was a void.
 const OperationReverse quickstream.Operation = "Reverse"
 
-// Reverse stores a follow-up that reverses all that is left of an approved payment, as Refund does:
-// a void if the transaction can be voided and nothing of it was refunded, and a refund otherwise,
-// as its voidable and refundable say when it is sent. Of a pre-authorisation that can neither be voided nor refunded
-// it ends not_sent: cancel that, or reverse its capture.
+// Reverse stores a follow-up that reverses all that is left of an approved payment, as Refund does.
+// It is sent as a void if the transaction can be voided and nothing of it was refunded, and otherwise
+// as a refund: the transaction's voidable and refundable are read just before. For a pre-authorisation
+// that can neither be voided nor refunded it ends not_sent: cancel that, or reverse its capture.
 func (e *Engine[TTx]) Reverse(ctx context.Context, tx TTx, w NewWrite, of string) (write Write, created bool, err error) {
 	return e.follow(ctx, e.typed.Join(tx), w, of, func(w NewWrite, payment *row) (*row, error) {
 		r := e.rowOf(w, quickstream.Intent{Version: quickstream.IntentVersion, Operation: OperationReverse, Target: payment.ReceiptNumber, MadeAt: payment.now})
@@ -24,8 +24,8 @@ func (e *Engine[TTx]) Reverse(ctx context.Context, tx TTx, w NewWrite, of string
 	})
 }
 
-// prepareFollowUp reads what a refund or a reversal follows before it is sent: what was refunded elsewhere, and
-// whether the service takes it now. A reversal gets its void or refund, which is stored.
+// prepareFollowUp reads the payment of a refund or a reversal before it is sent: what was refunded elsewhere, and
+// whether the service takes it now. A reversal is planned as a void or a refund, and stored so.
 func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
 	reverses := r.Operation == OperationReverse && r.intent.Operation == OperationReverse
 	if !r.refunds() || r.isVoid() || r.Operation == OperationReverse && !reverses {

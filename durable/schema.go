@@ -12,8 +12,8 @@ import (
 const metaTable = "CREATE TABLE IF NOT EXISTS quickstream.meta (name text PRIMARY KEY, value text NOT NULL)"
 
 // MigrateUp makes or completes the tables of the engine and those of its queue, and sets their
-// sequences, which a copy of rows leaves behind. It may be run by every process before New, by all at once
-// too: one migrates and the others wait. It changes nothing if nothing is missing. Run it again after an
+// sequences, which a copy of rows leaves behind. Every process may call it before New, even all at once:
+// one migrates and the others wait. It changes nothing if nothing is missing. Call it again after an
 // error.
 func MigrateUp[TTx any](ctx context.Context, db Database[TTx]) error {
 	err := db.Migrate(ctx, func(tx tx) error {
@@ -59,7 +59,7 @@ func MigrateUp[TTx any](ctx context.Context, db Database[TTx]) error {
 	return named(err)
 }
 
-// createdName is the name under which the time stands at which the tables were made.
+// createdName is the name under which the time is stored at which the tables were made.
 const createdName = "created"
 
 // setSequences sets sequences that logical replication, or a load of data alone, has left behind.

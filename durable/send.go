@@ -17,11 +17,11 @@ const (
 	tokenLife = 10 * time.Minute
 	// reverseWithin is how long a refund or a reversal may wait.
 	reverseWithin = 7 * 24 * time.Hour
-	// linePause is how long a follow-up waits for those before it, at the longest.
+	// linePause is the longest pause of a follow-up that waits for earlier ones.
 	linePause = 20 * time.Second
-	// longestSnooze is how long a job sleeps at the longest, because its clock is not the database's.
+	// longestSnooze is the longest that a job sleeps, because its clock is not the database's.
 	longestSnooze = 6 * time.Hour
-	// backlogAge is how old a payment is that gives way to newer ones, and backlogPause for how long, about.
+	// backlogAge is the age from which a write gives way to newer ones, and backlogPause is about how long it waits then.
 	backlogAge, backlogPause = time.Minute, 4 * time.Second
 )
 
@@ -29,8 +29,8 @@ func snooze(until, now time.Time) time.Duration {
 	return min(max(until.Sub(now), 10*time.Millisecond), longestSnooze)
 }
 
-// workSend sends a queued write, unless its time has not come, or another process may have sent it. It returns when
-// the job is done again. alone is the turn in which one payment tries whether a pause can end; "" for all others.
+// workSend sends a queued write, unless it is not due yet or another process may have sent it. It returns after how long
+// the job runs again; zero for never. alone is the turn of a trial, in which one write is sent to end a pause; else "".
 func (e *engine) workSend(ctx context.Context, id, alone string) (time.Duration, error) {
 	var r *row
 	var now gates
@@ -72,7 +72,7 @@ func (e *engine) workSend(ctx context.Context, id, alone string) (time.Duration,
 	return again, err
 }
 
-// isAltered reports whether somebody has changed a row by hand, or its request.
+// isAltered reports whether a row and its stored request differ, as after a change by hand.
 func (e *engine) isAltered(r *row) bool {
 	asked := requestOf(r.intent)
 	if r.isVoid() || r.intent.Operation == OperationReverse {
@@ -91,7 +91,7 @@ func (e *engine) newerWait(ctx context.Context, tx tx) (bool, error) {
 	return n > 0, err
 }
 
-// abandoned looks up a write that a process was sending which has ended. One that may be at work is waited for.
+// abandoned has a write looked up whose sending process has ended. It waits as long as that process may be at work.
 func (e *engine) abandoned(ctx context.Context, r *row) (time.Duration, error) {
 	if until := r.lastSent.Add(e.longestPay + jobMargin); until.After(r.now) {
 		return snooze(until, r.now), nil
@@ -99,7 +99,7 @@ func (e *engine) abandoned(ctx context.Context, r *row) (time.Duration, error) {
 	return 0, e.observe(ctx, r, observed{kind: EventLost, sends: r.Sends})
 }
 
-// sendQueued does what comes before a send, and sends.
+// sendQueued makes the checks that come before a send, and sends.
 func (e *engine) sendQueued(ctx context.Context, r *row, now gates, alone string) (time.Duration, error) {
 	reason, why := r.late(e.sendWithin)
 	next := r.nextSend(e.lag, reason != ReasonNone)
@@ -107,7 +107,7 @@ func (e *engine) sendQueued(ctx context.Context, r *row, now gates, alone string
 		return e.postpone(ctx, r, next.wait)
 	}
 	if reason != ReasonNone && now.restoring.lags(r.now, e.lag) {
-		return linePause, nil // a look-up may not show yet what a lost history has sent under its id
+		return linePause, nil // a look-up may not show yet what was sent under its id in a lost history
 	}
 	release, admitted := e.gate.enter(ctx)
 	if !admitted {
@@ -136,16 +136,16 @@ func (e *engine) sendQueued(ctx context.Context, r *row, now gates, alone string
 	return e.submit(ctx, r, now, alone)
 }
 
-// unsent says what follows an error before a claim was committed: nothing was sent.
+// unsent handles an error that came before a claim was committed: nothing was sent.
 func (e *engine) unsent(ctx context.Context, r *row, now gates, err error) (time.Duration, error) {
 	given, gives := errors.AsType[*gaveUp](err)
 	switch {
 	case gives: // after a look-up that counts, if it may have been sent
 		return e.requeue(ctx, r, func(r *row) { r.giveUp, r.Problem, r.Due = given.reason, given.why, r.now })
 	case errors.Is(err, errLine):
-		return e.postpone(ctx, r, min(max(r.age()/4, time.Second), linePause)) // little at first
+		return e.postpone(ctx, r, min(max(r.age()/4, time.Second), linePause)) // short at first
 	case errors.Is(err, errClaimed):
-		return time.Second, nil // it is looked at again
+		return time.Second, nil // the job reads it again
 	case errors.Is(err, errHistory):
 		return pausedPause, e.recognise(ctx)
 	case errors.Is(err, errGate), errors.Is(err, errStopping):
@@ -158,7 +158,7 @@ func (e *engine) unsent(ctx context.Context, r *row, now gates, err error) (time
 	return e.requeue(ctx, r, func(r *row) { r.fails(problemOf(err)) })
 }
 
-// late says why a write is not to be sent any more, by the database's clock.
+// late returns why a write must not be sent any more, by the database's clock; ReasonNone if it may be.
 func (r *row) late(within time.Duration) (Reason, string) {
 	if r.refunds() { // it may have to wait until the payment is settled
 		within = reverseWithin
@@ -175,8 +175,8 @@ func (r *row) late(within time.Duration) (Reason, string) {
 	}
 }
 
-// lookBefore looks up a write before it is sent. settled means that it is not to be sent now. A reversal that has not chosen
-// what it is sent as cannot be looked up: the refunds of its payment are read.
+// lookBefore looks up a write before it is sent. settled means that it must not be sent now. A reversal that is not planned
+// as a void or a refund yet cannot be looked up: prepareFollowUp reads the refunds of its payment.
 func (e *engine) lookBefore(ctx context.Context, r *row, now gates) (settled bool, again time.Duration, err error) {
 	seen := resolve.Observation{Result: resolve.LookupNone}
 	if r.intent.Operation != OperationReverse {
@@ -202,7 +202,7 @@ func (e *engine) lookBefore(ctx context.Context, r *row, now gates) (settled boo
 	}
 }
 
-// sentIntent is the intent as it was sent, for look-ups.
+// sentIntent returns the intent as it was sent, for look-ups.
 func (r *row) sentIntent() quickstream.Intent {
 	i := r.intent
 	if !r.firstSent.IsZero() {
@@ -224,7 +224,7 @@ func (e *engine) postpone(ctx context.Context, r *row, d time.Duration) (time.Du
 	return e.requeue(ctx, r, func(r *row) { r.Due = r.now.Add(d) })
 }
 
-// requeue changes a queued write that is not sent now, and returns when it is done again.
+// requeue changes a queued write that is not sent now, and returns after how long its job runs again.
 func (e *engine) requeue(ctx context.Context, of *row, change func(r *row)) (again time.Duration, err error) {
 	err = within(ctx, e.db, func(tx tx) error {
 		r, err := e.read(ctx, tx, of.ID)
@@ -239,7 +239,7 @@ func (e *engine) requeue(ctx context.Context, of *row, change func(r *row)) (aga
 	return again, err
 }
 
-// submit sends the intent of a write under a claim, and stores its outcome, also if the job is
+// submit sends the intent of a write under a claim, and stores the answer even if the job is
 // cancelled.
 func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (time.Duration, error) {
 	c := &claim{text: cryptorand.Text(), now: now, alone: alone}
@@ -270,8 +270,8 @@ func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (t
 	return snooze(r.Due, r.now), nil // it was queued again
 }
 
-// resends are the options by which a transaction is sent. Only a payment is sent again within its claim: a service that
-// keeps the keys of payments alone would execute a refund twice, and the next one would go before that is seen.
+// resends returns the options of a send. Only a payment is sent again within its claim: a service that keeps the keys of
+// payments only would execute a refund twice, and the next refund would be sent before that is seen.
 func resends(o quickstream.Operation) []quickstream.CallOption {
 	if takesMoney(o) {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// State says where a write stands. None that may still take the money, or has taken it, is one of
-// declined, not_sent, voided and returned: a switch on the state alone frees no order that may be paid.
+// State is the state of a write. A write that holds the money, or may still take it, is never declined,
+// not_sent, voided or returned: a switch on the state alone frees no order that may be paid.
 type State string
 
 // The states.
@@ -26,9 +26,9 @@ const (
 	StateApproved State = "approved"
 	// StateDeclined: it took no money. The reason says if the service rejected or refused it.
 	StateDeclined State = "declined"
-	// StateNotSent: given up before it was sent, for the reason that stands there.
+	// StateNotSent: given up before it was sent. The reason says why.
 	StateNotSent State = "not_sent"
-	// StateNeedsPerson: a person has to find out or to act. The order stays blocked. It may be paid.
+	// StateNeedsPerson: a person has to find out its outcome, or to act. Its order stays blocked: it may be paid.
 	StateNeedsPerson State = "needs_person"
 	// StateVoided: it was approved, and cancelled before settlement.
 	StateVoided State = "voided"
@@ -36,7 +36,7 @@ const (
 	StateReturned State = "returned"
 )
 
-// Reason says why a write is in its state, where that is not plain.
+// Reason says why a write is in its state, if the state alone does not.
 type Reason string
 
 // The reasons, by state.
@@ -56,8 +56,8 @@ const (
 	ReasonImpossible  Reason = "impossible" // not_sent: the service can neither void nor refund it
 	ReasonAltered     Reason = "altered"    // needs_person: its row and its request say different things
 	ReasonRestored    Reason = "restored"   // needs_person: it may have been sent before a restore, and that could not be read
-	ReasonUnresolved  Reason = "unresolved" // needs_person: without a final status for as long as one may take
-	ReasonNotFound    Reason = "not_found"  // needs_person: absence of evidence, and no permission to pay again
+	ReasonUnresolved  Reason = "unresolved" // needs_person: no final status after the longest time that one may take
+	ReasonNotFound    Reason = "not_found"  // needs_person: look-ups found nothing, which is no permission to pay again
 	// ReasonLookupsFailed of needs_person: its look-ups have failed for too long.
 	ReasonLookupsFailed Reason = "look_ups_failed"
 	// ReasonDoubleCharged of needs_person: it was approved although it, or another payment of its order,
@@ -72,19 +72,19 @@ func States() []State {
 	}
 }
 
-// InProgress reports whether the outcome is still to come by itself.
+// InProgress reports whether the outcome is not known yet, and comes without a person.
 func (s State) InProgress() bool {
 	return s == StateQueued || s == StateSending || s == StatePending || s == StateUnknown
 }
 
-// Blocks reports whether an order with such a payment cannot be paid again.
+// Blocks reports whether a payment in this state keeps its order from being paid again.
 func (s State) Blocks() bool { return !s.isFree() }
 
 func (s State) isFree() bool {
 	return s == StateDeclined || s == StateNotSent || s == StateVoided || s == StateReturned
 }
 
-// isUnknown reports whether the service may have executed the write or may not.
+// isUnknown reports whether the service may or may not have executed the write.
 func (s State) isUnknown() bool {
 	return s == StateSending || s == StatePending || s == StateUnknown || s == StateNeedsPerson
 }
@@ -127,7 +127,7 @@ func standing(s State, r ...Reason) Standing {
 	return Standing{State: s}
 }
 
-// ofOutcome is the standing of a transaction that has ended.
+// ofOutcome returns the standing of a write whose transaction has an outcome. void is true for a void.
 func ofOutcome(o quickstream.Outcome, void bool) Standing {
 	switch o {
 	case quickstream.OutcomeApproved:
@@ -150,7 +150,7 @@ func ofOutcome(o quickstream.Outcome, void bool) Standing {
 	}
 }
 
-// sqlIn returns the condition that a column has one of some values, which never holds without any.
+// sqlIn returns the condition that a column has one of the values. Without values it is never true.
 func sqlIn[T ~string](column string, values ...T) string {
 	if len(values) == 0 {
 		return "1 = 0"
@@ -162,7 +162,7 @@ func sqlIn[T ~string](column string, values ...T) string {
 	return column + " IN (" + strings.Join(texts, ", ") + ")"
 }
 
-// sqlStates is the condition that a state is one of which something holds.
+// sqlStates returns the condition that holds is true for the state.
 func sqlStates(holds func(State) bool) string {
 	var states []State
 	for _, s := range States() {
@@ -176,7 +176,7 @@ func sqlStates(holds func(State) bool) string {
 func sqlBlocks() string  { return sqlStates(State.Blocks) }
 func sqlUnknown() string { return sqlStates(State.isUnknown) }
 
-// sqlApproved is the condition of [Standing.Approved].
+// sqlApproved is Standing.approved as a condition.
 func sqlApproved() string {
 	return "(state = '" + string(StateApproved) + "' OR state = '" + string(StateNeedsPerson) + "' AND reason = '" + string(ReasonDoubleCharged) + "')"
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// Database is where writes are kept: sqlite.DB and postgres.Pgx return one. TTx is the
-// merchant's transaction: *sql.Tx and pgx.Tx.
+// Database is a database that keeps writes: sqlite.DB and postgres.Pgx return one. TTx is the
+// type of the merchant's transaction: *sql.Tx or pgx.Tx.
 type Database[TTx any] = database.Of[TTx]
 
 type tx = database.Tx
@@ -71,7 +71,7 @@ func count(ctx context.Context, tx tx, statement string, args ...any) (n int, er
 	return n, err
 }
 
-// databaseNow reads the database's clock, by which everything is decided.
+// databaseNow reads the database's clock. Every decision goes by it.
 func databaseNow(ctx context.Context, tx tx) (now time.Time, err error) {
 	err = query(ctx, tx, func(scan func(...any) error) error { return scan(&now) }, "SELECT "+database.Now)
 	return now, err
@@ -97,7 +97,7 @@ func setMetaJSON(ctx context.Context, tx tx, name string, value any) error {
 	return setMeta(ctx, tx, name, string(text))
 }
 
-// each calls f for every write that a condition names.
+// each calls f for every write that a condition selects.
 func (e *engine) each(ctx context.Context, tx tx, f func(r *row), where string, args ...any) error {
 	return query(ctx, tx, func(scan func(...any) error) error {
 		r, err := e.statements.scan(scan)
@@ -110,7 +110,7 @@ func (e *engine) each(ctx context.Context, tx tx, f func(r *row), where string, 
 	}, e.statements.read+where, args...)
 }
 
-// one returns the write that a condition names, or nil.
+// one returns the write that a condition selects, or nil.
 func (e *engine) one(ctx context.Context, tx tx, where string, args ...any) (found *row, err error) {
 	err = e.each(ctx, tx, func(r *row) { found = r }, where, args...)
 	if err == nil && found != nil {
@@ -124,7 +124,7 @@ func (e *engine) read(ctx context.Context, tx tx, id string) (*row, error) {
 	return e.one(ctx, tx, "id = $1"+e.dialect.ForUpdate, id)
 }
 
-// peek returns the write that a condition names, or nil, in a transaction of its own.
+// peek returns the write that a condition selects, or nil, in a transaction of its own.
 func (e *engine) peek(ctx context.Context, where string, args ...any) (found *row, err error) {
 	err = within(ctx, e.db, func(tx tx) (err error) {
 		found, err = e.one(ctx, tx, where, args...)
@@ -133,13 +133,13 @@ func (e *engine) peek(ctx context.Context, where string, args ...any) (found *ro
 	return found, err
 }
 
-// ofReceipt is the condition of the write that a receipt is of. The index leaves out what is empty,
-// and SQLite cannot know that a parameter is not.
+// ofReceipt selects the write that has a receipt. The index leaves out empty receipts, and SQLite
+// cannot know that a parameter is not empty: the condition says so.
 const ofReceipt = "receipt <> '' AND receipt = $1 AND operation <> 'Transactions.Void'"
 
-// lock waits for those who change a payment of the same order, or what follows the same write. PostgreSQL decides what a
-// statement sees when it begins, and not when it is let in: what follows sees what they have committed. Rows are locked in
-// the order of their ids.
+// lock waits for transactions that change a payment of the same order, or a follow-up of the same payment. A statement of
+// PostgreSQL sees what was committed before it began to wait: only the statements after lock see what those transactions
+// have committed. Rows are locked in the order of their ids.
 func (e *engine) lock(ctx context.Context, tx tx, r *row) error {
 	where, key := "order_id = $1 AND follows = ''", r.Order
 	if !r.IsPayment() {
@@ -157,7 +157,7 @@ func (e *engine) lock(ctx context.Context, tx tx, r *row) error {
 	return err
 }
 
-// locked locks a write that was read before, and all that lock waits for, and returns it as it stands then.
+// locked takes the locks of lock, locks a write that was read before, and reads it again.
 func (e *engine) locked(ctx context.Context, tx tx, of *row) (*row, error) {
 	if of == nil {
 		return nil, ErrNoWrite
@@ -172,11 +172,11 @@ func (e *engine) locked(ctx context.Context, tx tx, of *row) (*row, error) {
 	return r, err
 }
 
-// guess is about what the database's clock shows, for what decides nothing.
+// guess estimates the database's time, for uses that decide nothing.
 func (e *engine) guess() time.Time { return time.Now().Add(time.Duration(e.ahead.Load())) }
 
-// insert stores a write unless an index forbids it, and reports whether it did. What is due, or has changed, at no
-// time is so now.
+// insert stores a write unless an index forbids it, and reports whether it did. A Due or Changed that is zero becomes
+// the database's time.
 func (e *engine) insert(ctx context.Context, tx tx, r *row, statement string) (stored bool, err error) {
 	r.Version = 1
 	if err := r.encode(); err != nil {
@@ -193,8 +193,8 @@ func (e *engine) insert(ctx context.Context, tx tx, r *row, statement string) (s
 	return stored, err
 }
 
-// save stores a changed write, if it is as it was read: each change counts its version up. State
-// and claim differ where a restored backup counts a version a second time.
+// save stores a changed write if the row is still as it was read: each change counts its version up.
+// State and claim are compared too, because a restored backup can count to the same version again.
 func (e *engine) save(ctx context.Context, tx tx, before, r *row) error {
 	r.Version = before.Version + 1
 	if r.Standing != before.Standing {
@@ -221,14 +221,14 @@ func (e *Engine[TTx]) Get(ctx context.Context, id string) (Write, error) {
 	return e.find(ctx, "id = $1", id)
 }
 
-// PaymentOf returns the payment of an order that counts: the one that keeps it from being
-// paid again, or the last one. The error matches [ErrNoWrite] if there is none.
+// PaymentOf returns the payment of an order that counts: the one that blocks another payment, else
+// the last approved one, else the last one. The error matches [ErrNoWrite] if there is none.
 func (e *Engine[TTx]) PaymentOf(ctx context.Context, order string) (Write, error) {
 	return e.find(ctx, `order_id = $1 AND follows = ''
 		ORDER BY CASE WHEN replaced_by = '' AND `+sqlBlocks()+` THEN 0 WHEN `+sqlApproved()+` THEN 1 ELSE 2 END, written_at DESC LIMIT 1`, order)
 }
 
-// Writes returns the writes of an order, the last one first: its payments and their follow-ups.
+// Writes returns the writes of an order, the newest first: its payments and their follow-ups.
 func (e *Engine[TTx]) Writes(ctx context.Context, order string) (list []Write, err error) {
 	err = within(ctx, e.db, func(tx tx) error {
 		return e.each(ctx, tx, func(r *row) { list = append(list, r.shown()) }, "order_id = $1 ORDER BY written_at DESC, id DESC", order)

@@ -9,17 +9,17 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// after returns the write after an observation. It is the only place where a write changes its
-// state after it was stored and before it is claimed or forgotten. It is pure: what a second payment of the
-// order means for it is added by compareWithOrder.
+// after returns the write after an observation. It is pure. A state is changed elsewhere only by a claim,
+// by Cancel before any claim, by propagateVoid, and by compareWithOrder, which adds what a second payment of
+// the order means.
 func (r row) after(o observed, p resolve.Policy) row {
 	if o.problem != "" && r.State.InProgress() {
 		r.Problem = o.problem
 	}
 	if o.sends != 0 && o.sends < r.Sends && !o.found() {
-		return r // what was not found before it was sent again
+		return r // it was not found, but was sent again since
 	}
-	// A process that looked up meanwhile may have found nothing yet.
+	// It may have been looked up meanwhile without being found.
 	holder := o.claim != "" && o.claim == r.claim
 	unseen := r.State == StateSending || r.State == StateUnknown && !r.mayBeFound()
 	switch {
@@ -42,7 +42,7 @@ func (r row) after(o observed, p resolve.Policy) row {
 	case o.kind == EventDecided:
 		r.decided = true
 		r.ReceiptNumber = cmp.Or(o.receipt, r.ReceiptNumber)
-		r.Standing, r.Due = o.decided, r.lookups.NextLook // OnOutcome is notified of a charge that comes late all the same
+		r.Standing, r.Due = o.decided, r.lookups.NextLook // OnOutcome is still notified of a late charge
 	case o.kind == EventAnswered && holder:
 		return r.answered(o, p)
 	case o.kind == EventShown:
@@ -55,7 +55,7 @@ func (r row) after(o observed, p resolve.Policy) row {
 	return r
 }
 
-// answered is the write after the answer to its own request, or after that was lost.
+// answered returns the write after its own request was answered, or the answer was lost.
 func (r row) answered(o observed, p resolve.Policy) row {
 	wanted := quickstream.OutcomeApproved
 	if r.isVoid() {
@@ -71,7 +71,7 @@ func (r row) answered(o observed, p resolve.Policy) row {
 	return r.looked(o, p)
 }
 
-// settledCase is the case of an approval, beside which another one is double_charged.
+// settledCase returns the case of an approved write: another approval beside it is double_charged.
 func (r row) settledCase() resolve.Case {
 	intent := r.sentIntent()
 	intent.Attempts, intent.Resent = max(r.Sends, 2), true
@@ -84,8 +84,8 @@ func (r row) settledCase() resolve.Case {
 	return c
 }
 
-// queuedAgain queues a write again whose answer permits another send, with pauses that grow. Intent
-// and references stay: one look-up finds every send.
+// queuedAgain returns a write whose answer permits another send as queued, with pauses that grow. Its
+// intent and its reference stay, so one look-up finds every send.
 func (r row) queuedAgain(p permit) row {
 	if p == permitNotExecuted {
 		if r.Sends--; r.Sends > 0 { // an earlier answer says what comes before the next send
@@ -102,7 +102,7 @@ func (r row) queuedAgain(p permit) row {
 	return r
 }
 
-// ended is a write that has ended. A second approval of it is looked for all the same, if there can be one.
+// ended returns the write with a final standing. It is still looked up if there can be a second approval of it.
 func (r row) ended(s Standing) row {
 	r.Standing, r.Due, r.giveUp, r.Failures = s, time.Time{}, ReasonNone, 0
 	if r.lookups.Version != 0 && r.lookups.Status == resolve.StatusSettled {
@@ -113,7 +113,7 @@ func (r row) ended(s Standing) row {
 
 func (r *row) forgetCase() { r.lookups, r.lookupsText = resolve.Case{}, "" }
 
-// looked is a write after a transaction was read, or was not found.
+// looked returns the write after a transaction was read, or none was found.
 func (r row) looked(o observed, p resolve.Policy) row {
 	if o.kind == EventLookedUp && o.seen.Result != resolve.LookupFailed {
 		r.LookedUp = r.now
@@ -137,7 +137,7 @@ func (r row) looked(o observed, p resolve.Policy) row {
 		r.lookups = r.begun(o)
 	}
 	if r.State == StateSending && o.kind != EventAnswered && !o.found() {
-		return r // its own process has the answer, or a job finds out that it has ended
+		return r // the process that sends it has the answer, or a job finds that this process has ended
 	}
 	if o.kind == EventAnswered && o.shown == nil && len(r.lookups.Lookups) == 0 { // it is looked up at once
 		r.Standing, r.Due = r.standingOf(r.lookups), r.lookups.NextLook
@@ -157,14 +157,14 @@ func (r row) looked(o observed, p resolve.Policy) row {
 	return r
 }
 
-// stays reports whether a write keeps its state although its case stands so now.
+// stays reports whether a write keeps its state although its case would change it.
 func (r row) stays(now, was Standing, o observed) bool {
 	final := r.lookups.Status == resolve.StatusSettled || r.lookups.Status == resolve.StatusDoubleCharged
 	switch {
 	case r.decided && !final:
-		return true // a person's decision holds against all but an outcome
+		return true // only an outcome overrides a person's decision
 	case r.moneyBack() && !r.decided && now.State == StateApproved && o.seen.ReceiptNumber == r.ReceiptNumber:
-		return true // nothing that is seen of it afterwards takes the money again
+		return true // the same transaction does not take the money again
 	case now == was && (r.approved() || r.moneyBack()):
 		return true // an approval that is seen again does not undo what came after it
 	default:
@@ -172,7 +172,7 @@ func (r row) stays(now, was Standing, o observed) bool {
 	}
 }
 
-// standingOf is the standing of a write by its case.
+// standingOf returns the standing of a write by its case.
 func (r row) standingOf(c resolve.Case) Standing {
 	switch c.Status {
 	case resolve.StatusNotFound:
@@ -198,7 +198,7 @@ func (r row) standingOf(c resolve.Case) Standing {
 	return standing(StateUnknown)
 }
 
-// shows is a write with what a transaction says of it.
+// shows returns the write with the receipt, settlement date, total and card digits that a transaction shows.
 func (r row) shows(o observed) row {
 	if r.lookups.Version != 0 && r.lookups.Status == resolve.StatusSettled && !r.isVoid() {
 		r.ReceiptNumber = cmp.Or(r.lookups.Seen.ReceiptNumber, r.ReceiptNumber)
@@ -225,7 +225,7 @@ func (r row) shows(o observed) row {
 	return r
 }
 
-// lastDigits are the last digits of a masked number, up to most.
+// lastDigits returns the last digits of a masked number, at most most of them.
 func lastDigits(masked string, most int) string {
 	end := len(masked)
 	begin := end
@@ -235,7 +235,7 @@ func lastDigits(masked string, most int) string {
 	return masked[begin:]
 }
 
-// begun is the case of a write that is looked up for the first time, or whose answer has come.
+// begun returns the case of a write that is looked up for the first time, or that was answered.
 func (r row) begun(o observed) resolve.Case {
 	intent := r.sentIntent()
 	if r.hasNoRequest() {
@@ -261,8 +261,8 @@ func (r row) mayBeFound() bool {
 	return slices.ContainsFunc(r.lookups.Lookups, func(l resolve.Lookup) bool { return !nothing(l.Observation) })
 }
 
-// reversedBy is the standing of an approved payment whose money has come back by an observation that
-// is later than the approval.
+// reversedBy returns the standing of an approved payment whose money has come back. Only an observation
+// later than the approval shows that.
 func (r row) reversedBy(o observed) (s Standing, back bool) {
 	watched := r.lookups.Version != 0 && !r.lookups.NextLook.IsZero()
 	if !r.Paid() || r.twice() || watched || o.seen.Result != resolve.LookupSettled || o.seen.ReceiptNumber != r.ReceiptNumber || !o.at.After(r.Changed) {
@@ -278,8 +278,8 @@ func (r row) reversedBy(o observed) (s Standing, back bool) {
 	}
 }
 
-// twice reports whether two transactions of the write itself are approved. If the money of one comes back, the other has
-// taken it all the same.
+// twice reports whether two transactions of the write itself are approved. If the money of one comes back, that of the
+// other is still taken.
 func (r row) twice() bool {
 	return r.lookups.Version != 0 && r.lookups.Status == resolve.StatusDoubleCharged
 }

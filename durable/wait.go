@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Wait returns a write when its outcome is known and OnOutcome has taken it, for handlers that can wait for a
-// moment. If OnOutcome fails it returns the write with Notified false. When ctx ends first it returns the write as it
-// stands, and an error that matches [ErrInProgress] unless the outcome is known: it comes to OnOutcome.
+// Wait returns a write when its outcome is known and OnOutcome was notified of it, for handlers that can wait for a
+// moment. If OnOutcome fails it returns the write with Notified false. If ctx ends first it returns the write as it
+// is then, and an error that matches [ErrInProgress] unless the outcome is known: OnOutcome is notified of it later.
 func (e *Engine[TTx]) Wait(ctx context.Context, id string) (Write, error) {
 	r, err := e.waitFor(ctx, id)
 	if err != nil || r == nil {
@@ -21,15 +21,15 @@ func (e *Engine[TTx]) Wait(ctx context.Context, id string) (Write, error) {
 	return r.shown(), err
 }
 
-// waitFor waits until the outcome of a write is known, or ctx ends. The process that sends it wakes
-// those who wait in it, and others look again and again. A write that is not there will not come.
+// waitFor waits until the outcome of a write is known, or ctx ends. The process that sends the write wakes
+// its own waiters, and other processes poll. It returns nil at once for a write that is not there.
 func (e *engine) waitFor(ctx context.Context, id string) (*row, error) {
 	const most = time.Second
 	first := 50 * time.Millisecond
-	if e.dialect.Alone { // nobody else sends it
+	if e.dialect.Alone { // no other process sends it
 		first = most
 	}
-	defer e.waiting.wake(id) // nothing is kept for a write that another process sends
+	defer e.waiting.wake(id) // keeps no channel of a write that another process sends
 	for look := 0; ; look++ {
 		woken := e.waiting.join(id)
 		r, err := e.peek(context.WithoutCancel(ctx), "id = $1", id)
@@ -45,13 +45,13 @@ func (e *engine) waitFor(ctx context.Context, id string) (*row, error) {
 	}
 }
 
-// waiters are those who wait for writes in this process.
+// waiters are the channels of this process's callers of Wait, by write.
 type waiters struct {
 	mu sync.Mutex
 	of map[string]chan struct{}
 }
 
-// join returns what is closed when a write has changed.
+// join returns a channel that is closed when a write has changed.
 func (w *waiters) join(id string) (woken <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,7 +64,7 @@ func (w *waiters) join(id string) (woken <-chan struct{}) {
 	return w.of[id]
 }
 
-// wake wakes those who wait for a write.
+// wake wakes the waiters of a write.
 func (w *waiters) wake(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

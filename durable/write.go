@@ -15,16 +15,16 @@ type NewWrite struct {
 	// installation: one id for one attempt. Make it when the form is rendered or the decision is
 	// made, and store it there: see "Ids" in the package documentation. Required.
 	ID string
-	// Order is the merchant's order, of the same form. Required for payments. A follow-up has that of
-	// its payment, and it may be empty here.
+	// Order is the merchant's id of the order, in the same form. Required for payments. A follow-up has
+	// the order of its payment, so it may be empty here.
 	Order string
 	// Title is shown to people beside the payment, such as what was bought; up to 255 bytes.
 	Title string
-	// Version is that of the payment which a person saw who decided to refund or void it: if it
-	// has changed since, the error matches [ErrStale]. Zero is not compared, for programs that decide.
+	// Version is the Version of the payment that a person saw and decided to refund or void: if the payment
+	// has changed since, the error matches [ErrStale]. Zero, for programs that decide, is not compared.
 	Version int64
-	// By and Note are those of the person who has asked for it, for its history, as in [Decision]. Both
-	// are empty if a program has.
+	// By and Note name the person who asked for the write, and why, for its history, as in [Decision].
+	// Both are empty if a program asked for it.
 	By, Note string
 }
 
@@ -53,38 +53,38 @@ type Write struct {
 	SettlementDate quickstream.Date
 	// CardDigits are the last digits of the card that paid, as far as the service shows them.
 	CardDigits string
-	// Case is the pursuit of an outcome that is unknown or pending, with all look-ups as evidence; nil
+	// Case is the search for an unknown or pending outcome, with all look-ups as evidence; nil
 	// before the first look-up and after an answer that settled it.
 	Case *resolve.Case
-	// ReplacedBy is the payment that was made instead of this one, or that was approved before it.
+	// ReplacedBy is the id of the payment that counts for the order instead of this one.
 	ReplacedBy string
-	// Problem is the last thing that went wrong, for a person. It shows no secrets and no texts of hooks, and
+	// Problem is the last thing that went wrong, for a person. It shows no secrets and no texts of hooks, but
 	// can name receipts: keep it out of logs.
 	Problem string
 	// Failures counts how often in a row it could not be sent, or OnOutcome has failed.
 	Failures int
 	// Sends counts the claims under which it may have been sent.
 	Sends int
-	// Notified reports whether OnOutcome has taken all that is known.
+	// Notified reports whether OnOutcome has been notified of the latest change.
 	Notified bool
 	// Written is when it was stored, and Changed when it changed last, by the database's clock.
 	Written time.Time
 	Changed time.Time
-	// Due is when there is something to do for it; zero if there is not.
+	// Due is when the engine works on it next; zero if nothing is left to do.
 	Due time.Time
-	// LookedUp is when the service was last asked and has answered.
+	// LookedUp is when a look-up last succeeded; zero before any.
 	LookedUp time.Time
-	// Version counts the changes of the write, and of what follows it that is stored. A person decides
-	// about the version that was seen.
+	// Version counts the changes of the write, and the follow-ups that are stored for it. A person decides
+	// about the version that they saw.
 	Version int64
 }
 
-// IsPayment reports whether it is a payment or first pre-authorisation. Only that says whether its order
-// is paid.
+// IsPayment reports whether the write is a payment or first pre-authorisation. Only such a write says
+// whether its order is paid.
 func (w Write) IsPayment() bool { return w.Follows == "" }
 
-// Paid reports whether the write is a payment that was taken and has not come back. A pre-authorisation is
-// paid from its approval until a void: a capture and a cancellation of it are follow-ups.
+// Paid reports whether the write is a payment whose money was taken and has not come back. A pre-authorisation
+// is paid from its approval until a void: its captures and its cancellation are follow-ups.
 func (w Write) Paid() bool { return w.IsPayment() && w.approved() }
 
 // Done reports whether the write is a follow-up that was done, such as a refund or a void. It is false for
@@ -111,7 +111,7 @@ type row struct {
 	suspect                 int64 // queued before the history of the database changed
 	giveUp                  Reason
 	changes, notified       int64
-	reported                Standing // what OnOutcome last ran with
+	reported                Standing // the last one that OnOutcome was notified of
 	settles                 string
 	intentText, lookupsText string
 	decided                 bool // a person has closed it
@@ -119,7 +119,7 @@ type row struct {
 	intent  quickstream.Intent // without the request if that was emptied
 	lookups resolve.Case       // zero until the first look-up
 	now     time.Time          // the database's, when it was read
-	// unreadable is why this version of the program cannot read all of it, which then leaves it alone.
+	// unreadable is why this version of the program cannot read the whole row; the engine then leaves it alone.
 	unreadable error
 
 	callsHook bool // the transaction that changes it calls OnOutcome, and needs no job for that
@@ -141,16 +141,16 @@ func (r *row) age() time.Duration { return r.now.Sub(r.Written) }
 // isVoid reports whether it is sent as a void.
 func (r *row) isVoid() bool { return r.intent.Operation == quickstream.OperationVoid }
 
-// refunds reports whether it refunds money in parts.
+// refunds reports whether it is a refund or a reversal.
 func (r *row) refunds() bool {
 	return r.Operation == quickstream.OperationRefund || r.Operation == OperationReverse
 }
 
-// hasNoRequest reports whether what was sent is not known: it was read from the service, as after a restore, or retention
-// has removed it.
+// hasNoRequest reports whether the row has no request: the write was read from the service, as after a restore, or it was
+// emptied.
 func (r *row) hasNoRequest() bool {
 	return r.intent.Request == nil && r.intent.IdempotencyKey == "" && r.intent.Operation != OperationReverse
 }
 
-// was reports whether it was claimed, here or in a history of the database that was lost.
+// maySent reports whether it was claimed, here or possibly in a lost history of the database.
 func (r *row) maySent() bool { return r.claim != "" || r.Sends > 0 || r.suspect != 0 }
