@@ -12,12 +12,12 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest/worlds"
 )
 
-// Worlds runs a test in n worlds: the first is the default world, and the next ones cover every pair
-// of what can differ, as in [worlds.Generate]. The test makes its kit by [NewIn]. A subtest that fails
+// Worlds runs a test in n worlds: the first is the default world, and the next ones cover every pair of
+// values that can differ, as in [worlds.Generate]. The test makes its kit by [NewIn]. A subtest that fails
 // prints its world, and [worlds.Parse] reads it.
 //
-// In no world does the engine charge an order twice. In some it cannot know what became of a payment,
-// which then needs a person.
+// The engine charges no order twice in any world. In some worlds it cannot find out the outcome of a
+// payment, which then needs a person.
 func Worlds(t *testing.T, n int, test func(t *testing.T, world worlds.World)) {
 	t.Helper()
 	for world := range worlds.Generate(1, max(n, 1)) {
@@ -38,8 +38,8 @@ type ChaosOptions struct {
 
 // Chaos calls pay for each of many orders, four at once, while three of ten calls fail in every way that a network, a
 // gateway and the service can fail, and while the engine is killed four times. pay is the merchant's: it stores
-// the order and calls [durable.Engine.Pay]. If that returned an error, pay returns it. The faults
-// do not meet the creation of a [Kit.Token], which is the browser's.
+// the order, calls [durable.Engine.Pay] and returns its error. The faults do not meet the creation
+// of a [Kit.Token], because that call is the browser's.
 //
 // Then the faults end, time passes until everything is settled, and [Kit.Judge] and Paid say whether
 // the merchant has lost a payment or charged one twice.
@@ -88,7 +88,7 @@ func (k *Kit[TTx]) Chaos(opts ChaosOptions, pay func(ctx context.Context, order 
 	k.Judge(orders...)
 }
 
-// writes are those of an order.
+// writes returns the writes of an order.
 func (k *Kit[TTx]) writes(order string) []durable.Write {
 	k.t.Helper()
 	writes, err := k.Engine().Writes(k.t.Context(), order)

@@ -1,4 +1,4 @@
-// Package durabletest tests a merchant's program that pays by package durable, against the sandbox:
+// Package durabletest tests a merchant's program that pays through package durable, against the sandbox:
 //
 //	kit := durabletest.New(t, sqlite.DB(db), durable.Options[*sql.Tx]{OnOutcome: markOrder})
 //	order := shop.buy(kit.Engine(), kit.Token(sandbox.CardAttempted)) // the merchant's own code
@@ -6,7 +6,7 @@
 //
 // It takes the merchant's own database of package sqlite or postgres, and imports neither.
 //
-// The database, the sandbox and the client have one clock, which goes on as real time does. [Kit.Settled] moves it to what
+// The database, the sandbox and the client share one clock, which runs in real time. [Kit.Settled] moves it to the time that
 // the engine waits for, so that days of look-ups take no time, and never past a request that is under way.
 //
 // A test arms faults by [sandbox.Sandbox.Inject]. [Worlds] runs it in many worlds, each with other answers to what the
@@ -51,10 +51,10 @@ type Kit[TTx any] struct {
 	engine atomic.Pointer[durable.Engine[TTx]]
 
 	mu    sync.Mutex
-	ahead int64 // microseconds of the kit's time before this machine's
+	ahead int64 // of the kit's time before this machine's, in microseconds
 }
 
-// driven is a database whose engine's work the kit does too, so that it waits for no queue.
+// driven is a database that receives its engine's tasks: the kit does them too, and waits for no queue.
 type driven[TTx any] struct {
 	durable.Database[TTx]
 	tasks atomic.Pointer[database.Tasks]
@@ -71,8 +71,8 @@ func New[TTx any](t testing.TB, db durable.Database[TTx], opts durable.Options[T
 	return NewIn(t, worlds.World{}, db, opts, box...)
 }
 
-// NewIn is [New] in a world of [Worlds]. Its fault meets the first payment. The service keeps
-// idempotency keys for five minutes at least: how long the real one does is not published.
+// NewIn is [New] in a world of [Worlds]. Its fault meets the first payment. The sandbox keeps
+// idempotency keys for five minutes at least: how long the service does is not published.
 func NewIn[TTx any](t testing.TB, world worlds.World, db durable.Database[TTx], opts durable.Options[TTx], box ...sandbox.Option) *Kit[TTx] {
 	t.Helper()
 	k := &Kit[TTx]{World: world, t: t, db: &driven[TTx]{Database: db}, clock: sandbox.NewRunningClock(time.Now()), opts: opts}
@@ -96,8 +96,8 @@ func NewIn[TTx any](t testing.TB, world worlds.World, db durable.Database[TTx], 
 	return k
 }
 
-// now is the database's clock, ahead of its own as the kit's is of this machine's. It never goes back: the
-// difference grows with each leap, and measured between two readings of clocks it can only be too small.
+// now returns the expression of the database's time, moved ahead as the kit's clock is ahead of this machine's.
+// It never goes back: the difference only grows, and its measurement between two readings can only be too small.
 func (k *Kit[TTx]) now(expression string) string {
 	k.mu.Lock()
 	k.ahead = max(k.ahead, time.Until(k.clock.Now()).Microseconds())
@@ -136,8 +136,8 @@ func (k *Kit[TTx]) stop(patience time.Duration) {
 	}
 }
 
-// Kill ends the engine in the middle of its work, and starts another one on the same database. What
-// was being sent is cancelled, as if the process had died.
+// Kill ends the engine in the middle of its work, and starts another one on the same database.
+// Requests under way are cancelled, as if the process had died.
 func (k *Kit[TTx]) Kill() {
 	k.t.Helper()
 	k.stop(0)
@@ -163,8 +163,8 @@ func (k *Kit[TTx]) Tx(f func(tx TTx) error) error {
 	return tx.Commit(k.t.Context())
 }
 
-// Token returns a single-use token of a card, made without 3D Secure. For that use [sandboxtest.CardToken] with Client. The
-// card's number, such as [sandbox.CardAttempted], decides what becomes of the payment.
+// Token returns a single-use token of a card, made without 3D Secure. For one with it use [sandboxtest.CardToken] with
+// Client. The card's number, such as [sandbox.CardAttempted], decides the outcome of the payment.
 func (k *Kit[TTx]) Token(number string) string {
 	k.t.Helper()
 	token, err := sandboxtest.CardToken(k.t.Context(), k.Client, number)
@@ -173,12 +173,12 @@ func (k *Kit[TTx]) Token(number string) string {
 }
 
 const (
-	patience = 2 * time.Minute        // the longest that it waits, in real time
-	mostDays = 60 * 24 * time.Hour    // the longest that it waits, by the clock
+	patience = 2 * time.Minute        // the longest that Until waits, in real time
+	mostDays = 60 * 24 * time.Hour    // the longest that Until waits, by the clock
 	claiming = 250 * time.Millisecond // how long a claim may take to become a request, in real time
 )
 
-// Settled waits until the write is no longer in progress and OnOutcome has taken it, and returns it. While the engine
+// Settled waits until the write is no longer in progress and OnOutcome was notified, and returns it. While the engine
 // waits for a time, the clock moves to it. The test fails if that takes two months, or two minutes of real time. A
 // payment that stays not_found is returned as such.
 func (k *Kit[TTx]) Settled(id string) durable.Write {
@@ -186,7 +186,7 @@ func (k *Kit[TTx]) Settled(id string) durable.Write {
 	return k.Until(id, func(w durable.Write) bool { return !w.State.InProgress() && w.Notified })
 }
 
-// Until waits as [Kit.Settled] does until a write is as it is wanted.
+// Until waits as [Kit.Settled] does, until wanted is true of the write.
 func (k *Kit[TTx]) Until(id string, wanted func(w durable.Write) bool) durable.Write {
 	k.t.Helper()
 	begun, deadline := k.Now(), time.Now().Add(patience)
@@ -216,7 +216,7 @@ func (k *Kit[TTx]) Until(id string, wanted func(w durable.Write) bool) durable.W
 	}
 }
 
-// Work does what is due of a write once, beside the engine's own workers.
+// Work does the due work of a write once, beside the engine's own workers.
 func (k *Kit[TTx]) Work(w durable.Write) {
 	if w.Due.After(k.Now()) && w.Notified {
 		return
@@ -237,8 +237,8 @@ func (k *Kit[TTx]) Work(w durable.Write) {
 	}
 }
 
-// Daily does what the engine does from time to time: it reads what the bank has returned, empties what was kept for long
-// enough and compares, once a day, and gives each write that has something to do and no job of River's one.
+// Daily does the engine's regular work. Once a day it reads the payments that the bank returned, empties old writes and
+// compares. Each time it inserts a job for every write that has work and no job.
 func (k *Kit[TTx]) Daily() {
 	k.t.Helper()
 	tasks := k.db.tasks.Load()

@@ -10,15 +10,15 @@ import (
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// identity is which history of which database this is.
+// identity identifies a database and its history.
 type identity struct {
-	// Database is another one after a dump was read back, or for a copy on the same server: its tables
-	// have other numbers.
+	// Database changes when a dump is read back, and is another one for a copy on the same server: its
+	// tables have other numbers.
 	Database string `json:"database"`
-	// Timeline begins when a standby is promoted or a base backup recovered. A backup that is started
-	// as it is stays in the timeline of its server, and so does a copied volume.
+	// Timeline changes when a standby is promoted or a base backup is recovered. A backup that is started
+	// without recovery stays in the timeline of its server, and so does a copied volume.
 	Timeline int64 `json:"timeline"`
-	// Started is when the server has started, and Position where its log stood.
+	// Started is when the server was started, and Position is the end of its log.
 	Started  string `json:"started"`
 	Position int64  `json:"position"`
 	// Places are the addresses and directories that the server was seen at: a server has several
@@ -49,8 +49,8 @@ func (d *pgxDatabase) identify(ctx context.Context, tx pgx.Tx) (here, adopted id
 	return here, adopted, err
 }
 
-// saw remembers what this process has seen last of the server: how far its log has come. Who was slower than another one does
-// not undo what that one has seen.
+// saw remembers the latest identity of the server that this process has seen, with the end of its log. A slow caller does not
+// replace what a faster one has seen.
 func (d *pgxDatabase) saw(here identity) {
 	for {
 		last := d.seen.Load()
@@ -65,9 +65,9 @@ func (i *identity) continues(here identity) bool {
 	return i.Database == here.Database && i.Timeline == here.Timeline
 }
 
-// History implements [database.Database]. A server that runs as it ran when it was adopted is the same at
-// any address. One that was started again since may be a volume that has come back: it is the same if this
-// process has seen it before, and its log is not behind that.
+// History implements [database.Database]. A server that was not restarted since it was adopted is the same at
+// any address. A restarted one may run on a restored volume: it is Restarted only if this process has
+// seen this history before, and the log is not behind what it saw.
 func (d *pgxDatabase) History(ctx context.Context, tx database.Tx) (database.Change, error) {
 	last := d.seen.Load() // before the server is asked: what others see meanwhile is later
 	here, adopted, err := d.identify(ctx, d.Leave(tx))
@@ -115,7 +115,7 @@ func (d *pgxDatabase) Adopt(ctx context.Context, tx database.Tx) error {
 	return err
 }
 
-// Claim implements [database.Database]: the commit shows whether it is safe, and nothing follows it.
+// Claim implements [database.Database]: Commit checks the claim, and nothing is left to do after it.
 func (d *pgxDatabase) Claim(_ context.Context, tx database.Tx) (func() error, error) {
 	tx.(*transaction).claims = true //nolint:forcetypeassert // there is no other
 	return func() error { return nil }, nil

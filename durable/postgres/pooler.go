@@ -12,8 +12,8 @@ import (
 var errPooler = errors.New("a pooler such as pgbouncer is between this program and the server: LISTEN does not work through it, and prepared statements fail. " +
 	"Connect to the server itself, or use the option postgres.WithPooler and set default_query_exec_mode=exec in the address of the pool")
 
-// checkPooler refuses a pooler that was not said to be there, and a mode of pgx that fails with one.
-// A pooler gives its clients numbers of processes that are not the server's.
+// checkPooler refuses a pooler without WithPooler, and a mode of pgx that fails with one. A pooler
+// gives its clients process ids that are not the server's.
 func (d *pgxDatabase) checkPooler(ctx context.Context, tx pgx.Tx) error {
 	var given, here int64
 	err := raw(ctx, tx, func(connection *pgx.Conn) error {

@@ -24,23 +24,23 @@ import (
 // Option changes the database of a pool.
 type Option func(*pgxDatabase)
 
-// WithSchema names the schema that all tables stand in, "quickstream" by default: lower-case letters,
-// digits and underscores, and no digit first. Installations that share a database have a schema each.
-// The name never changes: in another schema no payment is known.
+// WithSchema names the schema of all tables, "quickstream" by default: lower-case letters, digits and
+// underscores, and no digit first. Installations that share a database need a schema each. Never
+// change the name: the engine finds no payment in another schema.
 func WithSchema(name string) Option { return func(d *pgxDatabase) { d.schema = name } }
 
 // WithPooler is for a pool whose connections lead through a pooler in transaction mode, such as pgbouncer,
-// with default_query_exec_mode=exec in its address. There LISTEN does not work: jobs are found up to
-// half a second later.
+// with default_query_exec_mode=exec in its address. LISTEN does not work through it, so jobs are found up
+// to half a second later.
 func WithPooler() Option { return func(d *pgxDatabase) { d.pooled = true } }
 
-// Pgx returns the database of a pool. All tables stand in a schema of their own beside the
-// merchant's: the pool's role has to be allowed to make it, or to own it.
+// Pgx returns the database of a pool. All tables are in a schema of their own, beside the
+// merchant's: the pool's role must be allowed to make the schema, or own it.
 //
 // The engine uses connections of the pool: one or two for each worker, which are twice Options.Workers,
-// up to eight for moments of its regular work, and at most three for the queue, which are all that an
-// idle engine holds. Allow four at least: with fewer a hook that takes a second one may wait for ever. What is committed has to be
-// on disk: if synchronous_commit or fsync is off the engine does not start.
+// up to eight for moments of its regular work, and at most three for the queue. An idle engine holds
+// only those three. Allow four at least: with fewer a hook that takes a second one may wait for ever. A
+// commit has to reach the disk: if synchronous_commit or fsync is off the engine does not start.
 func Pgx(pool *pgxpool.Pool, opts ...Option) durable.Database[pgx.Tx] { return newDatabase(pool, opts) }
 
 func newDatabase(pool *pgxpool.Pool, opts []Option) *pgxDatabase {
@@ -49,7 +49,7 @@ func newDatabase(pool *pgxpool.Pool, opts []Option) *pgxDatabase {
 	for _, opt := range opts {
 		opt(d)
 	}
-	// The time of the clock: a merchant's transaction may be an old one.
+	// Not the transaction's time: a merchant's transaction may be old.
 	d.Statements = database.Statements{Replacer: strings.NewReplacer("quickstream.", d.schema+"."), Time: "clock_timestamp()"}
 	return d
 }
@@ -119,7 +119,7 @@ func (d *pgxDatabase) Check(ctx context.Context, joined database.Tx) error {
 
 func (d *pgxDatabase) Queue(config *river.Config) (database.Queue, error) {
 	config.Schema, config.PollOnly = d.schema, d.pooled
-	// Without the two that the schema drops.
+	// Without the two indexes that the schema drops.
 	config.ReindexerIndexNames = slices.DeleteFunc(river.ReindexerIndexNamesDefault(), func(name string) bool {
 		return name == "river_job_args_index" || name == "river_job_metadata_index"
 	})
@@ -134,8 +134,8 @@ func (d *pgxDatabase) Queue(config *river.Config) (database.Queue, error) {
 // "quickstr" and never changes: versions of a program lock each other out by it.
 const migrationLock int64 = 0x717569636b737472
 
-// Migrate runs in several transactions: some of River's migrations use what an earlier one has committed. One more holds
-// the lock, so that its end ends the lock, also if the process is killed.
+// Migrate runs in several transactions, because some of River's migrations use what an earlier one has committed. One more
+// transaction holds the lock, so the lock ends with it, even if the process is killed.
 func (d *pgxDatabase) Migrate(ctx context.Context, f func(tx database.Tx) error) error {
 	switch {
 	case !validSchema(d.schema):
@@ -163,8 +163,8 @@ func (d *pgxDatabase) Migrate(ctx context.Context, f func(tx database.Tx) error)
 	})
 }
 
-// lockMigration waits until no other process migrates, or ctx ends. The server's limits are for queries, and old servers do
-// not have all of them.
+// lockMigration waits until no other process migrates, or ctx ends. It lifts the server's time limits, which are meant for
+// queries; old servers lack some of them.
 func (d *pgxDatabase) lockMigration(ctx context.Context, tx pgx.Tx) error {
 	for _, statement := range []string{
 		`SELECT set_config(name, '0', true) FROM pg_settings

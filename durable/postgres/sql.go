@@ -54,7 +54,7 @@ type sqlTx struct {
 	pool   *pgxpool.Pool
 }
 
-// Config implements what River asks a pool for: how arguments are sent.
+// Config returns the pool's configuration, from which River takes how arguments are sent.
 func (t sqlTx) Config() *pgxpool.Config { return t.pool.Config() }
 
 // Exec implements [pgx.Tx].
@@ -79,7 +79,7 @@ func (t sqlTx) QueryRow(ctx context.Context, query string, args ...any) pgx.Row 
 	return read
 }
 
-// read reads all rows, because database/sql gives the connection for a moment only.
+// read reads all rows at once, because database/sql lends the connection only during raw.
 func (t sqlTx) read(ctx context.Context, query string, args []any) *readRows {
 	read := &readRows{at: -1}
 	read.err = raw(ctx, t, func(connection *pgx.Conn) (err error) {
@@ -104,7 +104,7 @@ func (t sqlTx) Commit(context.Context) error { return t.tx.Commit() }
 // Rollback implements [pgx.Tx].
 func (t sqlTx) Rollback(context.Context) error { return t.tx.Rollback() }
 
-// raw calls f with the connection of a transaction, while database/sql keeps everybody else from using it.
+// raw calls f with the connection of a transaction. database/sql lets no other caller use it meanwhile.
 func raw(ctx context.Context, tx pgx.Tx, f func(connection *pgx.Conn) error) error {
 	inner, inSQL := tx.(sqlTx)
 	if !inSQL {
@@ -122,8 +122,8 @@ func raw(ctx context.Context, tx pgx.Tx, f func(connection *pgx.Conn) error) err
 	}
 }
 
-// use is an argument that pgx gives its connection to, and the only way to the connection of a
-// [sql.Tx]. No statement follows it.
+// use is a query's argument that pgx calls with its connection: the only way to the connection of a
+// [sql.Tx]. It fails, so the query itself is not sent.
 type use func(connection *pgx.Conn)
 
 var errUsed = errors.New("the connection was used")

@@ -12,15 +12,15 @@ import (
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// transaction is one of the merchant's or the engine's.
+// transaction is a transaction of the merchant or the engine.
 type transaction struct {
 	tx     pgx.Tx
 	d      *pgxDatabase
 	claims bool // it is that of a claim
 }
 
-// Commit commits a transaction of the engine's. The one of a claim begins another, so that pgx and database/sql have one to
-// end, and the connection is given back.
+// Commit commits a transaction of the engine. The commit of a claim begins another transaction, so that pgx and database/sql
+// have one to end, and give the connection back.
 func (t *transaction) Commit(ctx context.Context) error {
 	if !t.claims {
 		return t.tx.Commit(ctx)
@@ -32,14 +32,14 @@ func (t *transaction) Commit(ctx context.Context) error {
 	return err
 }
 
-// Rollback ends a transaction of the engine's.
+// Rollback ends a transaction of the engine.
 func (t *transaction) Rollback(ctx context.Context) error { return t.tx.Rollback(ctx) }
 
 var errNotReplicated = errors.New("the wait for a synchronous standby was cancelled: a promotion would undo the commit")
 
 // commitClaim commits, and fails if the wait for a synchronous standby was cancelled: PostgreSQL has
-// committed then, and only warns. pgx gives warnings to the configuration of the merchant's pool
-// alone, so the messages are read here.
+// committed then, and only warns. pgx passes warnings only to the configuration of the merchant's
+// pool, so commitClaim reads the messages itself.
 func commitClaim(ctx context.Context, connection *pgconn.PgConn) (err error) {
 	connection.Frontend().SendQuery(&pgproto3.Query{String: "commit; begin"})
 	if err := connection.Frontend().Flush(); err != nil {

@@ -9,37 +9,37 @@ import (
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 )
 
-// riverDriver is River's, whose listener asks the file for new jobs twenty times a second. Ours knows of the jobs that this
-// process inserts, and asks the file for all else less often: an idle engine is to take less than a hundredth of a core.
+// riverDriver is River's driver with another listener. River's reads the file for new jobs twenty times a second. This one is
+// told of the jobs that this process inserts, and reads the file less often: an idle engine takes less than 1% of a core.
 type riverDriver struct {
 	*riversqlite.Driver
 	inserted chan string // queues
 }
 
-// signal tells the listener of a job. The transaction that inserts it holds the file's write lock: fetching it waits for its
-// commit.
+// signal tells the listener of a job. The transaction that inserts the job holds the file's write lock, so fetching it waits
+// for the commit.
 func (d riverDriver) signal(queue string) {
 	select {
 	case d.inserted <- queue:
-	default: // the listener is behind: what it signals late finds this job too, or a poll does
+	default: // the listener is behind: a later signal finds this job too, or a poll does
 	}
 }
 
-// GetListener returns what signals jobs.
+// GetListener returns the listener for new jobs.
 func (d riverDriver) GetListener(params *riverdriver.GetListenenerParams) riverdriver.Listener {
 	return &listener{Listener: d.Driver.GetListener(params), inserted: d.inserted}
 }
 
-// askEvery is how often the file is asked, and askFor is time enough to ask once.
+// askEvery is how often the listener reads the file, and askFor is time enough to read it once.
 const askEvery, askFor = 500 * time.Millisecond, 20 * time.Millisecond
 
 type listener struct {
 	riverdriver.Listener
 	inserted <-chan string
-	ask      time.Time // when the file is asked
+	ask      time.Time // when the file is read next
 }
 
-// WaitForNotification waits until there is a job, or ctx ends. What it signals reads as if River had stored it.
+// WaitForNotification waits until there is a job, or ctx ends. Its notification has the form of River's own.
 func (l *listener) WaitForNotification(ctx context.Context) (*riverdriver.Notification, error) {
 	for {
 		select {

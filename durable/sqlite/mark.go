@@ -22,7 +22,7 @@ type mark struct {
 	claims int64
 }
 
-// fileHistory is what the file says of its history.
+// fileHistory is the history that the database stores of its file.
 type fileHistory struct {
 	path, history, place string
 	claims               int64
@@ -37,8 +37,8 @@ func historyIn(ctx context.Context, tx *sql.Tx) (h fileHistory, err error) {
 
 func (h fileHistory) mark() string { return h.path + ".mark" }
 
-// placeNow says where the file is, and which one that has this name: a copy on the same disk has another number where
-// files are numbered, which is not everywhere.
+// placeNow returns the path of the file, and its inode number on systems that have one: a copy on the same disk has
+// another number.
 func (h fileHistory) placeNow() string {
 	info, err := os.Stat(h.path)
 	if err != nil {
@@ -52,8 +52,8 @@ func (h fileHistory) placeNow() string {
 	return h.path
 }
 
-// History implements [database.Database]. A file at the place that it was adopted at, and older than its
-// mark, has come back from a backup. One at another place, or without its mark, may be a copy.
+// History implements [database.Database]. A file that is older than its mark, at the place where it was
+// adopted, was restored from a backup. A file at another place, or without its mark, may be a copy.
 func (d *sqliteDatabase) History(ctx context.Context, joined database.Tx) (database.Change, error) {
 	stored, err := historyIn(ctx, d.Leave(joined))
 	if err != nil || stored.history == "" {
@@ -66,7 +66,7 @@ func (d *sqliteDatabase) History(ctx context.Context, joined database.Tx) (datab
 	}
 	var marked string
 	var at int64
-	read, _ := fmt.Sscanf(string(text), markForm, &marked, &at) // what is damaged is no mark
+	read, _ := fmt.Sscanf(string(text), markForm, &marked, &at) // a damaged mark is a change
 	switch {
 	case missing, stored.place != stored.placeNow():
 		return database.MaybeCopy, nil
@@ -98,7 +98,7 @@ func (d *sqliteDatabase) Adopt(ctx context.Context, joined database.Tx) error {
 	return d.write(stored)
 }
 
-// Claim counts a claim, and returns what writes the mark.
+// Claim counts a claim, and returns the function that writes the mark.
 func (d *sqliteDatabase) Claim(ctx context.Context, joined database.Tx) (func() error, error) {
 	stored, err := historyIn(ctx, d.Leave(joined))
 	if err != nil {
@@ -109,19 +109,19 @@ func (d *sqliteDatabase) Claim(ctx context.Context, joined database.Tx) (func() 
 	return func() error { return d.write(stored) }, err
 }
 
-// write brings the mark up to a number of claims, on disk. One process may write an
-// older number over a newer one of another: the mark then holds less, and nothing false.
+// write raises the mark to a number of claims, on disk. A process may write an older number
+// over a newer one of another process: the mark then misses claims, but is not false.
 func (m *mark) write(h fileHistory) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if h.claims != 0 && h.claims <= m.claims {
-		return nil // a later claim has been faster
+		return nil // a later claim has written it
 	}
 	file, err := os.OpenFile(h.mark(), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteAt(fmt.Appendf(nil, markForm, h.history, h.claims), 0) // always as long
+	_, err = file.WriteAt(fmt.Appendf(nil, markForm, h.history, h.claims), 0) // always the same length
 	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
 		m.claims = h.claims
 	}

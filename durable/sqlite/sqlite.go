@@ -1,6 +1,6 @@
-// Package sqlite keeps durable payments in a SQLite file: for one process, embedded.
-// River's driver for SQLite is young; for production on several machines there is
-// package postgres, and the program stays the same.
+// Package sqlite keeps durable payments in a SQLite file, for one process.
+// River's driver for SQLite is young. For production on several machines use
+// package postgres: the program stays the same.
 package sqlite
 
 import (
@@ -23,11 +23,11 @@ import (
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// Open opens a file with the settings that [DB] asks for: a write-ahead log, every
-// commit synced, writers that wait for each other, and one connection, which keeps its
-// compiled statements: [sql.Conn.Raw] gives that connection, and not the driver's own. With
-// one connection whoever holds a transaction has to end it before asking the engine for
-// anything that takes no transaction.
+// Open opens a file with the settings that [DB] needs: a write-ahead log, every commit
+// synced, writers that wait for each other, and one connection. That connection keeps its
+// compiled statements, and [sql.Conn.Raw] gives it instead of the driver's own. End a
+// transaction before you call a method of the engine that takes none: it needs the only
+// connection.
 func Open(file string) (*sql.DB, error) {
 	pragmas := url.Values{
 		"_pragma": {"journal_mode(WAL)", "busy_timeout(10000)", "synchronous(FULL)", "foreign_keys(1)"},
@@ -43,10 +43,10 @@ func Open(file string) (*sql.DB, error) {
 }
 
 // DB returns the database of an open file, which may hold the merchant's own tables
-// too. River's tables and those of the engine, which begin with "quickstream_", stand
-// beside them. Beside the file stands another one, of the same name with ".mark" after
-// it, by which a file that was restored from a backup is recognised: leave it where it is
-// when you restore.
+// too. It also holds River's tables, and those of the engine, which begin with
+// "quickstream_". Beside the file is its mark, a file of the same name with ".mark" after
+// it. The engine recognises a restored backup by the mark: leave it where it is when you
+// restore.
 func DB(db *sql.DB) durable.Database[*sql.Tx] {
 	return &sqliteDatabase{db: db, Statements: database.Statements{
 		Replacer: strings.NewReplacer("$", "?", "quickstream.", "quickstream_"), Time: "CAST(unixepoch('subsec') * 1000000 AS INTEGER)", Stored: storedAs,
@@ -123,7 +123,7 @@ func (d *sqliteDatabase) Migrate(ctx context.Context, f func(tx database.Tx) err
 }
 
 // tryMigrate runs in one transaction that holds the file's write lock from its beginning. River
-// deprecates that for PostgreSQL, whose types change by a commit; SQLite has none such.
+// deprecates that for PostgreSQL, whose types change by a commit; SQLite has no such types.
 func (d *sqliteDatabase) tryMigrate(ctx context.Context, f func(tx database.Tx) error) error {
 	migrator, err := rivermigrate.New(riversqlite.New(d.db), nil)
 	if err != nil {

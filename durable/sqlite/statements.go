@@ -6,16 +6,16 @@ import (
 	"errors"
 )
 
-// A connection keeps so many statements, and of such a length in bytes: those of the engine
-// and its queue are fewer and shorter.
+// A connection keeps up to mostKept statements of up to longestKept bytes. The engine and
+// its queue have fewer and shorter ones.
 const (
 	mostKept    = 200
 	longestKept = 16 << 10
 )
 
-// keeping is a connector whose connections keep the statements that they have compiled,
-// which takes longer here than running them. database/sql would do so for statements
-// that a program holds, and those of the queue are given as text.
+// keeping is a connector whose connections keep their compiled statements, because
+// compiling takes longer here than running. database/sql keeps only statements that a
+// program has prepared, and the queue passes its own as text.
 type keeping struct{ driver.Connector }
 
 // Connect opens a connection.
@@ -28,7 +28,7 @@ func (k keeping) Connect(ctx context.Context) (driver.Conn, error) {
 	return &keeper{connection: inner, kept: map[string]statement{}}, nil
 }
 
-// connection, statement and rowsOf are what the driver's can do.
+// connection, statement and rowsOf are the interfaces of the driver's types.
 type connection interface {
 	driver.Conn
 	driver.ConnPrepareContext
@@ -52,13 +52,13 @@ type rowsOf interface {
 	driver.RowsColumnTypeScanType
 }
 
-// keeper is a connection, which one goroutine at a time uses.
+// keeper is a connection. One goroutine at a time uses it.
 type keeper struct {
 	connection
 	kept map[string]statement
 }
 
-// take returns a compiled statement that nobody else uses until it is put back.
+// take returns a compiled statement, which is the caller's alone until it is put back.
 func (k *keeper) take(ctx context.Context, query string) (statement, error) {
 	if s, ok := k.kept[query]; ok {
 		delete(k.kept, query)
@@ -76,8 +76,8 @@ func (k *keeper) take(ctx context.Context, query string) (statement, error) {
 	return s, nil
 }
 
-// putBack keeps a statement that has not failed, in the place of any other when there are too many. What it
-// did is done, however a statement closes.
+// putBack keeps a statement that has not failed, in the place of any other if there are too many. An error of
+// closing a statement changes nothing of what it did, and is ignored.
 func (k *keeper) putBack(query string, s statement, failed error) {
 	if _, twice := k.kept[query]; failed != nil || twice || len(query) > longestKept {
 		_ = s.Close()

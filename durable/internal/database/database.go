@@ -24,23 +24,23 @@ type Of[TTx any] interface {
 type Database interface {
 	Begin(ctx context.Context) (Tx, error)
 	Dialect() Dialect
-	// Schema returns the schema's files in order. What is released stays as it is.
+	// Schema returns the schema's files in order. A released file does not change.
 	Schema() []string
 
-	// Check refuses a database that may lose what it has committed.
+	// Check refuses a database that may lose a commit.
 	Check(ctx context.Context, tx Tx) error
 	// History says how the database differs from the one adopted, in one query.
 	History(ctx context.Context, tx Tx) (Change, error)
-	// Adopt takes the database as it is. If the transaction does not commit after it, the
-	// database may count as changed.
+	// Adopt accepts the database as it is. If the transaction does not commit after it, History
+	// may report a change.
 	Adopt(ctx context.Context, tx Tx) error
-	// Claim counts a claim in its transaction, in which History was Same. What it returns is called
-	// after the commit and before the first byte.
+	// Claim counts a claim in its transaction, in which History was Same. The function that it returns
+	// is called after the commit and before the first byte is sent.
 	Claim(ctx context.Context, tx Tx) (func() error, error)
 
 	// Queue returns a queue of jobs in the same database.
 	Queue(config *river.Config) (Queue, error)
-	// Migrate moves River's tables up and calls f. Other processes that migrate wait until it ends. f's
+	// Migrate migrates River's tables up and calls f. Other processes that migrate wait until it ends. f's
 	// transaction commits if f returns nil.
 	Migrate(ctx context.Context, f func(tx Tx) error) error
 
@@ -48,7 +48,7 @@ type Database interface {
 	SetNow(expression func(now string) string)
 }
 
-// Tx is a transaction of the engine's or the merchant's.
+// Tx is a transaction of the engine or the merchant.
 type Tx interface {
 	Exec(ctx context.Context, query string, args ...any) (int64, error)
 	Query(ctx context.Context, query string, args ...any) (Rows, error)
@@ -66,7 +66,7 @@ type Rows interface {
 
 // Queue is a River client.
 type Queue interface {
-	// Insert adds jobs, except those that are there.
+	// Insert adds the jobs that do not exist yet.
 	Insert(ctx context.Context, tx Tx, jobs []river.InsertManyParams) error
 	Pause(ctx context.Context, tx Tx, queue string) error
 	Resume(ctx context.Context, tx Tx, queue string) error
@@ -75,13 +75,13 @@ type Queue interface {
 	StopAndCancel(ctx context.Context) error
 }
 
-// Dialect is what differs between the databases' statements.
+// Dialect is how the statements of the databases differ.
 type Dialect struct {
 	// Jobs is River's table, and JobTime the database's time as River stores it, which tests do not replace.
 	Jobs, JobTime string
-	// ForUpdate locks the rows that are read, and SkipLocked passes locked ones over.
+	// ForUpdate locks the rows that are read. SkipLocked does too, and skips locked ones.
 	ForUpdate, SkipLocked string
-	// WriteLock is the statement by which a transaction becomes the one that writes, if one writes at a time.
+	// WriteLock is the statement that takes the write lock; empty if transactions write beside each other.
 	WriteLock string
 	// Alone means that one process at a time works on the database.
 	Alone bool
@@ -89,19 +89,18 @@ type Dialect struct {
 	Sequences []string
 }
 
-// Driver is what a Database of the tests is too that does an engine's work itself, in any order: New gives it the tasks.
+// Driver is implemented by a test's Database that does an engine's work itself, in any order: New gives it the tasks.
 type Driver interface {
 	Drive(tasks Tasks)
 }
 
-// Tasks are what an engine does from Start to Stop. Those of a write return whether it is to be done
-// again.
+// Tasks are the work that an engine does from Start to Stop. Those of a write take its id.
 type Tasks struct {
 	Recognise, Breaker, Restore, Orphans, Daily func(ctx context.Context) error
 
 	Send, LookUp, Notify func(ctx context.Context, id string) error
 
-	// Inline has the engine do beside nothing what it does beside its work, so that a test decides what comes first.
+	// Inline makes the engine run in its caller what it runs in a goroutine, so that a test decides what comes first.
 	Inline func()
 	// Keep and Inbox store a notification and act on it.
 	Keep  func(ctx context.Context, n *webhooks.Notification) error
@@ -114,11 +113,11 @@ type Change string
 // The changes.
 const (
 	Same Change = ""
-	// Restarted: the server has started again, and has what this process has seen of it.
+	// Restarted: the server was restarted, and has all that this process saw of it.
 	Restarted Change = "restarted"
 	// Changed: commits may be lost, as after a promotion or a recovery.
 	Changed Change = "changed"
-	// MaybeCopy: it may be a copy, beside which the original is at work.
+	// MaybeCopy: it may be a copy of an original that is at work.
 	MaybeCopy Change = "maybe_copy"
 )
 

@@ -12,7 +12,7 @@ import (
 type River[TTx any] struct {
 	*river.Client[TTx]
 	Leave func(tx Tx) TTx
-	// Inserted is called with the queue of each job, if it is not nil. The transaction has not committed then.
+	// Inserted, if it is not nil, is called with the queue of each job before the transaction commits.
 	Inserted func(queue string)
 }
 
@@ -32,12 +32,12 @@ func (q River[TTx]) Pause(ctx context.Context, tx Tx, name string) error {
 	return ignoreMissing(q.QueuePauseTx(ctx, q.Leave(tx), name, nil))
 }
 
-// Resume starts it again.
+// Resume starts the fetching of a queue again.
 func (q River[TTx]) Resume(ctx context.Context, tx Tx, name string) error {
 	return ignoreMissing(q.QueueResumeTx(ctx, q.Leave(tx), name, nil))
 }
 
-// ignoreMissing takes a queue that no engine has worked on yet for paused.
+// ignoreMissing ignores that a queue is missing, because no engine has worked on it yet.
 func ignoreMissing(err error) error {
 	if errors.Is(err, rivertype.ErrNotFound) {
 		return nil

@@ -10,10 +10,10 @@ import (
 
 // Statements writes statements in a database's dialect.
 type Statements struct {
-	// Replacer replaces what stands in them, and Time is the expression of [Now].
+	// Replacer translates a statement, and Time is the expression of [Now].
 	Replacer *strings.Replacer
 	Time     string
-	// Stored is an argument as it is stored, if it is not stored as it is.
+	// Stored returns an argument as it is stored; nil if all are stored unchanged.
 	Stored func(arg any) any
 
 	test func(now string) string
@@ -22,7 +22,7 @@ type Statements struct {
 // SetNow implements [Database].
 func (s *Statements) SetNow(expression func(now string) string) { s.test = expression }
 
-// Text is how a statement is written.
+// Text returns a statement in the dialect.
 func (s *Statements) Text(query string) string {
 	text := s.Replacer.Replace(query)
 	if !strings.Contains(text, Now) {
@@ -35,7 +35,7 @@ func (s *Statements) Text(query string) string {
 	return strings.ReplaceAll(text, Now, expression)
 }
 
-// Arguments are those of a statement as they are stored: a zero time and a zero amount are null.
+// Arguments returns the arguments of a statement as they are stored: a zero time and a zero amount are null.
 func (s *Statements) Arguments(args []any) []any {
 	values := make([]any, len(args))
 	for i, arg := range args {
@@ -51,7 +51,7 @@ func (s *Statements) Arguments(args []any) []any {
 	return values
 }
 
-// Converted are rows in which times and amounts may be null, times are of any zone, and numbers may stand for both.
+// Converted are rows whose times and amounts may be null or numbers, and whose times may be in any zone.
 type Converted struct{ Rows }
 
 // Scan reads a row: times are in UTC, and null is the zero time and the zero amount.
