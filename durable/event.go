@@ -43,7 +43,7 @@ const (
 	EventFacilityConfirmed EventKind = "facility_confirmed" // a person has said that the installation has moved
 )
 
-// Event is an entry of a write's history, or of the installation's. Entries are only added.
+// Event is an entry of a write's history, or of the installation's. Entries are only added, until the write is emptied.
 type Event struct {
 	WriteID string
 	At      time.Time

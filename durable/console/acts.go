@@ -14,10 +14,10 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 )
 
-// act does what a form asks for. Each is one call of durable.
+// act does what a form asks for, by one call of durable.
 type act func(q request) error
 
-// act acts, and leads to a page with what came of it.
+// act returns the handler of a form: it does the act, and redirects to a page that shows the result.
 func (c *console[TTx]) act(do act, name string, show handler) handler {
 	return func(q request, _ string) {
 		err := error(errForm(noReason))
@@ -28,7 +28,7 @@ func (c *console[TTx]) act(do act, name string, show handler) handler {
 	}
 }
 
-// ended shows what came of an act.
+// ended shows the result of an act.
 func (c *console[TTx]) ended(q request, err error, name string, show handler) {
 	if err == nil {
 		c.redirect(q, name+"?"+url.Values{"id": {q.id()}, "done": {strings.TrimPrefix(q.URL.Path, "/")}}.Encode())
@@ -43,21 +43,21 @@ func (c *console[TTx]) ended(q request, err error, name string, show handler) {
 	show(q, "Not done. "+notice)
 }
 
-// redirect leads to another page. The address stays relative: the prefix is not known here.
+// redirect redirects to another page. The address stays relative: the prefix is not known here.
 func (c *console[TTx]) redirect(q request, address string) {
 	q.w.Header().Set("Location", address)
 	q.w.WriteHeader(http.StatusSeeOther)
 }
 
-// noReason is said of a form without one.
+// noReason is the notice for a form without a reason.
 const noReason = "Say why, in one short line."
 
-// oneLine reports whether a text is one that durable takes.
+// oneLine reports whether durable takes a text as a name or a reason.
 func oneLine(text string) bool {
 	return text != "" && len(text) <= 200 && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// notice says why something was not done, and the error for developers; "" if that is not known.
+// notice returns why something was not done, and the error for developers; "" if it does not know.
 func (c *console[TTx]) notice(err error) (notice, technical string) {
 	if wrong, isForm := errors.AsType[errForm](err); isForm {
 		return wrong.Error(), ""
@@ -96,7 +96,7 @@ func (c *console[TTx]) notice(err error) (notice, technical string) {
 	return "", ""
 }
 
-// newWrite is what a form makes: under the id of the form, and about the version that it shows.
+// newWrite returns the write that a form makes, with the id of the form and the version that the form shows.
 func newWrite(q request) (durable.NewWrite, error) {
 	version, err := strconv.ParseInt(q.field("version"), 10, 64)
 	if err != nil || version <= 0 || !strings.HasPrefix(q.field("write"), formPrefix) {
@@ -105,7 +105,7 @@ func newWrite(q request) (durable.NewWrite, error) {
 	return durable.NewWrite{ID: q.field("write"), By: q.person.Name, Note: q.field("note"), Version: version}, nil
 }
 
-// formPrefix begins the ids that forms have.
+// formPrefix begins the ids of forms.
 const formPrefix = "console-"
 
 func (c *console[TTx]) decide(q request) error {
@@ -142,7 +142,7 @@ func (c *console[TTx]) decide(q request) error {
 	return c.within(q.Context(), func(tx TTx) error { return c.engine.Decide(q.Context(), tx, q.id(), d) })
 }
 
-// retry has a notification confirmed now. One that waits no more was confirmed meanwhile.
+// retry tries to confirm a notification now. One that no longer waits was confirmed meanwhile.
 func (c *console[TTx]) retry(q request) error {
 	err := c.engine.RetryNotification(q.Context(), q.id(), q.field("digest"), q.person.Name, q.field("note"))
 	if errors.Is(err, durable.ErrNoWrite) {

@@ -21,25 +21,25 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 )
 
-// Person is one whom the merchant's login has let in.
+// Person is a person who is logged in at the merchant's.
 type Person struct {
-	// Name stands in the histories of what they have done: one line of up to 200 printable bytes.
+	// Name is stored in the history of what they do: one line of up to 200 printable bytes.
 	Name string
 	// Read lets them see all pages, with receipt numbers. Act lets them decide, refund, look up and pause,
-	// and Export download lists. Without Read the others count for nothing.
+	// and Export download lists. Without Read the others have no effect.
 	Read, Act, Export bool
 }
 
-// Options are the merchant's choices.
+// Options configure a console.
 type Options struct {
-	// Authorize says who makes a request. It is asked on each one: a page that is shown reloads every few
-	// seconds. The console has no login: an error or a person who may not read gets 403. Required.
+	// Authorize returns the person who makes a request. It is called for each one, and an open page reloads every
+	// few seconds. The console has no login: an error or a person who may not read gets 403. Required.
 	Authorize func(*http.Request) (Person, error)
 	// Login is the address of the merchant's page where people log out; none is linked if it is empty.
 	Login string
-	// Now is this machine's clock; [time.Now] by default. A program on a sandbox's clock gives that one's.
+	// Now is this machine's clock; [time.Now] by default. A program on a sandbox's clock passes that one's.
 	Now func() time.Time
-	// Logger gets what went wrong. It gets no handles.
+	// Logger gets errors and warnings, without handles.
 	Logger *slog.Logger
 }
 
@@ -101,16 +101,16 @@ type request struct {
 	technical string // why something was not done
 }
 
-// field is one of a form or of the address, without blanks around it.
+// field returns a field of the form or of the address, without blanks around it.
 func (q request) field(name string) string { return strings.TrimSpace(q.Form.Get(name)) }
 
-// id is that of a write or a notification, which may have blanks around it.
+// id returns the id of a write or a notification, which may have blanks around it.
 func (q request) id() string { return q.Form.Get("id") }
 
-// handler shows a page, or does something. notice is why something was not done.
+// handler shows a page, or does an act. notice is why something was not done.
 type handler func(q request, notice string)
 
-// route is a page or a form, what a person needs for it beside Read, and what is said when it was done.
+// route is a page or a form, the permission that it needs beside Read, and the notice when it was done.
 type route struct {
 	handle handler
 	may    func(Person) bool
@@ -121,7 +121,7 @@ func mayRead(Person) bool     { return true }
 func mayAct(p Person) bool    { return p.Act }
 func mayExport(p Person) bool { return p.Export }
 
-// allRoutes are the pages and the forms. All are in one folder, so that their links need no prefix.
+// allRoutes returns the pages and the forms. All are in one folder, so that their links need no prefix.
 func (c *console[TTx]) allRoutes() map[string]route {
 	all := map[string]route{
 		"GET /":             {c.first, mayRead, ""},
@@ -172,7 +172,7 @@ func (c *console[TTx]) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(name, value)
 	}
 	method := strings.Replace(r.Method, http.MethodHead, http.MethodGet, 1)
-	if _, err := fs.Stat(static, "static"+r.URL.Path); err == nil && path.Ext(r.URL.Path) != "" { // there is nothing to protect in it
+	if _, err := fs.Stat(static, "static"+r.URL.Path); err == nil && path.Ext(r.URL.Path) != "" { // static files are public
 		http.ServeFileFS(w, r, static, "static"+r.URL.Path)
 		return
 	}
@@ -201,7 +201,7 @@ func (c *console[TTx]) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// readable reports whether all that was filled in can be what it is meant to be: an id has up to 255 bytes.
+// readable reports whether all values of a form are UTF-8 and short enough: an id has up to 255 bytes.
 func readable(form url.Values) bool {
 	for name, values := range form {
 		most := 512
@@ -220,7 +220,7 @@ func readable(form url.Values) bool {
 //go:embed templates
 var templates embed.FS
 
-// parse reads the templates, of which each page is one.
+// parse reads the templates, one for each page.
 func (c *console[TTx]) parse() (err error) {
 	c.pages, err = template.New("").Funcs(template.FuncMap{
 		"money": money, "stamp": c.stamp, "span": span, "long": long, "count": count, "ahead": ahead, "words": words, "label": label, "what": what,
@@ -233,20 +233,20 @@ func (c *console[TTx]) parse() (err error) {
 	return err
 }
 
-// page is what each template gets.
+// page is the data of a template.
 type page struct {
 	Name, Title string
 	Status      int // 200 if it is zero
 	Person      Person
 	Login       string
-	Notice      string  // what came of a form
+	Notice      string  // the result of a form
 	Technical   string  // the error in it
 	Done        bool    // it was done
 	Address     string  // where the page is reloaded from; empty if it does not change by itself
-	Glance      *glance // nil for one who may not read
+	Glance      *glance // nil for a person who may not read
 	Content     any
 
-	form  string // which was not done, with what was typed into it
+	form  string // the form that was not done, with what was typed into it
 	typed url.Values
 }
 
@@ -258,7 +258,7 @@ func (p page) Typed(form, name string) string {
 	return p.typed.Get(name)
 }
 
-// show writes a page: with 422 if it says that something was not done, and with what was done before a redirect.
+// show writes a page: with 422 if something was not done, and with the notice of what was done before a redirect.
 func (c *console[TTx]) show(q request, p page) {
 	p.Person, p.Login = q.person, c.opts.Login
 	if p.Notice != "" {
@@ -285,7 +285,7 @@ func (c *console[TTx]) show(q request, p page) {
 	_, _ = q.w.Write(out.Bytes())
 }
 
-// message shows a page that says one thing.
+// message shows a page with one sentence.
 func (c *console[TTx]) message(q request, status int, title, text string) {
 	c.show(q, page{Name: "message", Status: status, Title: title, Content: text})
 }
@@ -308,7 +308,7 @@ func (c *console[TTx]) fail(q request, err error) {
 	c.message(q, http.StatusInternalServerError, "Something went wrong", text)
 }
 
-// within runs an act in a transaction, and again if another one was in its way.
+// within runs an act in a transaction, up to three times if another transaction changed the same writes.
 func (c *console[TTx]) within(ctx context.Context, act func(tx TTx) error) (err error) {
 	for range 3 {
 		if err = c.once(ctx, act); !errors.Is(err, durable.ErrChanged) {

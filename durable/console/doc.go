@@ -14,13 +14,13 @@
 // It works under any prefix that ends with a slash, in one process or many, and without JavaScript. With it, a page that is
 // shown reloads every three seconds, so a login that ends when it is not used stays open with it.
 //
-// Only what the engine allows is offered. A form has the version of the payment that it shows, and the id of what it makes:
-// a second click makes nothing, and a second person sees what the first one has done. A refund is asked for on one page and
-// made on the next. A person decides only in the minute after a look-up, and about what is still looked up by itself only if
-// the look-up says something, or finds nothing a quarter of an hour after it was sent.
+// It offers only what the engine allows. A form has the version of the payment that it shows, and the id of the write that it
+// makes: a second click makes nothing, and a second person sees what the first one did. A refund is asked for on one page and
+// made on the next. A person decides only in the minute after a look-up. A write that the engine still looks up can be decided
+// only if the look-up shows something, or shows nothing a quarter of an hour after the write was sent.
 //
 // People who may read see order, title, amount, receipt number and the last digits of the card. Tokens of cards, accounts and
-// agreements are never shown. The customer's reference number is searched for by a form, and stands in no address. The
+// agreements are never shown. The customer's reference number is searched for by a form, and is in no address. The
 // addresses have ids, orders and receipt numbers of the merchant and the service. Posts from other sites are refused. Times
 // are those of Sydney.
 package console

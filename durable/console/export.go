@@ -37,7 +37,7 @@ func (c *console[TTx]) export(q request, _ string) {
 	}
 }
 
-// record is a line of the file, of which a spreadsheet computes nothing.
+// record returns a line of the file, escaped so that a spreadsheet computes nothing.
 func (c *console[TTx]) record(w durable.Write) []string {
 	cells := []string{
 		w.Written.In(c.sydney).Format(time.RFC3339), w.Changed.In(c.sydney).Format(time.RFC3339), w.ID, w.Order, w.Title, what(w), w.Name(),

@@ -17,7 +17,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 )
 
-// tab is a list by state. What is for a person stands on the first page.
+// tab is a list by state. Writes that need a person are on the first page.
 type tab struct {
 	Name, Title string
 	states      []durable.State
@@ -44,7 +44,7 @@ func searchOf(q request) search {
 	return search{q.field("tab"), q.field("find"), q.field("from"), q.field("to")}
 }
 
-// address is the list at another place, or of another tab.
+// address returns the address of the list at another place, or of another tab.
 func (s search) address(tab string, after durable.Cursor) string {
 	values := url.Values{}
 	for name, value := range map[string]string{"tab": tab, "find": s.Find, "from": s.From, "to": s.To, "after": string(after)} {
@@ -55,10 +55,10 @@ func (s search) address(tab string, after durable.Cursor) string {
 	return "payments?" + values.Encode()
 }
 
-// errForm is what was filled in wrongly.
+// errForm says what was filled in wrongly.
 type errForm string
 
-// Error says what.
+// Error implements error.
 func (e errForm) Error() string { return string(e) }
 
 // when reads a day in Sydney, or an hour of it, and returns where it begins and ends.
@@ -77,7 +77,7 @@ func (c *console[TTx]) when(text string) (from, to time.Time, err error) {
 	return from, to, errForm("A day is written as 25/11/2026, with an hour as 25/11/2026 14:00.")
 }
 
-// filter is the tab and the days of a search.
+// filter returns the filter of a search's tab and days.
 func (c *console[TTx]) filter(s search) (f durable.Filter, err error) {
 	for _, t := range tabs() {
 		if t.Name == s.Tab {
@@ -117,8 +117,8 @@ type list struct {
 	Note string
 }
 
-// payments shows a page of the list, or what the one field finds. A customer's reference is personal: it is looked for when a
-// form is sent, and what it finds is shown there. Nothing else leads to an address.
+// payments shows a page of the list, or what the search field finds. A customer's reference is personal: a post searches for
+// it and shows what it finds. If it finds nothing it redirects to the address of the search.
 func (c *console[TTx]) payments(q request, _ string) {
 	l, after := list{search: searchOf(q)}, durable.Cursor(q.field("after"))
 	p := page{Name: "payments", Title: "Payments"}
@@ -156,10 +156,10 @@ func (c *console[TTx]) payments(q request, _ string) {
 	c.show(q, p)
 }
 
-// mostFound is how many payments a search finds of each kind, and how much a page shows that has no next one.
+// mostFound is how many payments a search finds of each kind, and how many rows a page without a next one shows.
 const mostFound = 200
 
-// find adds what has an id, the beginning of an order's number, a receipt, an amount, a time or the last digits of a card.
+// find adds the writes with an id, the beginning of an order's number, a receipt, an amount, a time or the last digits of a card.
 func (c *console[TTx]) find(ctx context.Context, l *list, f durable.Filter) error {
 	f.After, f.Limit = "", mostFound
 	text := l.Find
@@ -184,7 +184,7 @@ func (c *console[TTx]) find(ctx context.Context, l *list, f durable.Filter) erro
 	byReceipt := f
 	byReceipt.ReceiptNumber = text
 	all = append(all, byReceipt)
-	if f.From.IsZero() && f.To.IsZero() { // no index finds them
+	if f.From.IsZero() && f.To.IsZero() { // no index finds amounts and cards
 		f.From = c.opts.Now().AddDate(0, 0, -31)
 	}
 	byAmount, byCard := f, f
@@ -203,7 +203,7 @@ func (c *console[TTx]) find(ctx context.Context, l *list, f durable.Filter) erro
 	return nil
 }
 
-// read adds a page of a list to what was found, the newest first, each once.
+// read adds a page of a list to the rows that were found, the newest first, each once.
 func (c *console[TTx]) read(ctx context.Context, l *list, f durable.Filter) error {
 	page, err := c.engine.List(ctx, f)
 	l.Rows = append(l.Rows, c.settled(ctx, page.Writes)...)

@@ -12,35 +12,35 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// glance is what is for a person now, and what each page counts.
+// glance is what needs a person now, and what each page counts.
 type glance struct {
 	Health  durable.Health
 	Charged []durable.Write // twice, and neither payment is refunded
 	Done    []durable.Write // refunds and others that were done twice
-	Person  []durable.Write // whose outcome a person finds out
-	Unknown []durable.Write // that are looked up by themselves
+	Person  []durable.Write // whose outcome a person has to find out
+	Unknown []durable.Write // that the engine looks up
 	Refused []durable.Write // by the shop's program
 	Unsent  []durable.Write // that could not be sent, and are tried again: the oldest first
 	Held    []durable.Notification
 
-	Failed time.Time // when the last look-up has failed; zero if it was answered
+	Failed time.Time // when the last look-up failed; zero if it was answered
 	Back   time.Time // when a payment was answered since
 	Work   work
-	Now    bool // for the first page, which says so if all is well
+	Now    bool // it is for the first page, which says if all is well
 }
 
-// mostOpen is how many of each kind a glance has.
+// mostOpen is how many writes of each kind a glance has at most.
 const mostOpen = 1000
 
-// Waiting is how much is for a person: what the first page lists.
+// Waiting returns how many entries need a person: those that the first page lists.
 func (g glance) Waiting() int {
 	return len(g.Charged) + len(g.Done) + len(g.Person) + len(g.Refused) + len(g.Held)
 }
 
-// Silent reports whether the last look-up has failed, and nothing was answered since.
+// Silent reports whether the last look-up failed, and nothing was answered since.
 func (g glance) Silent() bool { return !g.Failed.IsZero() && g.Back.IsZero() }
 
-// Next is how soon the first of those whose outcome is unknown is looked up by itself; empty if none is.
+// Next returns how soon the engine looks up the first write of unknown outcome; empty if it looks up none.
 func (g glance) Next() string {
 	due := slices.DeleteFunc(slices.Concat(g.Unknown, g.Person), func(w durable.Write) bool { return w.Due.IsZero() })
 	if len(due) == 0 {
@@ -50,7 +50,7 @@ func (g glance) Next() string {
 	return span(max(0, first.Due.Sub(g.Health.At)))
 }
 
-// Since is how long ago something was.
+// Since returns how long ago a time was.
 func (g glance) Since(t time.Time) string { return span(g.Health.At.Sub(t)) }
 
 func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
@@ -71,7 +71,7 @@ func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
 		}
 		*into = found.Writes
 	}
-	g.Refused = slices.DeleteFunc(g.Refused, func(w durable.Write) bool { return w.Failures == 0 })            // it was not told yet
+	g.Refused = slices.DeleteFunc(g.Refused, func(w durable.Write) bool { return w.Failures == 0 })            // OnOutcome was not called yet
 	g.Unsent = slices.DeleteFunc(g.Unsent, func(w durable.Write) bool { return w.Failures == 0 || !takes(w) }) // a refund waits for its day
 	slices.Reverse(g.Unsent)
 	for _, w := range c.settled(ctx, person) {
@@ -96,7 +96,7 @@ func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
 	return g, err
 }
 
-// answers fills in when the last look-up has failed, and what was answered since.
+// answers fills in when the last look-up failed, and when a payment was answered since.
 func (c *console[TTx]) answers(ctx context.Context, g *glance) error {
 	open := slices.Concat(g.Unknown, g.Person)
 	g.Failed = latest(open, func(w durable.Write) (at time.Time) {
@@ -119,7 +119,7 @@ func (c *console[TTx]) answers(ctx context.Context, g *glance) error {
 	return err
 }
 
-// latest is the latest time of writes.
+// latest returns the latest time of writes.
 func latest(writes []durable.Write, at func(durable.Write) time.Time) (last time.Time) {
 	for _, w := range writes {
 		if t := at(w); t.After(last) {
@@ -139,7 +139,7 @@ func (c *console[TTx]) first(q request, notice string) {
 	c.show(q, page{Name: "now", Title: "Now", Notice: notice, Address: "./", Glance: &g, Content: g})
 }
 
-// deed is what was done, and the payment that it was about.
+// deed is an event, and the payment that it is about.
 type deed struct {
 	durable.Event
 
@@ -175,7 +175,7 @@ func (c *console[TTx]) installation(q request, notice string) {
 	c.show(q, page{Name: "installation", Title: "Installation", Notice: notice, Address: "installation", Glance: &g, Content: content})
 }
 
-// compare compares a day with the service, meanwhile and from now on.
+// compare starts the comparison of a day with the service, and does not wait for it.
 func (c *console[TTx]) compare(q request) error {
 	day, _, err := c.when(q.field("day"))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// write is embedded for what pages show of it.
+// write is embedded, so that pages show its fields.
 type write = durable.Write
 
 // view is a write as its page shows it.
@@ -30,26 +30,26 @@ type view struct {
 	Queued        []durable.Write // it, or what follows it
 	Elsewhere     bool            // another payment of its order was taken, or may be
 	Twice         bool            // it was taken, and its order was charged twice
-	Both          []durable.Write // the payments of which one is to be refunded
-	Refused       bool            // the program of the shop has not taken what is known
+	Both          []durable.Write // two payments, one to be refunded
+	Refused       bool            // OnOutcome failed to take the last change
 	Offer         offer
 }
 
-// OutcomeOpen reports whether money may have been taken, or may not.
+// OutcomeOpen reports whether money may or may not have been taken.
 func (v view) OutcomeOpen() bool {
 	return (v.State.InProgress() || v.State == durable.StateNeedsPerson && v.Reason != durable.ReasonDoubleCharged) && (v.State != durable.StateQueued || v.Sends > 0)
 }
 
-// offer is what can be done about a write now.
+// offer is what a person can do about a write now.
 type offer struct {
 	Refund  bool
 	LookUp  bool
 	Decide  []durable.Verdict
 	Receipt bool   // a decision that it was approved needs one
-	Why     string // nothing can be decided now
+	Why     string // why nothing can be decided now
 }
 
-// Mark changes when something else is offered.
+// Mark returns a text that changes when something else is offered.
 func (v view) Mark() string {
 	return fmt.Sprint(v.Version, v.Offer.Decide, v.Offer.Why, v.Offer.LookUp, len(v.Queued), len(v.Both))
 }
@@ -112,7 +112,7 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 	return v, err
 }
 
-// both are the payments of an order that was charged twice; none if one of them was refunded, or is being refunded.
+// both returns the payments of an order that was charged twice; none if one of them was refunded, or is being refunded.
 func (c *console[TTx]) both(ctx context.Context, order string) (both []durable.Write, err error) {
 	all, err := c.engine.Writes(ctx, order)
 	if err != nil {
@@ -155,7 +155,7 @@ func (c *console[TTx]) settled(ctx context.Context, writes []durable.Write) []du
 // isTwice reports whether a payment is the second one of its order.
 func isTwice(w durable.Write) bool { return w.Reason == durable.ReasonDoubleCharged && takes(w) }
 
-// offer is what durable allows now, and nothing else.
+// offer returns what durable allows now, and nothing else.
 func (c *console[TTx]) offer(v view) offer {
 	w := v.Details.Write
 	o := offer{Refund: v.Left.IsPositive()}
@@ -177,8 +177,8 @@ func (c *console[TTx]) offer(v view) offer {
 // shownFor is how long a transaction may be missing from look-ups, as durable assumes.
 const shownFor = 15 * time.Minute
 
-// tooEarly reports whether nothing should be decided yet about a write that is still looked up by itself: the last look-up
-// says nothing.
+// tooEarly reports whether it is too early to decide about a write that the engine still looks up: the last look-up shows
+// nothing, and a transaction may still be missing from look-ups.
 func tooEarly(v view) bool {
 	var sent time.Time
 	for _, event := range v.Events {
@@ -189,8 +189,8 @@ func tooEarly(v view) bool {
 	return v.State == durable.StateUnknown && lastLook(v.write).Result == resolve.LookupNone && v.Details.At.Sub(sent) < shownFor
 }
 
-// verdicts are what can have become of a write: what the service has shown was sent, and what follows a payment is
-// done or not.
+// verdicts returns the possible outcomes of a write. It cannot be not_sent if the service has shown it. Only a payment or
+// a PayTo collection can be voided or returned.
 func verdicts(w durable.Write) []durable.Verdict {
 	all := []durable.Verdict{durable.VerdictApproved, durable.VerdictDeclined}
 	shown := func(look resolve.Lookup) bool {

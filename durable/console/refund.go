@@ -7,7 +7,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 )
 
-// refunding is a refund before it is made: what it is of, how much goes back, and what that means.
+// refunding is a refund before it is made: its payment, how much goes back, and what that means.
 type refunding struct {
 	view
 
@@ -15,7 +15,7 @@ type refunding struct {
 	Back              decimal.Decimal
 }
 
-// refund shows what a refund means, and makes it once a person has said yes to that.
+// refund shows what a refund means, and makes it when the person confirms.
 func (c *console[TTx]) refund(q request, _ string) {
 	w, err := newWrite(q)
 	amount, how := decimal.Decimal{}, q.field("how")
@@ -43,7 +43,7 @@ func (c *console[TTx]) refund(q request, _ string) {
 	c.ended(q, err, "payment", c.payment)
 }
 
-// refunding is what a person is asked about.
+// refunding returns the refund that a person is asked to confirm.
 func (c *console[TTx]) refunding(q request, w durable.NewWrite, amount decimal.Decimal) (r refunding, err error) {
 	r = refunding{How: q.field("how"), Typed: q.field("amount"), Write: w.ID, Back: amount}
 	if r.view, err = c.view(q.Context(), q.id()); err != nil {
@@ -63,7 +63,7 @@ func (c *console[TTx]) refunding(q request, w durable.NewWrite, amount decimal.D
 	return r, nil
 }
 
-// refundNow makes a refund: of all, or of a part.
+// refundNow stores a refund of all, or of a part.
 func (c *console[TTx]) refundNow(q request, w durable.NewWrite, amount decimal.Decimal) error {
 	return c.within(q.Context(), func(tx TTx) (err error) {
 		if q.field("how") == "all" {

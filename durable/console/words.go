@@ -13,12 +13,12 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// stamp is a time in Sydney, with the name of its zone.
+// stamp returns a time in Sydney, with the name of its zone.
 func (c *console[TTx]) stamp(t time.Time) string {
 	return t.In(c.sydney).Format("2 Jan 2006, 15:04:05 MST")
 }
 
-// span is how long something has lasted.
+// span returns a duration in words.
 func span(d time.Duration) string {
 	for i, unit := range []time.Duration{24 * time.Hour, time.Hour, time.Minute} {
 		if d >= 2*unit {
@@ -28,10 +28,10 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d seconds", d/time.Second)
 }
 
-// long reports whether something lasts, or a clock is apart, for so long that a person should know.
+// long reports whether a duration, or the distance of two clocks, is so long that a person should know.
 func long(d time.Duration) bool { return d.Abs() > 2*time.Minute }
 
-// count is a number of things.
+// count returns a number of things in words.
 func count(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -39,7 +39,7 @@ func count(n int, thing string) string {
 	return fmt.Sprint(n, " ", thing)
 }
 
-// ahead is how far a clock is ahead of another.
+// ahead returns in words how far a clock is ahead of another.
 func ahead(by time.Duration, of string) string {
 	switch {
 	case by.Abs() < time.Second:
@@ -51,7 +51,7 @@ func ahead(by time.Duration, of string) string {
 	}
 }
 
-// money is an amount as people write it.
+// money returns an amount as people write it.
 func money(amount decimal.Decimal, currency quickstream.Currency) string {
 	if currency == quickstream.CurrencyAUD {
 		return "$" + amount.StringFixed(2)
@@ -59,10 +59,10 @@ func money(amount decimal.Decimal, currency quickstream.Currency) string {
 	return strings.TrimSpace(amount.StringFixed(2) + " " + string(currency))
 }
 
-// words is an identifier in words.
+// words returns an identifier in words.
 func words(name any) string { return strings.ReplaceAll(fmt.Sprint(name), "_", " ") }
 
-// what is what a write asks of the service.
+// what returns the name of a write's operation for the pages.
 func what(w durable.Write) string {
 	if w.Operation == durable.OperationReverse && w.Done() && w.ReceiptNumber == "" {
 		return "Void"
@@ -74,12 +74,12 @@ func what(w durable.Write) string {
 	}[w.Operation], string(w.Operation))
 }
 
-// takes reports whether a write takes money.
+// takes reports whether a write takes money: a payment, a PayTo collection or a capture.
 func takes(w durable.Write) bool {
 	return w.Operation == quickstream.OperationPay || w.Operation == quickstream.OperationCollect || w.Operation == quickstream.OperationCapture
 }
 
-// label is a state in the words of the pages.
+// label returns a state in the words of the pages.
 func label(s durable.Standing) string {
 	return cmp.Or(map[string]string{
 		"queued": "waiting", "sending": "being sent", "pending.suspended": "held by fraud screening",
@@ -90,7 +90,7 @@ func label(s durable.Standing) string {
 	}[s.Name()], words(s.State))
 }
 
-// found is what a look-up came to.
+// found returns the result of a look-up in words.
 func found(r resolve.LookupResult) string {
 	return cmp.Or(map[resolve.LookupResult]string{
 		resolve.LookupNone: "not found", resolve.LookupPending: "found, without a final status", resolve.LookupSettled: "found, with a final status",

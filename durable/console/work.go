@@ -9,7 +9,7 @@ import (
 	"github.com/quickstream-go/quickstream/resolve"
 )
 
-// work is what a person has started and does not wait for. One process has one at a time.
+// work is a task that a person started and does not wait for. One process has one at a time.
 type work struct {
 	Title, By         string
 	All, Made, Failed int
@@ -21,7 +21,7 @@ type work struct {
 // pace is the pause between two steps, so that payments are not held up.
 const pace = 50 * time.Millisecond
 
-// start makes all steps one after the other, until the console is closed.
+// start runs all steps in a goroutine, one after the other, until the console is closed.
 func (c *console[TTx]) start(title, by string, all int, step func(ctx context.Context, i int) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,7 +48,7 @@ func (c *console[TTx]) start(title, by string, all int, step func(ctx context.Co
 	return nil
 }
 
-// lookUpAll looks up all whose outcome is unknown.
+// lookUpAll looks up all writes of unknown outcome.
 func (c *console[TTx]) lookUpAll(q request) error {
 	g, err := c.glance(q.Context())
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *console[TTx]) lookUpAll(q request) error {
 // errFailed means that the service could not be asked.
 var errFailed = errors.New("the service could not be asked")
 
-// lookUpOne looks one up, and says if the service could not be asked.
+// lookUpOne looks a write up. The error is errFailed if the service could not be asked.
 func (c *console[TTx]) lookUpOne(ctx context.Context, id, by, note string) error {
 	list, err := c.engine.LookUp(ctx, by, note, id)
 	if err == nil && lastLook(list[0]).Result == resolve.LookupFailed {
@@ -83,7 +83,7 @@ func (c *console[TTx]) lookUpOne(ctx context.Context, id, by, note string) error
 	return err
 }
 
-// evidence are the look-ups of a write, and lastLook is the last of them.
+// evidence returns the look-ups of a write, and lastLook returns the last of them.
 func evidence(w durable.Write) []resolve.Lookup {
 	if w.Case == nil {
 		return nil

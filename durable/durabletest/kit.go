@@ -51,7 +51,7 @@ type Kit[TTx any] struct {
 	engine atomic.Pointer[durable.Engine[TTx]]
 
 	mu    sync.Mutex
-	ahead int64 // of the kit's time before this machine's, in microseconds
+	ahead int64 // how far the kit's time is ahead of this machine's, in microseconds
 }
 
 // driven is a database that receives its engine's tasks: the kit does them too, and waits for no queue.

@@ -1,9 +1,9 @@
--- Both serve searches in River's user interface alone, and are written for every job.
+-- Both indexes serve only searches in River's user interface, and every job writes them.
 DROP INDEX IF EXISTS quickstream.river_job_args_index;
 
 DROP INDEX IF EXISTS quickstream.river_job_metadata_index;
 
--- What the merchant writes. A write that retention has emptied keeps its id, its order and its
+-- Payments and follow-ups. A write that retention has emptied keeps its id, its order and its
 -- amounts: see "Personal data" in durable/README.md. All times are the database's.
 CREATE TABLE quickstream.write (
 	id text PRIMARY KEY,
@@ -27,20 +27,20 @@ CREATE TABLE quickstream.write (
 	key_number integer NOT NULL,
 	first_sent_at timestamptz,
 	last_sent_at timestamptz,
-	key_sent_at timestamptz, -- first under this key
+	key_sent_at timestamptz, -- the first send under this key
 	permit text NOT NULL, -- the answer that permits another send, or ''
-	suspect bigint NOT NULL, -- it was queued before the history of the database changed: 1
-	give_up text NOT NULL, -- the reason why it is not to be sent any more
-	next_at timestamptz, -- when there is something to do; null if there is nothing
-	looked_at timestamptz, -- the last look-up, if that did not fail
+	suspect bigint NOT NULL, -- 1: it was queued before the history of the database changed; 2: and a list or a look-up has failed since
+	give_up text NOT NULL, -- the reason why it must not be sent any more
+	next_at timestamptz, -- when work on it is due; null if there is none
+	looked_at timestamptz, -- the last look-up that succeeded
 	changed_at timestamptz NOT NULL,
-	changes bigint NOT NULL, -- of state, of which OnOutcome is notified
-	notified bigint NOT NULL, -- the last of them that it has taken
+	changes bigint NOT NULL, -- how many changes OnOutcome is notified of
+	notified bigint NOT NULL, -- how many of them it was notified of
 	reported_state text NOT NULL,
 	reported_reason text NOT NULL,
 	replaced_by text NOT NULL,
 	receipt text NOT NULL,
-	digits text NOT NULL, -- the last of the card
+	digits text NOT NULL, -- the last digits of the card
 	total numeric(18,2),
 	settles_on text NOT NULL,
 	failures bigint NOT NULL,
@@ -50,7 +50,7 @@ CREATE TABLE quickstream.write (
 	intent text NOT NULL
 ) WITH (fillfactor = 60);
 
--- One order, one payment: all others of the order have their ids here.
+-- One order, one payment: the payment that counts has '' here, and all other writes of the order have their ids.
 CREATE UNIQUE INDEX quickstream_write_order ON quickstream.write (order_id, (
 	CASE WHEN follows = '' AND replaced_by = '' AND state NOT IN ('declined', 'not_sent', 'voided', 'returned') THEN '' ELSE id END));
 
@@ -73,7 +73,7 @@ CREATE INDEX quickstream_write_customer ON quickstream.write (customer) WHERE cu
 
 CREATE INDEX quickstream_write_states ON quickstream.write (state, written_at);
 
--- What happened to a write. Rows are only added; numbers are those of the write, so that no sequence is lost.
+-- The history of the writes. Rows are only added, until retention removes them. Each write counts its own, without a sequence.
 CREATE TABLE quickstream.event (
 	write_id text NOT NULL,
 	number bigint NOT NULL,

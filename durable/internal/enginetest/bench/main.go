@@ -144,7 +144,7 @@ func measure(ctx context.Context, name string, db *sql.DB, store durable.Databas
 		}
 		fmt.Printf("%s: %d callers: accepted %.0f/s, %.2fx of a plain insert and commit (%.0f/s)\n", name, callers, accepted, accepted/insert, insert)
 	}
-	for _, table := range []string{"quickstream.write", store.Dialect().Jobs} { // what was accepted is not part of what settles
+	for _, table := range []string{"quickstream.write", store.Dialect().Jobs} { // accepted payments must not count as settled ones
 		if err := emptyTable(ctx, store, table); err != nil {
 			return err
 		}
@@ -178,10 +178,10 @@ func measure(ctx context.Context, name string, db *sql.DB, store durable.Databas
 	return nil
 }
 
-// idle is how long an engine is watched that has nothing to do.
+// idle is how long the benchmark watches an engine that has nothing to do.
 const idle = 30 * time.Second
 
-// processor is how long this process has computed.
+// processor returns the processor time of this process.
 func processor() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -201,7 +201,7 @@ func emptyTable(ctx context.Context, store durable.Database[*sql.Tx], table stri
 	return tx.Commit(ctx)
 }
 
-// rate is how often callers do something in a second, and how long each took, sorted.
+// rate returns how often callers do something in a second, and how long each call took, sorted.
 func rate(callers int, during time.Duration, do func() error) (float64, []time.Duration, error) {
 	var mu sync.Mutex
 	var all []time.Duration

@@ -38,11 +38,11 @@ type checkout struct {
 	page   *template.Template
 	// patience is how long a customer waits for an outcome.
 	patience time.Duration
-	// Key is the publishable key, which anybody may see. Script is the service's: {environment}/quickstream-api-1.0.min.js.
+	// Key is the publishable key, which is public. Script is the service's: {environment}/quickstream-api-1.0.min.js.
 	Key, Script, Business string
 }
 
-// open makes the tables, and an engine that works until it is stopped.
+// open makes the tables, and starts an engine that works until it is stopped.
 func open(ctx context.Context, db *sql.DB, client *quickstream.Client) (*checkout, error) {
 	if err := durable.MigrateUp(ctx, sqlite.DB(db)); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (c *checkout) pay(w http.ResponseWriter, r *http.Request) {
 
 var errNotStored = errors.New("no payment was stored")
 
-// charge stores a payment whose customer the bank has confirmed, and waits for its outcome.
+// charge stores a payment after the bank has confirmed the customer, and waits for its outcome.
 func (c *checkout) charge(ctx context.Context, r *http.Request) (payment durable.Write, err error) {
 	order, attempt, token := r.PathValue("order"), r.FormValue("attempt"), r.FormValue("token")
 	stored := false
@@ -178,7 +178,7 @@ func (c *checkout) charge(ctx context.Context, r *http.Request) (payment durable
 
 var errChallenge = errors.New("the bank asks the customer")
 
-// authenticate asks whether the customer's bank has confirmed who pays. What the browser claims is no evidence.
+// authenticate asks the service whether the bank has confirmed the customer. A claim of the browser is no evidence.
 func authenticate(ctx context.Context, client *quickstream.Client, token string, amount decimal.Decimal, email string, address quickstream.ThreeDSAddress) error {
 	result, err := client.SingleUseTokens.Authenticate(ctx, token, quickstream.AuthenticateParams{
 		MessageCategory: quickstream.ThreeDSMessageCategoryPayment, Purpose: quickstream.ThreeDSPurposePayment,
@@ -209,7 +209,7 @@ func (c *checkout) refund(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// reverse stores a refund. Its id counts those that gave nothing back: a second click is the same refund.
+// reverse stores a refund. Its id counts the refunds that failed before, so a second click is the same refund.
 func (c *checkout) reverse(ctx context.Context, order string) error {
 	var payment string
 	err := c.db.QueryRowContext(ctx, `SELECT paid_by FROM orders WHERE number = ? AND state <> 'open'`, order).Scan(&payment)
@@ -237,8 +237,8 @@ func (c *checkout) reverse(ctx context.Context, order string) error {
 	return tx.Commit()
 }
 
-// markOrder is notified of what became of a payment or a refund. A person looks at an order in the state check, decides about
-// its payment in the console, or refunds it.
+// markOrder is notified of the outcome of a payment or a refund. A person looks at an order in the state check, and decides
+// about its payment in the console, or refunds it.
 func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
 	write, state := change.Write, "check"
 	switch {

@@ -81,7 +81,7 @@ func demonstrate(ctx context.Context) error {
 	})
 }
 
-// withOrder calls do with a checkout of one order, whose database ends with it.
+// withOrder calls do with a checkout of one order, and removes its database after that.
 func withOrder(ctx context.Context, client *quickstream.Client, do func(c *checkout, handler http.Handler) error) (err error) {
 	dir, err := os.MkdirTemp("", "checkout")
 	if err != nil {
@@ -113,7 +113,7 @@ func withOrder(ctx context.Context, client *quickstream.Client, do func(c *check
 	}))
 }
 
-// forBrowsers serves the page, and the sandbox on a free port: it has a stand-in of the service's script.
+// forBrowsers serves the page, and the sandbox on a free port, which has a stand-in for the service's script.
 func forBrowsers(ctx context.Context, address string) error {
 	shop, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {

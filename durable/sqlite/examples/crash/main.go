@@ -1,11 +1,11 @@
-// Command crash shows a merchant who is killed in the middle of payments, and what is
-// left of it: nothing. The service is the sandbox in this process. The shop is a process
-// of its own, with a SQLite file, which is killed without warning again and again, at
-// moments when a payment has been carried out and its answer has not arrived, and is
-// started again.
+// Command crash kills a merchant's program in the middle of payments, and shows that no
+// payment is lost or made twice. The service is the sandbox in this process. The shop is a
+// process of its own, with a SQLite file. It is killed without warning, again and again,
+// when a payment has been carried out and its answer has not arrived, and is started
+// again.
 //
 // At the end every order has one payment, by the service's own ledger, and the shop's
-// books say the same. The program ends with a status other than zero when they do not.
+// books say the same. The program ends with a status other than zero if they do not.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 const (
 	orders = 12
 	kills  = 4
-	// addressVariable and keyVariable give the shop the address of the service.
+	// addressVariable, keyVariable and publishableVariable give the shop the service's address and keys.
 	addressVariable, keyVariable, publishableVariable = "SHOP_SERVICE", "SHOP_KEY", "SHOP_PUBLISHABLE_KEY"
 )
 
@@ -43,7 +43,7 @@ func main() {
 	}
 }
 
-// watch is the service, and who kills the shop.
+// watch runs the service, and kills the shop.
 func watch(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
 	defer cancel()
@@ -53,7 +53,7 @@ func watch(ctx context.Context) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 
-	// A payment whose answer is on its way for so long is one that can be killed in.
+	// An answer that takes this long leaves time to kill the shop before it arrives.
 	var paid atomic.Int64
 	moment := make(chan struct{}, orders)
 	box := sandbox.New(sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.LookupLag = 0 }))
@@ -115,7 +115,7 @@ func open(ctx context.Context, file, address string, keys sandbox.Keys) (*exec.C
 	return shop, shop.Start()
 }
 
-// judge holds the shop's books against the service's ledger.
+// judge compares the shop's books with the service's ledger.
 func judge(ctx context.Context, file string, box *sandbox.Sandbox) error {
 	books, err := read(ctx, file)
 	if err != nil {

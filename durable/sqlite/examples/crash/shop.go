@@ -21,8 +21,8 @@ import (
 
 const cents = 2490 // of each order
 
-// keepShop is the merchant's program: it takes the orders that have no payment yet, and
-// waits until all are paid. It knows nothing of having been killed.
+// keepShop is the merchant's program: it places every order, and waits until all are paid.
+// It does nothing special after it was killed.
 func keepShop(ctx context.Context, file string) error {
 	db, err := sqlite.Open(file)
 	if err != nil {
@@ -88,10 +88,10 @@ func sell(ctx context.Context, db *sql.DB, client *quickstream.Client, engine *d
 	return nil
 }
 
-// place stores the payment of an order. The attempt of an order that was placed before the process
-// ended is there: its token is another one now, and changes nothing.
+// place stores the payment of an order. If the order was placed before the process was killed, Pay
+// returns the stored payment: another token changes nothing.
 func place(ctx context.Context, db *sql.DB, client *quickstream.Client, engine *durable.Engine[*sql.Tx], attempt durable.NewWrite) error {
-	// In the customer's browser, where the card number stays.
+	// The customer's browser does this: the card number stays there.
 	token, err := sandboxtest.CardToken(ctx, client, sandbox.CardAttempted)
 	if err != nil {
 		return err
