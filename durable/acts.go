@@ -187,7 +187,7 @@ const (
 	VerdictReturned Verdict = "returned"
 )
 
-// Decision is the decision of a person who has asked technical support, or has seen the transaction.
+// Decision is a person's decision about a write, after technical support has answered or a transaction was seen.
 type Decision struct {
 	Verdict Verdict
 	// ReceiptNumber is required for VerdictApproved if the write has none and is no void.

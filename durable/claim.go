@@ -21,7 +21,7 @@ type claim struct {
 }
 
 var (
-	// errClaimed means that a write is not this process's to send.
+	// errClaimed means that this process must not send the write.
 	errClaimed  = errors.New("another process has claimed it, or it has changed")
 	errStopping = errors.New("the process ends")
 	errHistory  = errors.New("the history of the database has changed")

@@ -16,7 +16,7 @@ const (
 	daysMadeUp = 7
 )
 
-// daily does what is due once a day, in Sydney: it reads what the bank has returned, empties old writes, and compares.
+// daily does the work that is due once a day, in Sydney: it reads returned payments, empties old writes, and compares.
 func (e *engine) daily(ctx context.Context) error {
 	g, err := e.readGates(ctx)
 	if err != nil {

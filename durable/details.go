@@ -41,8 +41,8 @@ const (
 	SourceAgreement SourceKind = "agreement"
 )
 
-// Details returns a write, what follows it and its history. The error matches [ErrNoWrite] if there is
-// none.
+// Details returns a write, its follow-ups and its history. The error matches [ErrNoWrite] if there is
+// no such write.
 func (e *Engine[TTx]) Details(ctx context.Context, id string) (Details, error) {
 	var d Details
 	err := within(ctx, e.db, func(tx tx) error {

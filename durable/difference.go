@@ -83,7 +83,7 @@ func (r *row) differsInAmount(t *quickstream.Transaction) bool {
 func (c *comparison) differ(ctx context.Context, d Difference) error {
 	c.differences++
 	if c.restoring {
-		return d.Err // a row of another version may hide what was sent
+		return d.Err // a row of another version may hide a send
 	}
 	if len(c.found) < mostFound {
 		found := Found{d.Kind, d.Write.ID, d.Write.Order, d.Write.ReceiptNumber, d.Write.Amount}

@@ -40,8 +40,8 @@ type Health struct {
 	Restoring  time.Time
 	Read       bool
 	Unreadable string
-	// MaybeCopy means that the database may be a copy of one that is in use: what was queued before
-	// waits for [Engine.ConfirmHistory].
+	// MaybeCopy means that the database may be a copy of one that is in use: writes that were queued before
+	// wait for [Engine.ConfirmHistory].
 	MaybeCopy bool
 	// Paused is since when the installation is paused, so that nothing is sent; zero if it is not. Either the service,
 	// a proxy or a gateway has refused a write, or all calls hang, or a person has paused it, whom PausedBy names.

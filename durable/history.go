@@ -27,7 +27,7 @@ type restoring struct {
 	Began time.Time `json:"began,omitzero"`
 	// Read is when all lists were read to their end for the first time.
 	Read time.Time `json:"read,omitzero"`
-	// MaybeCopy means that the original of a copy may be at work, and a person has not confirmed that it is not.
+	// MaybeCopy means that the database may be a copy whose original is at work, until a person confirms that it is not.
 	MaybeCopy bool `json:"maybeCopy,omitempty"`
 	// Failed means that a list could not be read, and Unreadable says which date and why.
 	Failed     bool   `json:"failed,omitempty"`
@@ -38,7 +38,7 @@ type restoring struct {
 
 func (s restoring) on() bool { return !s.Began.IsZero() }
 
-// lags reports whether look-ups may not show yet what was sent in a lost history.
+// lags reports whether look-ups may still miss a write that was sent in a lost history.
 func (s restoring) lags(now time.Time, lag time.Duration) bool {
 	return s.on() && (s.Read.IsZero() || now.Before(s.Read.Add(lag)))
 }

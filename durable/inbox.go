@@ -63,7 +63,7 @@ func (e *engine) workInbox(ctx context.Context, id, digest string) error {
 	}))
 }
 
-// act confirms a notification, and commits its effect and its end.
+// act confirms a notification, and commits its effect with the mark that it is done.
 func (e *engine) act(ctx context.Context, id, digest, raw string, at time.Time) error {
 	n, err := webhooks.Parse([]byte(raw))
 	if err != nil {

@@ -63,7 +63,7 @@ func (s lookupService) Resume(ctx context.Context, i quickstream.Intent, opts ..
 	})
 	switch {
 	case failed != nil:
-		return nil, errUnread // what was found may be another write's
+		return nil, errUnread // the receipt may be another write's
 	case other:
 		return nil, &quickstream.UnknownOutcomeError{Intent: &i, Candidates: []quickstream.Candidate{{Transaction: t, Reasons: []string{"its receipt is that of another write"}}}}
 	}

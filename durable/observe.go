@@ -41,7 +41,7 @@ func (e *engine) observe(ctx context.Context, r *row, o observed) (err error) {
 	return err // waiters are woken when OnOutcome has run
 }
 
-// rolledBack reports whether the database ended a transaction for the sake of another one: the same again may
+// rolledBack reports whether the database ended a transaction in favour of another one: a second try may
 // succeed.
 func rolledBack(err error) bool {
 	var database interface{ SQLState() string }
@@ -87,7 +87,7 @@ func (r *row) unchangedBy(o observed, p resolve.Policy) bool {
 	return next.Standing == r.Standing && next.same(r)
 }
 
-// same reports whether an observation has changed nothing that is worth a write.
+// same reports whether an observation has changed nothing that is worth storing.
 func (r *row) same(before *row) bool {
 	return r.ReceiptNumber == before.ReceiptNumber && r.SettlementDate == before.SettlementDate && r.Total.Equal(before.Total) && r.Due.Equal(before.Due) &&
 		r.Problem == before.Problem && r.CardDigits == before.CardDigits && r.lookups.Version == 0 && before.lookups.Version == 0 && r.LookedUp.Equal(before.LookedUp)

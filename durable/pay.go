@@ -157,7 +157,7 @@ func (r *row) differs(other *row) (in []string) {
 			in = append(in, what)
 		}
 	}
-	found := other.hasNoRequest() && other.source == "" && other.token == "" // what was read from the service names no source
+	found := other.hasNoRequest() && other.source == "" && other.token == "" // a write that was read from the service names no source
 	differ("operation", r.Operation != other.Operation && !(found && takesMoney(r.Operation) && takesMoney(other.Operation)))
 	differ("order", r.Order != other.Order)
 	differ("amount", !r.Amount.Equal(other.Amount) && r.Operation != OperationReverse)

@@ -14,7 +14,7 @@ import (
 const (
 	// leastKept is how long everything is kept at least: a notification may be delivered again.
 	leastKept = webhooks.StoreTolerance + 24*time.Hour
-	// notificationsKept is how long notifications are kept that were confirmed, at most.
+	// notificationsKept is the longest that confirmed notifications are kept.
 	notificationsKept = 30 * 24 * time.Hour
 )
 

@@ -24,8 +24,8 @@ func (e *Engine[TTx]) Reverse(ctx context.Context, tx TTx, w NewWrite, of string
 	})
 }
 
-// prepareFollowUp reads the payment of a refund or a reversal before it is sent: what was refunded elsewhere, and
-// whether the service takes it now. A reversal is planned as a void or a refund, and stored so.
+// prepareFollowUp reads the payment of a refund or a reversal before it is sent: refunds made elsewhere, and whether
+// the service takes it now. A reversal is planned as a void or a refund, and stored so.
 func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
 	reverses := r.Operation == OperationReverse && r.intent.Operation == OperationReverse
 	if !r.refunds() || r.isVoid() || r.Operation == OperationReverse && !reverses {

@@ -107,7 +107,7 @@ func (e *engine) sendQueued(ctx context.Context, r *row, now gates, alone string
 		return e.postpone(ctx, r, next.wait)
 	}
 	if reason != ReasonNone && now.restoring.lags(r.now, e.lag) {
-		return linePause, nil // a look-up may not show yet what was sent under its id in a lost history
+		return linePause, nil // a look-up may still miss a send under its id in a lost history
 	}
 	release, admitted := e.gate.enter(ctx)
 	if !admitted {

@@ -138,8 +138,8 @@ func (e *engine) peek(ctx context.Context, where string, args ...any) (found *ro
 const ofReceipt = "receipt <> '' AND receipt = $1 AND operation <> 'Transactions.Void'"
 
 // lock waits for transactions that change a payment of the same order, or a follow-up of the same payment. A statement of
-// PostgreSQL sees what was committed before it began to wait: only the statements after lock see what those transactions
-// have committed. Rows are locked in the order of their ids.
+// PostgreSQL sees the commits from before it began to wait: only the statements after lock see those of the transactions
+// that it waited for. Rows are locked in the order of their ids.
 func (e *engine) lock(ctx context.Context, tx tx, r *row) error {
 	where, key := "order_id = $1 AND follows = ''", r.Order
 	if !r.IsPayment() {

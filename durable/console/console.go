@@ -21,7 +21,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 )
 
-// Person is a person who is logged in at the merchant's.
+// Person is a person whom the merchant's login has admitted.
 type Person struct {
 	// Name is stored in the history of what they do: one line of up to 200 printable bytes.
 	Name string

@@ -1,6 +1,6 @@
 // Package console shows payments to the people who work with them, as an [net/http.Handler] behind the merchant's own
-// login: first what is wrong now and what is for a person, then a search, a page for each payment, and decisions, refunds and
-// pauses with their consequences. Each of them is one call of package durable, with the person's name and reason.
+// login: first the problems and the writes that need a person, then a search, a page for each payment, and decisions, refunds
+// and pauses with their consequences. Each of them is one call of package durable, with the person's name and reason.
 //
 //	office, err := console.New(engine, store, console.Options{
 //		Authorize: func(r *http.Request) (console.Person, error) {
@@ -11,8 +11,8 @@
 //	mux.Handle("/payments/", requireLogin(http.StripPrefix("/payments", office)))
 //	server.RegisterOnShutdown(office.Close)
 //
-// It works under any prefix that ends with a slash, in one process or many, and without JavaScript. With it, a page that is
-// shown reloads every three seconds, so a login that ends when it is not used stays open with it.
+// It works under any prefix that ends with a slash, in one process or many, and without JavaScript. With JavaScript an open
+// page reloads every three seconds, so a login that ends when it is idle does not end while a page is open.
 //
 // It offers only what the engine allows. A form has the version of the payment that it shows, and the id of the write that it
 // makes: a second click makes nothing, and a second person sees what the first one did. A refund is asked for on one page and

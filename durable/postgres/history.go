@@ -26,7 +26,7 @@ type identity struct {
 	Places []string `json:"places"`
 }
 
-// mostPlaces are kept, the latest ones.
+// mostPlaces is how many places are kept, the latest ones.
 const mostPlaces = 20
 
 // identityQuery reads the identity and the one that was adopted. The timeline is that of the next record
@@ -110,7 +110,7 @@ func (d *pgxDatabase) Adopt(ctx context.Context, tx database.Tx) error {
 	if err != nil {
 		return err
 	}
-	d.seen.Store(&identity{}) // what was seen may be of a lost history
+	d.seen.Store(&identity{}) // the identity that was seen may be of a lost history
 	_, err = tx.Exec(ctx, database.PutMeta, "history", string(text))
 	return err
 }

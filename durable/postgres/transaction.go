@@ -16,7 +16,7 @@ import (
 type transaction struct {
 	tx     pgx.Tx
 	d      *pgxDatabase
-	claims bool // it is that of a claim
+	claims bool // it commits a claim
 }
 
 // Commit commits a transaction of the engine. The commit of a claim begins another transaction, so that pgx and database/sql

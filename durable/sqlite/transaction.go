@@ -40,7 +40,7 @@ func (t transaction) Query(ctx context.Context, query string, args ...any) (data
 	return database.Converted{Rows: rows{found}}, nil
 }
 
-// storedAs is an argument as it is stored.
+// storedAs returns an argument as it is stored.
 func storedAs(arg any) any {
 	switch value := arg.(type) {
 	case time.Time:
@@ -52,7 +52,7 @@ func storedAs(arg any) any {
 	}
 }
 
-// cents is an amount that is stored.
+// cents is an amount that is stored as cents.
 type cents decimal.Decimal
 
 // Value implements [driver.Valuer].
