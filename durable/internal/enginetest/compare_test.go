@@ -19,7 +19,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// differences collects what the comparison reports.
+// differences collects the differences that the comparison reports.
 type differences struct {
 	mu       sync.Mutex
 	reported []durable.Difference
@@ -32,7 +32,7 @@ func (d *differences) report(_ context.Context, difference durable.Difference) e
 	return nil
 }
 
-// kinds are the differences since the last call, as "order: kind".
+// kinds returns the differences since the last call, as "order: kind".
 func (d *differences) kinds() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -73,8 +73,8 @@ func (s *shop[TTx]) compare(day quickstream.Date) {
 	require.NoError(s.T, s.Engine().CompareNow(s.T.Context(), day))
 }
 
-// TestCompare: each way in which a payment can differ is reported by its name, what agrees is not reported, and no state changes but
-// by OnOutcome.
+// TestCompare: each way in which a payment can differ is reported by its name, payments that agree are not reported, and OnOutcome
+// is notified of every change of a state.
 func TestCompare(t *testing.T) { everywhere(t, testCompare[*sql.Tx], testCompare[pgx.Tx]) }
 
 func testCompare[TTx any](t *testing.T, db store[TTx]) {
@@ -116,7 +116,7 @@ func testCompare[TTx any](t *testing.T, db store[TTx]) {
 	assert.True(t, s.Settled("missing here").Paid())
 }
 
-// TestCompareElsewhere: what was made elsewhere is not ours, or pays an order of ours twice.
+// TestCompareElsewhere: a payment that was made elsewhere is not_ours, or pays an order of ours twice.
 func TestCompareElsewhere(t *testing.T) {
 	everywhere(t, testCompareElsewhere[*sql.Tx], testCompareElsewhere[pgx.Tx])
 }

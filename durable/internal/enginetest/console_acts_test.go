@@ -20,7 +20,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// A refund is made once, however often its form is sent, and by one of two people who see the same page.
+// A refund is made once, however often its form is sent. If two people see the same page, one of them makes it.
 func TestConsoleRefund(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -93,7 +93,7 @@ func TestConsoleRefundOfAll(t *testing.T) {
 	assert.False(t, page.offers("refund"))
 }
 
-// Nothing can be decided before a look-up of the last minute, and then only once, about the version that was seen.
+// A payment can be decided only after a look-up of the last minute, once, and about the version that the person saw.
 func TestConsoleDecide(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -135,8 +135,8 @@ func TestConsoleDecide(t *testing.T) {
 	assert.False(t, o.page("jo", other.ID).offers("look-up"))
 }
 
-// A payment whose outcome is not known shows no sum to give a customer, and one that was found after a lost
-// answer shows no error.
+// The page of a payment of unknown outcome shows no amount to refund, and that of one that was found after a
+// lost answer shows no error.
 func TestConsoleUnknown(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -158,8 +158,8 @@ func TestConsoleUnknown(t *testing.T) {
 	assert.NotContains(t, page.body, "Nothing has happened to the money yet")
 }
 
-// Of what is still looked up by itself nothing is decided after a look-up that says nothing: one that failed, or that finds
-// nothing while a transaction may be missing from look-ups.
+// A payment that the engine still looks up cannot be decided after a look-up that shows nothing: one that failed, or one that
+// finds nothing while a transaction may be missing from look-ups.
 func TestConsoleDecideEarly(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -187,7 +187,7 @@ func TestConsoleDecideEarly(t *testing.T) {
 	assert.Contains(t, page.body, "The service could not be asked")
 }
 
-// A decline that a look-up shows of a payment that may have been sent twice settles nothing yet, and the page says why.
+// If a payment may have been sent twice, a decline that a look-up shows settles nothing yet, and the page says why.
 func TestConsoleDeclineShown(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -201,7 +201,7 @@ func TestConsoleDeclineShown(t *testing.T) {
 	assert.Contains(t, page.body, "The service shows: <strong>declined (code 51)</strong>. It may have been sent more than once")
 }
 
-// The receipt of another payment, and of another amount, is refused.
+// A decision with the receipt of another payment, or of another amount, is refused.
 func TestConsoleReceipt(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -218,7 +218,7 @@ func TestConsoleReceipt(t *testing.T) {
 	assert.Equal(t, "needs_person.not_found", o.shop.get(p.ID).Name())
 }
 
-// Who pauses, goes on and tries again stands in the history of the installation.
+// The history of the installation names the person who pauses, unpauses and retries.
 func TestConsoleInstallation(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -235,7 +235,7 @@ func TestConsoleInstallation(t *testing.T) {
 	assert.Zero(t, o.health().Paused)
 }
 
-// Where clocks are apart, the page says whose is wrong and that nothing is to be stopped.
+// If clocks are apart, the page says which one is wrong, and that nothing has to be stopped.
 func TestConsoleClocks(t *testing.T) {
 	t.Parallel()
 	o := officeOf(serves(t, sandbox.WithAssumptions(func(a *sandbox.Assumptions) { a.ClockSkew = 3 * time.Minute })))
@@ -243,7 +243,7 @@ func TestConsoleClocks(t *testing.T) {
 	assert.Regexp(t, "Clocks apart.*(2|3) minutes ahead of the database&#39;s.*Payments go on.*the service's clock is wrong", o.get("jo", "installation").body)
 }
 
-// What OnOutcome refuses is for a person, and is notified again from its page.
+// A write that OnOutcome refuses is listed for a person, and OnOutcome is notified again from its page.
 func TestConsoleNotify(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -272,7 +272,7 @@ func TestConsoleNotify(t *testing.T) {
 	assert.Contains(t, o.names("A"), "approved")
 }
 
-// What people and others have written is shown as text, and tokens are not shown.
+// Texts of people and of others are shown as text, and tokens are not shown.
 func TestConsoleEscapes(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -292,7 +292,7 @@ func TestConsoleEscapes(t *testing.T) {
 	assert.Equal(t, http.StatusOK, o.get("jo", found.link("&#34;&gt;&lt;b id=hostile")).status, "its page is linked")
 }
 
-// The console does what it does by the public API alone.
+// The console uses only the public API.
 func TestConsoleImports(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../console/*.go")

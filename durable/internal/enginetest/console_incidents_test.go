@@ -26,8 +26,8 @@ func (o *office) follow(p reply, text string) reply {
 	return o.get("jo", p.link(text))
 }
 
-// In an outage the first page says that the service does not answer, how much is unknown, and what not to do, and nothing
-// of it can be decided or refunded. Afterwards one button looks all up, and says how many look-ups have failed.
+// In an outage the first page says that the service does not answer, how many outcomes are unknown, and what not to do. None of
+// these payments can be decided or refunded. Afterwards one button looks all up, and says how many look-ups have failed.
 func TestConsoleOutage(t *testing.T) {
 	t.Parallel()
 	const payments = 120
@@ -86,7 +86,7 @@ func TestConsoleOutage(t *testing.T) {
 	o.Judge(orders...)
 }
 
-// Where nothing can be sent at all, nothing is unknown, and it is not well.
+// If nothing can be sent at all, no outcome is unknown, and the page does not say that all is well.
 func TestConsoleUnreachable(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -103,7 +103,7 @@ func TestConsoleUnreachable(t *testing.T) {
 	assert.NotContains(t, o.get("jo", "").body, "could not be sent")
 }
 
-// A customer who was charged twice gets one payment back: both are side by side, and nothing else is offered.
+// A customer who was charged twice gets one payment back: the page shows both side by side, and offers nothing else.
 func TestConsoleChargedTwice(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -139,7 +139,7 @@ func TestConsoleChargedTwice(t *testing.T) {
 	assert.EqualValues(t, 1234, int64(o.charged("A"))*1234-o.refunded(), "one of two stays")
 }
 
-// chargedTwice charges an order twice: its payment came when a person had another one made.
+// chargedTwice charges an order twice: its first payment is found after a person had another one made.
 func (o *office) chargedTwice(order string) {
 	o.T.Helper()
 	ctx := o.T.Context()
@@ -157,7 +157,7 @@ func (o *office) chargedTwice(order string) {
 	o.reaches(order, "needs_person.double_charged")
 }
 
-// A refund for the wrong order is stopped as long as it waits, from the page of the payment. What was sent is too late.
+// A refund for the wrong order can be cancelled from the page of the payment as long as it waits, but not after it was sent.
 func TestConsoleCancel(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -189,8 +189,8 @@ func TestConsoleCancel(t *testing.T) {
 	}
 }
 
-// An amount that somebody says on the phone finds the payment, with its second, the digits of its card and what was bought.
-// So do an order's number in any case, its beginning, a day with an hour, and digits.
+// An amount finds the payment, with the second when it was made, the digits of its card and its title. So do an order's
+// number in upper or lower case, its beginning, a day with an hour, and the digits of the card.
 func TestConsolePhone(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)

@@ -21,7 +21,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// orders are those that a page lists.
+// orders returns the orders that a page lists.
 func (p reply) orders() (orders []string) {
 	for _, found := range regexp.MustCompile(`<a href="payment\?id=[^"]*">([^<]*)</a>`).FindAllStringSubmatch(p.body, -1) {
 		orders = append(orders, html.UnescapeString(found[1]))
@@ -29,7 +29,7 @@ func (p reply) orders() (orders []string) {
 	return orders
 }
 
-// link is where a link of a page leads.
+// link returns where a link of a page leads.
 func (p reply) link(text string) string {
 	p.Helper()
 	found := regexp.MustCompile(`<a href="([^"]*)"[^>]*>` + text).FindStringSubmatch(p.body)
@@ -62,7 +62,7 @@ func TestConsoleLists(t *testing.T) {
 	assert.Equal(t, http.StatusInternalServerError, o.get("reader", "payments?after=x").status)
 }
 
-// An amount and days in Sydney are searched for, and a customer without standing in an address.
+// A search finds an amount, days in Sydney, and a customer, whose reference is in no address.
 func TestConsoleSearch(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -88,7 +88,7 @@ func sydney(t *testing.T) *time.Location {
 	return zone
 }
 
-// An export has each write once, over many pages, and nothing that a spreadsheet computes.
+// An export has each write once, over many pages, and no formula that a spreadsheet computes.
 func TestConsoleExport(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)

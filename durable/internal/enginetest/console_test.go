@@ -24,7 +24,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// office is the console of a shop, under a prefix. Its people are called as the cookie says.
+// office is the console of a shop, under a prefix. The cookie names the person.
 type office struct {
 	*shop[*sql.Tx]
 	server *httptest.Server
@@ -140,7 +140,7 @@ func (o *office) submit(person string, p reply, action string, filled ...string)
 	return o.send(person, http.MethodGet, answer.header.Get("Location"), nil)
 }
 
-// refunds asks for a refund, and says yes to what the second page says that it means.
+// refunds asks for a refund, and confirms it on the second page.
 func (o *office) refunds(person string, p reply, how, amount, note string) reply {
 	o.T.Helper()
 	asked := o.submit(person, p, "refund", "how", how, "amount", amount)
@@ -165,7 +165,7 @@ func (o *office) ends(id, order string, p quickstream.TransactionParams) durable
 	return o.Settled(id)
 }
 
-// serves is a shop of a service with other options.
+// serves returns a shop of a sandbox with other options.
 func serves(t *testing.T, opts ...sandbox.Option) *shop[*sql.Tx] {
 	t.Helper()
 	s := &shop[*sql.Tx]{T: t, db: onFile(t, filepath.Join(t.TempDir(), "shop.db"))}
@@ -173,7 +173,7 @@ func serves(t *testing.T, opts ...sandbox.Option) *shop[*sql.Tx] {
 	return s
 }
 
-// lost is a payment that is not found, and is looked up by itself neither in the last minute nor in the next hour.
+// lost returns a payment that is not found, and that was not looked up in the last minute and will not be in the next hour.
 func (o *office) lost(order string) durable.Write {
 	o.T.Helper()
 	o.notFound(order)
@@ -188,7 +188,7 @@ func (o *office) lost(order string) durable.Write {
 	return o.shop.get(order)
 }
 
-// Who may do what is asked on each request, and each page says whom it was made for and when.
+// Each request asks what the person may do, and each page says for whom it was made and when.
 func TestConsolePeople(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)

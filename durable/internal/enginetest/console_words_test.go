@@ -17,8 +17,8 @@ import (
 
 const mayPayAgain = "the order can be paid again"
 
-// The page of a payment that took no money says that its order can be paid again only if no other payment of it was taken,
-// or may be. A capture that took none leaves its pre-authorisation.
+// The page of a payment that took no money says that its order can be paid again only if no other payment of the order was
+// taken, or may be. A capture that took no money leaves its pre-authorisation.
 func TestConsoleOrderElsewhere(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -48,7 +48,7 @@ func TestConsoleOrderElsewhere(t *testing.T) {
 	assert.NotContains(t, page.body, mayPayAgain)
 }
 
-// What was taken is shown with the surcharge of the card, and so is what is left of it after a refund of all.
+// The amount taken is shown with the surcharge of the card, and so is the rest after a refund of all.
 func TestConsoleSurcharge(t *testing.T) {
 	t.Parallel()
 	o := officeOf(serves(t, sandbox.WithBusiness(sandbox.DefaultBusiness, "Shop", sandbox.Surcharge{Scheme: "VISA", CardType: "CREDIT", BasisPoints: 110})))
@@ -65,8 +65,8 @@ func TestConsoleSurcharge(t *testing.T) {
 	assert.False(t, page.offers("refund"))
 }
 
-// A refund that was executed twice is no payment that was charged twice: its page, and that for people, do not ask for
-// another refund.
+// A refund that was executed twice is not shown as a payment that was charged twice: neither its page nor the first page
+// asks for another refund.
 func TestConsoleRefundedTwice(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -85,7 +85,7 @@ func TestConsoleRefundedTwice(t *testing.T) {
 	assert.Equal(t, []string{"A"}, page.orders())
 }
 
-// A look-up that failed is not said to have asked the service. The service is said to be away until something was answered.
+// The page does not say of a failed look-up that it asked the service. It says that the service is away until one is answered.
 func TestConsoleLookUpFails(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -102,7 +102,7 @@ func TestConsoleLookUpFails(t *testing.T) {
 	assert.NotContains(t, o.get("jo", "").body, "The service seems to be back.", "a look-up was answered")
 }
 
-// What was restored, and may be a copy, is shown to all. A person ends it, and confirms it, and stands in the history.
+// All pages say that the database is restored, and may be a copy. A person ends the first and confirms the other, by name.
 func TestConsoleHistory(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)

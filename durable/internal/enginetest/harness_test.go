@@ -36,7 +36,7 @@ import (
 // its own.
 const postgresVariable = "DURABLE_TEST_POSTGRES"
 
-// store is a database under test, with what the engine does not say of it.
+// store is a database under test, with access that the engine does not give.
 type store[TTx any] struct {
 	durable.Database[TTx]
 	// reconnect closes the connections, so that others are made; close closes a file before another one is put in its place.
@@ -156,7 +156,7 @@ func (s *shop[TTx]) refuses(err error) {
 	s.refuse = err
 }
 
-// names are the standings that OnOutcome got of a write, in their order.
+// names returns the standings of a write that OnOutcome was notified of, in order.
 func (s *shop[TTx]) names(id string) (names []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,13 +214,13 @@ func (s *shop[TTx]) get(id string) durable.Write {
 	return w
 }
 
-// reaches waits until a write is so.
+// reaches waits until a write has the standing of that name.
 func (s *shop[TTx]) reaches(id, name string) durable.Write {
 	s.T.Helper()
 	return s.Until(id, func(w durable.Write) bool { return w.Name() == name })
 }
 
-// charged is how often the service was paid for an order, by its ledger.
+// charged returns how often an order was charged, by the sandbox's ledger.
 func (s *shop[TTx]) charged(order string) (n int) {
 	for _, e := range s.Sandbox.Ledger() {
 		if e.Outcome == "approved" && e.Type == "PAYMENT" && e.Metadata["quickstreamOrder"] == order {
@@ -230,7 +230,7 @@ func (s *shop[TTx]) charged(order string) (n int) {
 	return n
 }
 
-// refunded is how many cents were refunded.
+// refunded returns how many cents were refunded.
 func (s *shop[TTx]) refunded() (cents int64) {
 	for _, e := range s.Sandbox.Ledger() {
 		if e.Outcome == "approved" && e.Type == "REFUND" {
@@ -295,7 +295,7 @@ func clientOf(t testing.TB, box *sandbox.Sandbox, opts ...quickstream.Option) *q
 	return sandboxtest.Client(t, box, all...)
 }
 
-// history is what happened to a write, for a test that fails.
+// history returns the events of a write, for a test that fails.
 func (s *shop[TTx]) history(id string) string {
 	events, err := s.Engine().Events(context.WithoutCancel(s.T.Context()), id)
 	if err != nil {

@@ -46,8 +46,8 @@ func (s *shop[TTx]) loses(id string) {
 
 const bySettlement = "GET /transactions/for-settlement-date"
 
-// TestUnreadableLists: as long as a list cannot be read nothing is sent, for hours and days: the order of a lost payment
-// that is paid again under a new id is charged once. When the lists can be read sales go on.
+// TestUnreadableLists: while a list cannot be read, for hours and days, nothing is sent. If the order of a lost payment is
+// paid again under a new id, it is charged once. When the lists can be read, sales go on.
 func TestUnreadableLists(t *testing.T) {
 	everywhere(t, testUnreadableLists[*sql.Tx], testUnreadableLists[pgx.Tx])
 }
@@ -84,7 +84,7 @@ func testUnreadableLists[TTx any](t *testing.T, db store[TTx]) {
 	s.eventually(func() bool { s.Advance(time.Minute); return s.health().Restoring.IsZero() }, "the restoring has ended")
 }
 
-// stored is a payment by a stored account, which does not expire.
+// stored returns a payment by a stored account, which does not expire.
 func (s *shop[TTx]) stored() quickstream.PayParams {
 	s.T.Helper()
 	customer, err := s.Client.Customers.GetByNumber(s.T.Context(), "C-1")
@@ -124,8 +124,8 @@ func testLostPayment[TTx any](t *testing.T, db store[TTx]) {
 	s.Judge("A", "B")
 }
 
-// TestQueuedBefore: what was queued waits until look-ups must show it, and is looked up: a payment that was sent in the lost
-// history is found and not sent, and the other one is sent once. After a list or a look-up has failed a person decides.
+// TestQueuedBefore: a queued payment waits until look-ups must show it, and is looked up. One that was sent in the lost history
+// is found and not sent, and the other one is sent once. After a list or a look-up has failed a person decides.
 func TestQueuedBefore(t *testing.T) {
 	everywhere(t, testQueuedBefore[*sql.Tx], testQueuedBefore[pgx.Tx])
 }
@@ -133,7 +133,7 @@ func TestQueuedBefore(t *testing.T) {
 func testQueuedBefore[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	ctx := t.Context()
-	back := func(id string) { // as a backup shows it that was made before it was sent
+	back := func(id string) { // as in a backup from before the send
 		require.NoError(t, s.db.exec(ctx, "UPDATE quickstream.write SET state = 'queued', reason = '', claim = '', sends = 0, first_sent_at = NULL, last_sent_at = NULL, key_sent_at = NULL, receipt = '', changes = 0, notified = 0, settles_on = '', next_at = written_at WHERE id = '"+id+"'"))
 	}
 	s.pay("sent", s.stored())
@@ -152,7 +152,7 @@ func testQueuedBefore[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, 1, s.charged("not sent"))
 }
 
-// TestRestoredByAPerson: if a list has failed meanwhile a person decides about what was queued before.
+// TestRestoredByAPerson: if a list has failed meanwhile, a person decides about the payments that were queued before.
 func TestRestoredByAPerson(t *testing.T) {
 	everywhere(t, testRestoredByAPerson[*sql.Tx], testRestoredByAPerson[pgx.Tx])
 }
@@ -173,7 +173,7 @@ func testRestoredByAPerson[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, 0, s.charged("A"))
 }
 
-// TestMaybeCopy: what was queued before waits for a person, however long, and what is new goes on.
+// TestMaybeCopy: payments that were queued before wait for a person, however long, and new ones go on.
 func TestMaybeCopy(t *testing.T) { everywhere(t, testMaybeCopy[*sql.Tx], testMaybeCopy[pgx.Tx]) }
 
 func testMaybeCopy[TTx any](t *testing.T, db store[TTx]) {
@@ -197,7 +197,7 @@ func testMaybeCopy[TTx any](t *testing.T, db store[TTx]) {
 	s.Judge("A", "B")
 }
 
-// TestRestoredByHand: BeginRestoring and EndRestoring are a person's, and stand in the installation's history.
+// TestRestoredByHand: a person's BeginRestoring and EndRestoring are in the installation's history.
 func TestRestoredByHand(t *testing.T) {
 	everywhere(t, testRestoredByHand[*sql.Tx], testRestoredByHand[pgx.Tx])
 }
@@ -221,7 +221,7 @@ func testRestoredByHand[TTx any](t *testing.T, db store[TTx]) {
 }
 
 // TestListsThatEnd: a 404 of the service and an empty list are a day without transactions, unless the database has some of
-// it; a gateway's 404, and one on a later page, are not.
+// that day. A gateway's 404, and one on a later page, are not.
 func TestListsThatEnd(t *testing.T) {
 	everywhere(t, testListsThatEnd[*sql.Tx], testListsThatEnd[pgx.Tx])
 }
@@ -249,7 +249,7 @@ func testListsThatEnd[TTx any](t *testing.T, db store[TTx]) {
 	s.eventually(func() bool { s.Advance(time.Second); return s.health().Read }, "the lists are read")
 }
 
-// TestNotStored: a lost payment that cannot be stored is no list that was read: nothing is sent.
+// TestNotStored: if a lost payment cannot be stored, its list counts as unread, and nothing is sent.
 func TestNotStored(t *testing.T) { everywhere(t, testNotStored[*sql.Tx], testNotStored[pgx.Tx]) }
 
 func testNotStored[TTx any](t *testing.T, db store[TTx]) {
@@ -274,7 +274,7 @@ func testNotStored[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, "queued", s.get("B").Name())
 }
 
-// TestSequences: after a load of data alone, which leaves sequences behind, payments are accepted: MigrateUp and a change of
+// TestSequences: payments are accepted after a load of data alone, which leaves sequences behind: MigrateUp and a change of
 // the history set them.
 func TestSequences(t *testing.T) {
 	t.Parallel()

@@ -9,8 +9,8 @@ import (
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// hooked is a database whose transactions call hooks, which may be nil: before each statement, and in place of
-// the commit.
+// hooked is a database whose transactions call hooks before each statement, and in place of the commit. Hooks
+// may be nil.
 type hooked[TTx any] struct {
 	durable.Database[TTx]
 	before func(ctx context.Context, tx database.Tx, query string, args []any)

@@ -17,7 +17,7 @@ import (
 )
 
 // TestImport: a payment of the portal is imported once. Its refund and another payment, made there under the same reference,
-// are not taken for it: it is not charged twice, and what was refunded counts.
+// are not taken for it: it is not charged twice, and refunds made in the portal count.
 func TestImport(t *testing.T) { everywhere(t, testImport[*sql.Tx], testImport[pgx.Tx]) }
 
 func testImport[TTx any](t *testing.T, db store[TTx]) {
@@ -60,8 +60,8 @@ func testImport[TTx any](t *testing.T, db store[TTx]) {
 	assert.Len(t, s.Sandbox.Ledger(), 3)
 }
 
-// TestErase: erasing a customer leaves no text of theirs in any table, and leaves amounts and receipts, other customers, and
-// what is not over.
+// TestErase: erasing a customer leaves no text of theirs in any table. Amounts and receipts, other customers, and writes that
+// are not over stay.
 func TestErase(t *testing.T) { everywhere(t, testErase[*sql.Tx], testErase[pgx.Tx]) }
 
 func testErase[TTx any](t *testing.T, db store[TTx]) {
@@ -110,7 +110,7 @@ func testErase[TTx any](t *testing.T, db store[TTx]) {
 	require.Error(t, err)
 }
 
-// TestKept: nothing is emptied that is younger than eight days, or is not over.
+// TestKept: a write that is younger than eight days, or not over, is not emptied.
 func TestKept(t *testing.T) { everywhere(t, testKept[*sql.Tx], testKept[pgx.Tx]) }
 
 func testKept[TTx any](t *testing.T, db store[TTx]) {
@@ -134,7 +134,7 @@ func (s *shop[TTx]) details(id string) durable.Details {
 	return d
 }
 
-// rows are the rows that a statement returns, as text.
+// rows returns the rows of a statement, as text.
 func (s *shop[TTx]) rows(statement string, args ...any) (rows []string) {
 	s.T.Helper()
 	require.NoError(s.T, s.Tx(func(tx TTx) error {
@@ -155,7 +155,7 @@ func (s *shop[TTx]) rows(statement string, args ...any) (rows []string) {
 	return rows
 }
 
-// tablesWith are the tables that hold a text in any column.
+// tablesWith returns the tables that hold a text in any column.
 func (s *shop[TTx]) tablesWith(text string) (tables []string) {
 	s.T.Helper()
 	for table, columns := range map[string]string{

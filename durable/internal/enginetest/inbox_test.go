@@ -66,8 +66,8 @@ func (s *shop[TTx]) mandate() quickstream.CollectParams {
 	}
 }
 
-// TestEvents: a PayTo payment that waits for its payer is settled by the event, which is acted on once however often it
-// comes, and was acknowledged while the API was away.
+// TestEvents: a PayTo payment that waits for its payer is settled by the event. The event is acted on once however often it
+// comes, and is acknowledged while the API is away.
 func TestEvents(t *testing.T) { everywhere(t, testEvents[*sql.Tx], testEvents[pgx.Tx]) }
 
 func testEvents[TTx any](t *testing.T, db store[TTx]) {
@@ -99,7 +99,7 @@ func testEvents[TTx any](t *testing.T, db store[TTx]) {
 	isErr(t, s.Engine().RetryNotification(t.Context(), "none", "none", "Kim", "none"), durable.ErrNoWrite)
 }
 
-// TestOnEvent: what is no write of the engine's goes to OnEvent, until it takes it.
+// TestOnEvent: OnEvent is notified of an event that is about no write of the engine, until it succeeds.
 func TestOnEvent(t *testing.T) { everywhere(t, testOnEvent[*sql.Tx], testOnEvent[pgx.Tx]) }
 
 func testOnEvent[TTx any](t *testing.T, db store[TTx]) {
@@ -122,8 +122,8 @@ func testOnEvent[TTx any](t *testing.T, db store[TTx]) {
 	assert.EqualValues(t, 1, taken.Load())
 }
 
-// TestEventIsJudged: an event's transaction that carries the id of a write and is not what was asked for settles nothing, nor
-// does it make a person's decision fresh.
+// TestEventIsJudged: if an event's transaction carries the id of a write but differs from its request, it settles nothing, and
+// does not count as the look-up before a person's decision.
 func TestEventIsJudged(t *testing.T) {
 	everywhere(t, testEventIsJudged[*sql.Tx], testEventIsJudged[pgx.Tx])
 }

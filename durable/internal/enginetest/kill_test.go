@@ -35,7 +35,7 @@ const (
 	killsVariable       = "DURABLE_KILLS"
 )
 
-// TestMain is a merchant's program if it is asked to be.
+// TestMain runs a merchant's program instead of the tests if a variable says so.
 func TestMain(m *testing.M) {
 	if address := os.Getenv(killedVariable); address != "" {
 		if err := sell(address); err != nil {
@@ -63,7 +63,7 @@ func shopDB(address string) (*sql.DB, durable.Database[*sql.Tx], error) {
 	return stdlib.OpenDBFromPool(pool), postgres.SQL(pool), nil
 }
 
-// killedEngine is the engine of a process, whose hook writes into the shop's book.
+// killedEngine returns the engine of a process. Its OnOutcome writes into the shop's book.
 func killedEngine(ctx context.Context, store durable.Database[*sql.Tx], client *quickstream.Client) (*durable.Engine[*sql.Tx], error) {
 	engine, err := durable.New(ctx, store, client, durable.Options[*sql.Tx]{
 		Installation: "shop", ServiceRetries: serviceRetries(), LongestPay: 2 * time.Second,
@@ -200,7 +200,7 @@ func testKills(t *testing.T, address string, kills, processes int) {
 	}
 	for order, times := range charged {
 		assert.Equal(t, 1, times, order)
-		within(t, 3*time.Minute, func() bool { // what a killed process had at work is rescued after a while
+		within(t, 3*time.Minute, func() bool { // the job of a killed process runs again after a while
 			w, err := engine.Get(ctx, order)
 			if err == nil && w.State == durable.StateUnknown && time.Until(w.Due) > time.Minute { // its look-ups failed, in processes that were killed
 				_, err = engine.LookUp(ctx, "the test", "it does not wait for the next one", order)

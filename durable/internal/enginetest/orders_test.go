@@ -27,7 +27,7 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
-// TestConflicts: a conflict stores nothing and never aborts the merchant's transaction: what it writes afterwards commits.
+// TestConflicts: a conflict stores nothing, and never aborts the merchant's transaction: its later writes commit.
 func TestConflicts(t *testing.T) { everywhere(t, testConflicts[*sql.Tx], testConflicts[pgx.Tx]) }
 
 func testConflicts[TTx any](t *testing.T, db store[TTx]) {
@@ -98,8 +98,8 @@ func testTwoTabs[TTx any](t *testing.T, db store[TTx]) {
 	}
 }
 
-// TestUnsureClaim: under a claim whose commit answers with an error nothing is sent, whether it was committed or not: a
-// standby may not have it. The write is queued again, and nothing has to be looked up.
+// TestUnsureClaim: if the commit of a claim returns an error nothing is sent, whether it was committed or not, because a
+// standby may lack it. The write is queued again, and nothing has to be looked up.
 func TestUnsureClaim(t *testing.T) {
 	everywhere(t, testUnsureClaim[*sql.Tx], testUnsureClaim[pgx.Tx])
 }
@@ -152,7 +152,7 @@ func (s *shop[TTx]) listed(f durable.Filter, limit int) (ids []string) {
 	}
 }
 
-// TestList: a list has what its filter names, the last written first, whatever its pages hold.
+// TestList: a list has the writes that its filter selects, the last written first, for every length of its pages.
 func TestList(t *testing.T) { everywhere(t, testList[*sql.Tx], testList[pgx.Tx]) }
 
 func testList[TTx any](t *testing.T, db store[TTx]) {
@@ -203,7 +203,7 @@ func testList[TTx any](t *testing.T, db store[TTx]) {
 	}
 }
 
-// TestUnsafeDatabases: a database that can lose what it has committed is refused, and one of another installation.
+// TestUnsafeDatabases: a database that can lose a commit is refused, and so is one of another installation.
 func TestUnsafeDatabases(t *testing.T) {
 	t.Parallel()
 	refused := func(t *testing.T, err error, want string) {

@@ -108,7 +108,7 @@ func testDeclined[TTx any](t *testing.T, db store[TTx]) {
 	s.Judge("A")
 }
 
-// TestAnswers: what each answer makes of a payment, and how often it is charged.
+// TestAnswers: the standing of a payment after each answer, and how often it is charged.
 func TestAnswers(t *testing.T) { everywhere(t, testAnswers[*sql.Tx], testAnswers[pgx.Tx]) }
 
 func testAnswers[TTx any](t *testing.T, db store[TTx]) {
@@ -138,7 +138,7 @@ func testAnswers[TTx any](t *testing.T, db store[TTx]) {
 		s.Sandbox.ClearFaults()
 		var nudges []string
 		s.eventually(func() bool { return s.health().Paused.IsZero() || s.nudge(&nudges) }, test.order+": the pause has ended")
-		for _, order := range nudges { // none meets the next fault
+		for _, order := range nudges { // so that none meets the next fault
 			s.Settled(order)
 		}
 	}

@@ -23,7 +23,7 @@ func (s *shop[TTx]) notFound(order string) durable.Write {
 	return s.reaches(order, "needs_person.not_found")
 }
 
-// TestDecide: a decision needs the version that was seen and a look-up of the last minute that succeeded.
+// TestDecide: a decision needs the version that the person saw, and a look-up that succeeded in the last minute.
 func TestDecide(t *testing.T) { everywhere(t, testDecide[*sql.Tx], testDecide[pgx.Tx]) }
 
 func testDecide[TTx any](t *testing.T, db store[TTx]) {
@@ -66,7 +66,7 @@ func testDecide[TTx any](t *testing.T, db store[TTx]) {
 	s.Judge("A")
 }
 
-// TestFoundAfterPayAgain: if the replaced payment is found after all, two are charged, and the second one is said to be so.
+// TestFoundAfterPayAgain: if the replaced payment is found after all, both are charged, and the second one is double_charged.
 func TestFoundAfterPayAgain(t *testing.T) {
 	everywhere(t, testFoundAfterPayAgain[*sql.Tx], testFoundAfterPayAgain[pgx.Tx])
 }
@@ -90,7 +90,7 @@ func testFoundAfterPayAgain[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, 2, s.charged("A"))
 }
 
-// TestCancel: what is queued can be cancelled, and what was sent cannot.
+// TestCancel: a queued write can be cancelled, and one that was sent cannot.
 func TestCancel(t *testing.T) { everywhere(t, testCancel[*sql.Tx], testCancel[pgx.Tx]) }
 
 func testCancel[TTx any](t *testing.T, db store[TTx]) {
@@ -111,7 +111,7 @@ func testCancel[TTx any](t *testing.T, db store[TTx]) {
 	s.Judge("A", "B")
 }
 
-// TestPause: nothing is sent until a person goes on, of all that waits and comes.
+// TestPause: until a person unpauses, no waiting or new payment is sent.
 func TestPause(t *testing.T) { everywhere(t, testPause[*sql.Tx], testPause[pgx.Tx]) }
 
 func testPause[TTx any](t *testing.T, db store[TTx]) {
@@ -180,7 +180,7 @@ func TestPanickingHook(t *testing.T) {
 	assert.Equal(t, []string{"approved"}, s.names("A"))
 }
 
-// TestAltered: a request that somebody has edited in the database is not sent: a person has to look.
+// TestAltered: a write that was edited in the database is not sent, and needs a person.
 func TestAltered(t *testing.T) { everywhere(t, testAltered[*sql.Tx], testAltered[pgx.Tx]) }
 
 func testAltered[TTx any](t *testing.T, db store[TTx]) {

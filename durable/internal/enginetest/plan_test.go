@@ -49,7 +49,7 @@ func (p *plans) explain(ctx context.Context, tx database.Tx, query string, args 
 	}
 }
 
-// TestNoScans: what is done about one write reads no others, however many there are, and neither do Health and lists.
+// TestNoScans: work on one write does not read all others, and neither do Health and lists.
 func TestNoScans(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
@@ -82,7 +82,7 @@ func testNoScans[TTx any](t *testing.T, db store[TTx], prefix, apart string, sca
 	require.NoError(t, db.exec(ctx, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 		INSERT INTO quickstream.write (id, order_id, token, receipt, reference, written_at, `+all+`)
 		SELECT 'copy ' || i, 'order ' || i, 'token ' || i, 'R' || i, 'reference ' || i, written_at - `+apart+`, `+all+` FROM quickstream.write, n`))
-	if db.file == "" { // nobody does so with a file
+	if db.file == "" { // SQLite files are rarely analysed
 		require.NoError(t, db.exec(ctx, "ANALYZE")) //nolint:misspell // as SQL spells it
 	}
 
@@ -121,7 +121,7 @@ func testNoScans[TTx any](t *testing.T, db store[TTx], prefix, apart string, sca
 	assert.Empty(t, found.found)
 }
 
-// columns are those of the table of writes.
+// columns returns the columns of the table of writes.
 func (s *shop[TTx]) columns() []string {
 	if s.db.file != "" {
 		return s.rows("SELECT name FROM pragma_table_info('quickstream_write')")

@@ -25,7 +25,7 @@ import (
 func (s *shop[TTx]) jobs() string { return s.db.Dialect().Jobs }
 
 // TestJobs: a job that is deleted, cancelled or discarded in River's interface, or that runs although its work is done,
-// changes nothing: the payment comes to its end, and is made once.
+// changes nothing: the payment gets its outcome, and is made once.
 func TestJobs(t *testing.T) { everywhere(t, testJobs[*sql.Tx], testJobs[pgx.Tx]) }
 
 func testJobs[TTx any](t *testing.T, db store[TTx]) {
@@ -63,8 +63,8 @@ func testJobs[TTx any](t *testing.T, db store[TTx]) {
 	}
 }
 
-// TestClocks: the database's clock decides. One that is two hours from this machine's, by which River works, changes
-// nothing: a payment is sent, looked up, and its hook runs at once.
+// TestClocks: the database's clock decides. If it is two hours from this machine's clock, by which River works, a payment
+// is still sent and looked up, and its hook runs at once.
 func TestClocks(t *testing.T) { everywhere(t, testClocks[*sql.Tx], testClocks[pgx.Tx]) }
 
 func testClocks[TTx any](t *testing.T, db store[TTx]) {
@@ -106,7 +106,7 @@ func testClocks[TTx any](t *testing.T, db store[TTx]) {
 	db.SetNow(func(now string) string { return now })
 }
 
-// hanging is a way to the service on which writes hang.
+// hanging is a transport on which requests hang.
 type hanging struct {
 	http.RoundTripper
 	mu  sync.Mutex
@@ -140,8 +140,8 @@ func (h *hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.RoundTripper.RoundTrip(r)
 }
 
-// TestHang: when a service is back after a hang of all calls, who orders then gets through within ten seconds, and no more
-// outcomes are unknown than calls were wanted, and one for each trial.
+// TestHang: when the service is back after a hang of all calls, a new payment gets through within ten seconds. No more
+// outcomes are unknown than Workers, and one for each trial.
 func TestHang(t *testing.T) {
 	t.Parallel()
 	db := onFile(t, t.TempDir()+"/shop.db")
@@ -193,8 +193,8 @@ func TestHang(t *testing.T) {
 	t.Logf("drained after %s", time.Since(begun).Round(10*time.Millisecond))
 }
 
-// TestLateAfterPause: payments that waited for the service and are too old when it is back end together, before new
-// orders are sent. If each of them took a trial of its own they would take two minutes.
+// TestLateAfterPause: payments that are too old when the service is back end together, before new orders are sent. If each
+// of them took a trial of its own, they would take two minutes.
 func TestLateAfterPause(t *testing.T) {
 	t.Parallel()
 	s := open(t, onFile(t, t.TempDir()+"/shop.db"))

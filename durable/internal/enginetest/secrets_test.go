@@ -18,8 +18,8 @@ import (
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
-// TestAttack59JobRows: whoever gets hold of the database, its write-ahead log or the log finds no key, card number
-// or PayID, whatever was paid and however it failed. The log holds no handles either.
+// TestAttack59JobRows: the database, its write-ahead log and the log contain no key, card number or PayID,
+// whatever was paid and however it failed. The log contains no handles either.
 func TestAttack59JobRows(t *testing.T) {
 	t.Parallel()
 	db, logged := onFile(t, filepath.Join(t.TempDir(), "shop.db")), &sink{}

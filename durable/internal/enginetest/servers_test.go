@@ -40,7 +40,7 @@ type server struct {
 // newServer starts a server with the database "shop".
 func newServer(t *testing.T) *server {
 	t.Helper()
-	postgresServer(t) // where there is none these tests are left out with the others
+	postgresServer(t) // without a server these tests are skipped like the others
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin")
 	require.NoError(t, err)
 	if len(found) == 0 {
@@ -73,7 +73,7 @@ func sharedDir(t *testing.T) string {
 	return dir
 }
 
-// serverUser is whom the server runs as where the tests run as root, which it refuses.
+// serverUser is the user that runs the server if the tests run as root, which PostgreSQL refuses.
 func serverUser(t *testing.T) *syscall.Credential {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -163,7 +163,7 @@ func (sv *server) store() store[pgx.Tx] {
 	return db
 }
 
-// backup is a server that begins with what this one has; with "-R" it follows it.
+// backup returns a server that begins with this one's data; with "-R" it follows this one.
 func (sv *server) backup(args ...string) *server {
 	sv.Helper()
 	copied := &server{T: sv.T, programs: sv.programs, data: sharedDir(sv.T), port: freePort(sv.T)}
@@ -259,8 +259,8 @@ func TestStandbyPromoted(t *testing.T) {
 	}, "the restoring has ended")
 }
 
-// TestCloned: a base backup is started beside its original, and both sell. What was queued is sent by the original alone; the
-// copy waits for a person, and then finds it. A form that is posted to both is charged once.
+// TestCloned: a base backup is started beside its original, and both sell. Only the original sends the queued payments; the
+// copy waits for a person, and then finds them. A form that is posted to both is charged once.
 func TestCloned(t *testing.T) {
 	t.Parallel()
 	original := newServer(t)
@@ -344,8 +344,8 @@ func TestSynchronousWaitCancelled(t *testing.T) {
 	assert.Equal(t, 1, s.charged("A"))
 }
 
-// TestSynchronousCommit: a program whose commits do not wait for the standbys that there are is refused, and one that would
-// not hear of a wait that was cancelled.
+// TestSynchronousCommit: a program is refused if its commits do not wait for existing synchronous standbys, or if it would
+// not get the warning of a cancelled wait.
 func TestSynchronousCommit(t *testing.T) {
 	t.Parallel()
 	primary := newServer(t)

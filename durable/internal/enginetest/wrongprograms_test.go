@@ -22,14 +22,14 @@ import (
 // wrongProgram is a merchant's program with a mistake that the documentation invites.
 type wrongProgram struct {
 	name string
-	// charges is how often the customer is charged, a void or not, and refunds how many cents they get back. README
-	// names what is more than the program meant.
+	// charges is how often the customer is charged, voided or not, and refunds is how many cents they get back. README
+	// names the charges and refunds that the program did not intend.
 	charges int
 	refunds int64
 	run     func(s *wrongShop)
 }
 
-// wrongShop is what a program has to work with.
+// wrongShop is the shop that a program works with.
 type wrongShop struct {
 	*shop[*sql.Tx]
 	hook func(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error
@@ -44,10 +44,10 @@ func (s *wrongShop) try(id, order string, params quickstream.PayParams) (durable
 	return s.Settled(payment.ID), nil
 }
 
-// declineNext has the next payment declined, and no other.
+// declineNext makes the sandbox decline the next payment, and no other.
 func (s *wrongShop) declineNext() { s.Sandbox.NextTransaction(sandbox.Declined("51")) }
 
-// giveBack refunds a part of a payment, which is settled by then.
+// giveBack refunds a part of a payment after it has settled.
 func (s *wrongShop) giveBack(id, of string, cents int64) error {
 	s.Advance(2 * 24 * time.Hour)
 	_, err := s.refund(id, of, cents)
@@ -232,8 +232,8 @@ func wrongPrograms() []wrongProgram {
 	}
 }
 
-// TestWrongPrograms runs programs that were written from the documentation alone, each with a mistake, and counts what their
-// customers are charged.
+// TestWrongPrograms runs programs that were written from the documentation alone, each with a mistake, and counts how often
+// their customers are charged.
 func TestWrongPrograms(t *testing.T) {
 	t.Parallel()
 	for _, p := range wrongPrograms() {
