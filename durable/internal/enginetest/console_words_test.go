@@ -85,7 +85,7 @@ func TestConsoleRefundedTwice(t *testing.T) {
 	assert.Equal(t, []string{"A"}, page.orders())
 }
 
-// The page does not say of a failed look-up that it asked the service. It says that the service is away until one is answered.
+// After a failed look-up no page says that the service was asked. The first page says that it does not answer, until it does.
 func TestConsoleLookUpFails(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -102,7 +102,7 @@ func TestConsoleLookUpFails(t *testing.T) {
 	assert.NotContains(t, o.get("jo", "").body, "The service seems to be back.", "a look-up was answered")
 }
 
-// All pages say that the database is restored, and may be a copy. A person ends the first and confirms the other, by name.
+// All pages say that the history is being restored, and that the database may be a copy. A person confirms and ends that, by name.
 func TestConsoleHistory(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)

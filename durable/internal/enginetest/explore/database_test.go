@@ -13,8 +13,8 @@ import (
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// watched is a database whose transactions are steps, or each of whose statements is one, if
-// transactions of several actors are open at a time.
+// watched is a database whose transactions are steps. If transactions of several actors are open
+// at a time, each statement is a step.
 type watched[TTx comparable] struct {
 	durable.Database[TTx]
 	fine   bool
@@ -29,7 +29,7 @@ type watched[TTx comparable] struct {
 	open map[TTx]*transaction[TTx]
 }
 
-// transaction is what a transaction has written, which others see when it commits.
+// transaction is a transaction and what it has written, which others see when it commits.
 type transaction[TTx comparable] struct {
 	database.Tx
 	d         *watched[TTx]
@@ -42,10 +42,10 @@ func watch[TTx comparable](db durable.Database[TTx]) *watched[TTx] {
 	return &watched[TTx]{Database: db, mu: new(sync.Mutex), open: map[TTx]*transaction[TTx]{}}
 }
 
-// Step does nothing: a step of a schedule begins with what goes out of the process.
+// Drive keeps the engine's tasks, which the actors do.
 func (d *watched[TTx]) Drive(tasks database.Tasks) { d.tasks = tasks }
 
-// Check lets a file be on a disk that may lose it.
+// Check accepts any database, also one that may lose a commit.
 func (*watched[TTx]) Check(context.Context, database.Tx) error { return nil }
 
 func (d *watched[TTx]) Begin(ctx context.Context) (database.Tx, error) {

@@ -1,6 +1,6 @@
-// Package explore runs the schedules of a few actors that share something, each of them once, up
-// to a number of preemptions. A schedule that cannot be distinguished from one that was run is left out: it
-// orders only steps that do not depend on each other in another way.
+// Package explore runs every schedule of a few actors that share something once, up to a number of
+// preemptions. It leaves out a schedule that is equivalent to one that was run: the two differ only in the
+// order of steps that do not depend on each other.
 package explore
 
 import (
@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// World is what the actors share.
+// World is the state that the actors share.
 type World interface {
-	// Begin puts everything back as it was at the beginning, and returns the actors, which
-	// are always the same.
+	// Begin restores the state of the beginning, and returns the actors, which are always
+	// the same.
 	Begin() []Actor
-	// Judge says what is wrong after all actors have ended, or nil.
+	// Judge returns what is wrong after all actors have ended, or nil.
 	Judge() error
 }
 
@@ -24,29 +24,29 @@ type Waiter interface {
 	Waits(actor int) bool
 }
 
-// Actor is one of those that act. What it does has to follow from what it sees.
+// Actor is a thread of steps. Its steps must be determined by what it sees.
 type Actor struct {
 	Name string
-	// Mortal says that its process may end at any step.
+	// Mortal means that its process may end at any step.
 	Mortal bool
-	// Run acts. It gives its turn to every step of its own.
+	// Run takes the steps, and passes its turn to each.
 	Run func(*Turn)
 }
 
-// Options bound what is explored.
+// Options limit the exploration.
 type Options struct {
 	Preemptions int  // how often an actor that could go on has to wait for another one
 	Deaths      int  // how many mortal actors end before their time
-	Atomic      bool // only what a process does not do shows that it has ended
+	Atomic      bool // the end of a process shows only in the steps that it no longer takes
 	First       bool // ends at the first violation
 	Most        int  // ends after so many schedules; 0 for no such end
 }
 
-// Result is what an exploration has come to.
+// Result is the result of an exploration.
 type Result struct {
 	Schedules  int // no two of which are equivalent
-	Runs       int // some of which were given up, as they became equivalent to an earlier one
-	Diverged   int // that did not go as before, where the world has a will of its own
+	Runs       int // some were given up, because they became equivalent to an earlier one
+	Diverged   int // runs that did not repeat, because the world is not deterministic
 	Violations []Violation
 	Cut        bool // it ended before all schedules were run
 }
@@ -84,14 +84,14 @@ func turns(schedule string) (n int) {
 	return n
 }
 
-// choice is whose step is next. From dies on it is whose process ends.
+// choice is the actor that takes the next step. From dies on it is the actor whose process ends.
 type choice int
 
 const dies choice = 32
 
 func (c choice) actor() int { return int(c % dies) }
 
-// letter is how a choice stands in a schedule: a is the first actor, and A the end of its process.
+// letter returns a choice as a schedule names it: a is the first actor, and A the end of its process.
 func (c choice) letter() byte {
 	if c >= dies {
 		return byte('A' + c.actor())
@@ -112,7 +112,7 @@ type node struct {
 	choices []choice
 	at      int // which of the choices is taken
 	known   map[choice]step
-	last    int // who has acted last and can go on, or -1
+	last    int // the actor that acted last and can go on, or -1
 	used    int // preemptions
 	deaths  int
 	alive   int // actors
@@ -158,8 +158,8 @@ func (x *explorer) back() bool {
 	return false
 }
 
-// covered reports whether it is known, without running it, that what follows a choice was
-// explored already.
+// covered reports whether it is known, without running it, that all schedules after a choice
+// were explored already.
 func (x *explorer) covered(n *node, c choice) bool {
 	s, known := n.known[c]
 	if !known || s.tangled {
@@ -178,11 +178,11 @@ func (x *explorer) covered(n *node, c choice) bool {
 	return false
 }
 
-// costs are the numbers of preemptions, and one more, with which the steps of a trace were
-// explored, by who had acted last and could go on: the first is for nobody.
+// costs are one more than the least preemptions with which the steps of a trace were explored; 0
+// if they were not. The index is one more than the actor that acted last and could go on; 0 if none.
 type costs []int
 
-// differ is how many preemptions more the same steps may take after one actor than after another.
+// differ returns how many more preemptions the same steps may take after one actor than after another.
 func differ(last, wanted int) int {
 	if last < 0 || last == wanted {
 		return 0
@@ -201,7 +201,7 @@ func lastAfter(last int, c choice, s step) int {
 	}
 }
 
-// cost is 1 for a choice that is a preemption of the actor who has acted last and can go on.
+// cost is 1 for a choice that preempts the actor that acted last and can go on.
 func cost(last int, c choice) int {
 	if c < dies && last >= 0 && c.actor() != last {
 		return 1
@@ -244,7 +244,7 @@ func (x *explorer) runOne() {
 		for _, w := range woken {
 			before = before.with(w.choice, w.step)
 		}
-		if last >= 0 && !r.ready(last) { // it waits, and whoever goes on keeps nobody from it
+		if last >= 0 && !r.ready(last) { // it waits, so another actor that goes on does not preempt it
 			last = -1
 		}
 	}
@@ -264,7 +264,7 @@ func (x *explorer) judge(r *run, sum uint64, used int) {
 	}
 }
 
-// node returns the node that a run has come to, or nil where all that follows was explored.
+// node returns the node that a run has come to, or nil if all schedules after it were explored.
 func (x *explorer) node(r *run, before trace, last, used, deaths int) *node {
 	n := &node{before: before, known: map[choice]step{}, last: last, used: used, deaths: deaths}
 	for i := range r.threads {
@@ -282,7 +282,7 @@ func (x *explorer) node(r *run, before trace, last, used, deaths int) *node {
 		if n.used+cost(n.last, c) > x.Preemptions {
 			return
 		}
-		for other, least := range visited { // the same steps, and who acted last is another
+		for other, least := range visited { // the same steps, and another actor acted last
 			if least != 0 && least-1+cost(other-1, c) <= n.used+cost(n.last, c) {
 				return
 			}
@@ -339,5 +339,5 @@ func Replay(world World, schedule string) ([]string, error) {
 	return r.reported, world.Judge()
 }
 
-// patience is how long a step may take until it is asked whether it waits for another actor.
+// patience is how long a step may take before the world is asked whether it waits for another actor.
 const patience = 2 * time.Millisecond

@@ -12,7 +12,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 )
 
-// stood is a write as it stands in the end.
+// stood is a write as it is in the end.
 type stood struct {
 	id, order, follows, receipt, reference string
 	durable.Standing
@@ -31,7 +31,7 @@ func (s *scene[TTx]) writes() (all []stood) {
 	return all
 }
 
-// settle has a process that nobody disturbs do what is left to do, while time passes.
+// settle runs an undisturbed process that does the remaining work, while time passes.
 func (s *scene[TTx]) settle() error {
 	s.service.script = script{}
 	s.service.show()
@@ -83,7 +83,7 @@ func (s *scene[TTx]) settle() error {
 			return err
 		}
 	}
-	return nil // it is looked up for longer
+	return nil // its look-ups take longer
 }
 
 // Judge compares what the shop and the engine know with the service's ledger.
@@ -144,8 +144,8 @@ func (s *scene[TTx]) Judge() error {
 	return errors.Join(errs...)
 }
 
-// calls says what is wrong with what OnOutcome got: each call begins where the last one ended, and the last one is
-// what stands.
+// calls returns what is wrong with the calls of OnOutcome: each has to begin where the last one ended, and the last
+// one has to be the write's standing.
 func (s *scene[TTx]) calls(writes []stood) (errs []error) {
 	last, times := map[string]string{}, map[string]int{}
 	s.each(func(scan func(...any) error) error {

@@ -32,7 +32,7 @@ const (
 // actor's process ends here.
 func (t *Turn) Yield() {
 	if t.dying {
-		return // what it does while it is being ended is no step
+		return // what a dying actor does is no step
 	}
 	t.run.events <- event{t.number, parked}
 	if !<-t.resume {
@@ -42,12 +42,12 @@ func (t *Turn) Yield() {
 	t.run.current = t
 }
 
-// Reads and Writes say what the step touches. Steps that read the same do not depend on each
-// other.
+// Reads and Writes note what the step touches. Steps that only read the same thing do not depend
+// on each other.
 func (t *Turn) Reads(what string)  { t.step.reads |= t.run.names.bit(what) }
 func (t *Turn) Writes(what string) { t.step.writes |= t.run.names.bit(what) }
 
-// Says names the step for a person.
+// Says adds a name of the step for a person.
 func (t *Turn) Says(text string) {
 	if t.label != "" {
 		t.label += ", "
@@ -71,7 +71,7 @@ type run struct {
 	events   chan event
 	taken    []choice
 	reported []string
-	current  *Turn // who acts
+	current  *Turn // the actor that acts
 }
 
 func begin(world World, names names) *run {
@@ -102,13 +102,13 @@ func (r *run) over() bool {
 	return true
 }
 
-// woken is the rest of a step that has waited for the one that was taken.
+// woken is the rest of a step that was waiting for the step that was taken.
 type woken struct {
 	choice
 	step
 }
 
-// take makes a choice, and returns what the step touched, and what it let go on.
+// take makes a choice, and returns what the step touched, and the waiting steps that it let go on.
 func (r *run) take(c choice) (step, []woken) {
 	t := r.threads[c.actor()]
 	before := make([]state, len(r.threads))
@@ -144,7 +144,7 @@ func (r *run) take(c choice) (step, []woken) {
 	return s, others
 }
 
-// actorName is what each step of an actor writes, and the end of its process too.
+// actorName is the thing that each step of an actor writes, and the end of its process too.
 func actorName(n names, actor int) uint64 { return n.bit(fmt.Sprint("actor ", actor)) }
 
 // settle waits until every actor that acts has come to its next step or to its end, or waits

@@ -12,7 +12,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// scenario is a few actors and what was before them.
+// scenario is a few actors and the state in which they begin.
 type scenario[TTx comparable] struct {
 	name    string
 	script  script
@@ -47,7 +47,7 @@ func mortal[TTx comparable](a actor[TTx]) actor[TTx] {
 	return a
 }
 
-// does is an actor that does one thing.
+// does returns an actor that does one thing.
 func does[TTx comparable](name string, do func(ctx context.Context, s *scene[TTx], e *engine[TTx])) actor[TTx] {
 	return actor[TTx]{name: name, acts: do}
 }
@@ -137,7 +137,7 @@ func webhook[TTx comparable](times int) actor[TTx] {
 	})
 }
 
-// scenarios are all of them.
+// scenarios returns all scenarios.
 func scenarios[TTx comparable]() []scenario[TTx] {
 	two := []actor[TTx]{worker[TTx]("worker one", 1), worker[TTx]("worker two", 1)}
 	dying := []actor[TTx]{mortal(worker[TTx]("worker one", 1)), later(worker[TTx]("worker two", 2), 3*time.Minute)}
@@ -192,7 +192,7 @@ func scenarios[TTx comparable]() []scenario[TTx] {
 	}
 }
 
-// forgotten is a payment that was sent, in a database that does not know it: it came back from a backup.
+// forgotten is a payment that was sent, and that the database lacks because it was restored from a backup.
 func forgotten[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx]) {
 	queued(ctx, s, e)
 	s.do("CREATE TABLE backup AS SELECT * FROM quickstream.write")
@@ -204,7 +204,7 @@ func forgotten[TTx comparable](ctx context.Context, s *scene[TTx], e *engine[TTx
 	}
 }
 
-// restorer is a process that finds the change of the history, reads the lists and works.
+// restorer is a process that recognises the change of the history, reads the lists and works.
 func restorer[TTx comparable](name string) actor[TTx] {
 	return does(name, func(ctx context.Context, s *scene[TTx], e *engine[TTx]) {
 		_ = e.tasks.Recognise(ctx)

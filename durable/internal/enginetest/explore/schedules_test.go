@@ -79,7 +79,7 @@ func TestSchedulesOnPostgres(t *testing.T) {
 	counted(t, total, 100)
 }
 
-// more is how many more preemptions there are than one: another one in .ci/long.
+// more returns how many preemptions DURABLE_PREEMPTIONS adds: none by default, and one in .ci/long.
 func more(t *testing.T) int {
 	t.Helper()
 	n, err := strconv.Atoi(cmp.Or(os.Getenv(boundVariable), "0"))
@@ -87,7 +87,7 @@ func more(t *testing.T) int {
 	return n
 }
 
-// counted sees that no schedules were lost, where all were run.
+// counted checks that no schedules were lost, if all were run.
 func counted(t *testing.T, total, atLeast int) {
 	t.Helper()
 	t.Logf("%d schedules", total)

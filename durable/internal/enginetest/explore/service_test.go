@@ -25,7 +25,7 @@ type service struct {
 	order  func() int // numbers what happens
 }
 
-// script is what the service does that it should not.
+// script is the faults of the service.
 type script struct {
 	lose    map[int]bool   // the answers to these writes are lost, after they were carried out
 	refuse  map[int]answer // these writes are carried out, and something in front of it refuses them
@@ -86,7 +86,7 @@ func (s *service) show() {
 
 type turnKey struct{}
 
-// turnOf returns the turn of whoever acts, or nil outside of a schedule.
+// turnOf returns the turn of the actor that acts, or nil outside of a schedule.
 func turnOf(ctx context.Context) *Turn {
 	t, _ := ctx.Value(turnKey{}).(*Turn)
 	return t

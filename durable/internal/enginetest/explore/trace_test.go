@@ -20,16 +20,16 @@ func (n names) bit(what string) uint64 {
 	return bit
 }
 
-// step is what is known of a step after it was run.
+// step is a step after it was run.
 type step struct {
 	reads, writes uint64
 	ended         bool
 	tangled       bool // it waits for another actor, or has let one go on
 }
 
-// trace is what steps have come to, in a number that is the same for all orders of steps that do
-// not depend on each other: each step has a number made of those that it depends on directly,
-// and the trace is their sum.
+// trace is a sequence of steps as a number, which is the same for all orders of steps that do not
+// depend on each other: the number of each step is made of those that it depends on directly, and
+// the trace is their sum.
 type trace struct {
 	sum     uint64
 	writers [most]uint64
@@ -58,8 +58,8 @@ func (t trace) with(c choice, s step) trace {
 	return t
 }
 
-// memory holds the steps that actors were seen to take: an actor that has seen the same before, and
-// meets the same, takes the same step.
+// memory holds the steps that actors took: an actor that has seen the same before, and meets the
+// same now, takes the same step.
 type memory map[met][]seen
 
 type met struct {

@@ -27,7 +27,7 @@ import (
 // settlement is when everything settles.
 var settlement = quickstream.DateOf(time.Now().AddDate(0, 0, 2)).String()
 
-// ids is where ids come from: each actor has its own, so that they do not depend on the schedule.
+// ids is the source of ids: each actor has its own, so that they do not depend on the schedule.
 type ids struct {
 	drawn map[int]uint64
 	actor func() int
@@ -45,12 +45,12 @@ func (r *ids) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// mutant is a fault that is put back into what the engine asks of its database.
+// mutant is a fault that is put back into the engine's statements.
 type mutant struct {
 	name   string
-	in     []string                            // the scenarios that are to find it
+	in     []string                            // the scenarios that have to find it
 	change func(query string) string           // of a statement
-	forget func(query string, args []any) bool // its transaction is not committed, and says that it is
+	forget func(query string, args []any) bool // its transaction reports a commit that it does not make
 	seen   func(query string)
 }
 
