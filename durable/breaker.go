@@ -219,7 +219,7 @@ type gate struct {
 	places chan struct{}
 	mu     sync.Mutex
 	number int               // of calls
-	begun  map[int]time.Time // when each call began that has not ended
+	begun  map[int]time.Time // when each unfinished call began
 	after  time.Time         // calls that began earlier do not count as hanging
 }
 

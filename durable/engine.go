@@ -22,7 +22,7 @@ type Options[TTx any] struct {
 	// printable ASCII characters without blanks. References and keys are derived from it, so never
 	// change it. Give a test system another name than production. Required.
 	Installation string
-	// OnOutcome is notified of each outcome of a write exactly once, in the transaction that stores it or in a
+	// OnOutcome is notified of the outcome of a write exactly once, in the transaction that stores it or in a
 	// later one: see "What OnOutcome is notified of" in the package documentation. Its own writes through tx
 	// commit with that. If it fails it is called again, with pauses that grow to an hour. It must not call the
 	// API, nor the engine without tx. Required.
@@ -42,7 +42,7 @@ type Options[TTx any] struct {
 	Policy func(*resolve.Policy)
 
 	// SendWithin is how long a write may wait to be sent; an hour by default. Then it ends not_sent. A payment by a
-	// single-use token waits for ten minutes at most, as its token does. Refunds and reversals wait for a week.
+	// single-use token waits for ten minutes at most, as its token does. Refunds and reversals wait for up to a week.
 	SendWithin time.Duration
 	// LookupLag is how long a transaction may be missing from look-ups and lists; 15 minutes by default,
 	// which is an assumption: the service does not say. Measure it, and set it no shorter.
@@ -220,8 +220,8 @@ func (e *Engine[TTx]) Start(ctx context.Context) error {
 	return nil
 }
 
-// takeOver has the writes that were being sent when the last process ended looked up at once, if only one process uses the
-// database. Otherwise another process may be sending them, and they are looked up when none can be any more.
+// takeOver marks writes that an ended process was sending as lost, so that they are looked up at once, if one process at a
+// time uses the database. Otherwise another process may be sending them, and they are looked up when none can be any more.
 func (e *engine) takeOver(ctx context.Context) error {
 	if !e.dialect.Alone {
 		return nil

@@ -35,8 +35,8 @@ type Health struct {
 	// have failed before.
 	Received, Held int
 	// Restoring is since when the history of the database is being restored; zero if it is not. Read reports whether
-	// the service's lists were read to their end: nothing is sent before. Unreadable says which list could not be
-	// read.
+	// the service's lists were read to their end: nothing is sent before that. Unreadable says which list could not
+	// be read.
 	Restoring  time.Time
 	Read       bool
 	Unreadable string
@@ -151,7 +151,7 @@ var ErrNotReady = errors.New("durable: this process cannot take payments now")
 const readyAfter = 5 * time.Minute
 
 // Ready returns why this process cannot take payments, for the health check of a load balancer; nil if it can. The error
-// matches [ErrNotReady]. A process is ready during a pause and during restoring: payments are accepted, and wait.
+// matches [ErrNotReady]. A pause or restoring does not make a process unready: payments are accepted, and wait.
 func (e *Engine[TTx]) Ready(ctx context.Context) error {
 	var g gates
 	var late time.Duration

@@ -162,7 +162,7 @@ func sqlIn[T ~string](column string, values ...T) string {
 	return column + " IN (" + strings.Join(texts, ", ") + ")"
 }
 
-// sqlStates returns the condition that holds is true for the state.
+// sqlStates returns the condition that the state is one for which holds returns true.
 func sqlStates(holds func(State) bool) string {
 	var states []State
 	for _, s := range States() {

@@ -225,7 +225,7 @@ func (r row) shows(o observed) row {
 	return r
 }
 
-// lastDigits returns the last digits of a masked number, at most most of them.
+// lastDigits returns the last digits of a masked number, up to most.
 func lastDigits(masked string, most int) string {
 	end := len(masked)
 	begin := end

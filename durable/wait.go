@@ -9,7 +9,7 @@ import (
 
 // Wait returns a write when its outcome is known and OnOutcome was notified of it, for handlers that can wait for a
 // moment. If OnOutcome fails it returns the write with Notified false. If ctx ends first it returns the write as it
-// is then, and an error that matches [ErrInProgress] unless the outcome is known: OnOutcome is notified of it later.
+// is then, and an error that matches [ErrInProgress] unless the outcome is known. OnOutcome is notified of later changes.
 func (e *Engine[TTx]) Wait(ctx context.Context, id string) (Write, error) {
 	r, err := e.waitFor(ctx, id)
 	if err != nil || r == nil {

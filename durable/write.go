@@ -65,7 +65,7 @@ type Write struct {
 	Failures int
 	// Sends counts the claims under which it may have been sent.
 	Sends int
-	// Notified reports whether OnOutcome has been notified of the latest change.
+	// Notified reports whether OnOutcome has been notified of all that is known.
 	Notified bool
 	// Written is when it was stored, and Changed when it changed last, by the database's clock.
 	Written time.Time
