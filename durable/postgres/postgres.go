@@ -24,7 +24,7 @@ import (
 // Option changes the database of a pool.
 type Option func(*pgxDatabase)
 
-// WithSchema names the schema of all tables, "quickstream" by default: lower-case letters, digits and
+// WithSchema names the schema of all tables, "quickstream" by default: 1 to 40 lower-case letters, digits and
 // underscores, and no digit first. Installations that share a database need a schema each. Never
 // change the name: the engine finds no payment in another schema.
 func WithSchema(name string) Option { return func(d *pgxDatabase) { d.schema = name } }
@@ -37,8 +37,8 @@ func WithPooler() Option { return func(d *pgxDatabase) { d.pooled = true } }
 // Pgx returns the database of a pool. All tables are in a schema of their own, beside the
 // merchant's: the pool's role must be allowed to make the schema, or own it.
 //
-// The engine uses connections of the pool: one or two for each worker, which are twice Options.Workers,
-// up to eight for moments of its regular work, and at most three for the queue. An idle engine holds
+// The engine uses connections of the pool: one for each job in a transaction, of which up to six times
+// Options.Workers run, up to eight for moments of its regular work, and at most three for the queue. An idle engine holds
 // only those three. Allow four at least: with fewer a hook that takes a second one may wait for ever. A
 // commit has to reach the disk: if synchronous_commit or fsync is off the engine does not start.
 func Pgx(pool *pgxpool.Pool, opts ...Option) durable.Database[pgx.Tx] { return newDatabase(pool, opts) }
@@ -178,7 +178,7 @@ func (d *pgxDatabase) lockMigration(ctx context.Context, tx pgx.Tx) error {
 	return d.checkPooler(ctx, tx)
 }
 
-var errInvalidSchema = errors.New("the name of the schema has other characters than lower-case letters, digits and underscores, or begins with a digit")
+var errInvalidSchema = errors.New("the name of the schema must have 1 to 40 lower-case letters, digits and underscores, and no digit first")
 
 func validSchema(name string) bool {
 	return name != "" && len(name) <= 40 && (name[0] < '0' || name[0] > '9') &&

@@ -18,13 +18,13 @@ type River[TTx any] struct {
 
 // Insert implements [Queue].
 func (q River[TTx]) Insert(ctx context.Context, tx Tx, jobs []river.InsertManyParams) error {
-	_, err := q.InsertManyTx(ctx, q.Leave(tx), jobs)
-	for _, job := range jobs {
-		if q.Inserted != nil {
-			q.Inserted(job.InsertOpts.Queue)
-		}
+	if _, err := q.InsertManyTx(ctx, q.Leave(tx), jobs); err != nil || q.Inserted == nil {
+		return err
 	}
-	return err
+	for _, job := range jobs {
+		q.Inserted(job.InsertOpts.Queue)
+	}
+	return nil
 }
 
 // Pause stops the fetching of a queue in all processes.
