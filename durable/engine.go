@@ -220,14 +220,19 @@ func (e *Engine[TTx]) Start(ctx context.Context) error {
 	return nil
 }
 
-// takeOver marks writes that an ended process was sending as lost, so that they are looked up at once, if one process at a
-// time uses the database. Otherwise another process may be sending them, and they are looked up when none can be any more.
+// takeOver takes over from an ended process if one process at a time uses the database: its jobs run again, and what it was
+// sending is looked up at once. Otherwise another process may be at work, and both happen when none can be any more.
 func (e *engine) takeOver(ctx context.Context) error {
 	if !e.dialect.Alone {
 		return nil
 	}
 	var sending []*row
 	err := within(ctx, e.db, func(tx tx) error {
+		err := execute(ctx, tx, "UPDATE "+e.dialect.Jobs+" SET state = 'available', scheduled_at = "+e.dialect.JobTime+" WHERE state = 'running' AND "+
+			sqlIn("queue", sendQueue, lookUpQueue, notifyQueue, inboxQueue, dailyQueue))
+		if err != nil {
+			return err
+		}
 		return e.each(ctx, tx, func(r *row) {
 			if r.unreadable == nil {
 				sending = append(sending, r)
