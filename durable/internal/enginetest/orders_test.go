@@ -105,16 +105,16 @@ func TestUnsureClaim(t *testing.T) {
 }
 
 func testUnsureClaim[TTx any](t *testing.T, db store[TTx]) {
-	var claims, fails atomic.Bool
-	var committed atomic.Bool
+	var claims atomic.Value // the transaction that claims
+	var fails, committed atomic.Bool
 	broken := errors.New("the connection is gone")
-	db.Database = &hooked[TTx]{Database: db.Database, before: func(_ context.Context, _ database.Tx, _ string, args []any) {
+	db.Database = &hooked[TTx]{Database: db.Database, before: func(_ context.Context, tx database.Tx, _ string, args []any) {
 		if slices.Contains(args, any(durable.StateSending)) {
-			claims.Store(true)
+			claims.Store(tx)
 		}
 	}, commit: func(ctx context.Context, tx database.Tx) error {
 		switch {
-		case !claims.Swap(false) || !fails.Swap(false):
+		case claims.Load() != any(tx) || !fails.Swap(false):
 			return tx.Commit(ctx)
 		case committed.Load():
 			return errors.Join(broken, tx.Commit(ctx))
