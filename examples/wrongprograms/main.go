@@ -88,7 +88,7 @@ func again(times int, do func() error) (err error) {
 
 // job stands for one of River, which runs a job again that returned an error: after 1, 16 and 81 seconds.
 func job(ctx context.Context, d day) (err error) {
-	for run := range 4 {
+	for run := 1; run <= 4; run++ {
 		if err = d.paid(ctx, "job-4711"); err == nil {
 			break
 		}
