@@ -330,6 +330,7 @@ func TestKill(t *testing.T) {
 		id := v.buy()
 		ids = append(ids, id)
 		assert.Equal(t, nextOrder, v.pay(id, v.token(sandbox.CardAttempted)).Next)
+		require.Eventually(t, func() bool { return v.net(id) != 0 }, time.Minute, time.Millisecond, "a kill before would leave nothing to find")
 		assert.Contains(t, v.post("/trouble", "do", "kill"), "Killed <strong>")
 	}
 	v.post("/trouble", "do", "lost-off")
