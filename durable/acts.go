@@ -40,7 +40,7 @@ func (e *Engine[TTx]) LookUp(ctx context.Context, by, note string, ids ...string
 }
 
 func (e *engine) lookUpNow(ctx context.Context, id string, person Event) error {
-	r, err := e.peek(ctx, "id = $1", id)
+	r, err := e.one(ctx, e.db, "id = $1", id)
 	if err != nil || r == nil {
 		return named(cmp.Or(err, ErrNoWrite))
 	}
@@ -57,7 +57,7 @@ func (e *engine) lookUpNow(ctx context.Context, id string, person Event) error {
 // approved: it must be approved, and have the write's type, amount, currency and original. If not, the error matches
 // [ErrNotAllowed].
 func (e *Engine[TTx]) CheckReceipt(ctx context.Context, id, receipt string) error {
-	r, err := e.peek(ctx, "id = $1", id)
+	r, err := e.one(ctx, e.db, "id = $1", id)
 	if err != nil || r == nil {
 		return named(cmp.Or(err, ErrNoWrite))
 	}
@@ -93,7 +93,7 @@ func (e *Engine[TTx]) NotifyAgain(ctx context.Context, id, by, note string) erro
 // asked records that a person has asked for something about a write, and does it in the same transaction, with the
 // write locked.
 func (e *engine) asked(ctx context.Context, id string, event Event, act func(tx tx, r *row) error) error {
-	of, err := e.peek(ctx, "id = $1", id)
+	of, err := e.one(ctx, e.db, "id = $1", id)
 	if err == nil {
 		err = within(ctx, e.db, func(tx tx) error {
 			r, err := e.locked(ctx, tx, of)
@@ -139,7 +139,7 @@ func (e *Engine[TTx]) Import(ctx context.Context, w NewWrite, receiptNumber stri
 	if err := w.check(true); err != nil {
 		return Write{}, false, err
 	}
-	begun, err := e.readGates(ctx)
+	begun, err := e.gates(ctx, e.db)
 	if err != nil {
 		return Write{}, false, named(err)
 	}

@@ -130,7 +130,7 @@ func (e *engine) afterSend(ctx context.Context, c *claim, err error) {
 // checkBreaker opens the breaker if all calls hang, and tries whether an open one can be closed, in one process at a
 // time.
 func (e *engine) checkBreaker(ctx context.Context) error {
-	g, err := e.readGates(ctx)
+	g, err := e.gates(ctx, e.db)
 	switch {
 	case err != nil:
 		return err
@@ -159,10 +159,7 @@ func (e *engine) checkBreaker(ctx context.Context) error {
 	defer cancel()
 	var ids []string
 	if answers(e.client.Check(asked)) {
-		err = within(ctx, e.db, func(tx tx) (err error) {
-			ids, err = texts(ctx, tx, "SELECT id FROM quickstream.write WHERE state = 'queued' AND next_at <= "+database.Now+" ORDER BY CASE WHEN follows = '' THEN 0 ELSE 1 END, written_at DESC LIMIT 100")
-			return err
-		})
+		ids, err = texts(ctx, e.db, "SELECT id FROM quickstream.write WHERE state = 'queued' AND next_at <= "+database.Now+" ORDER BY CASE WHEN follows = '' THEN 0 ELSE 1 END, written_at DESC LIMIT 100")
 	}
 	if len(ids) == 0 {
 		e.endTurn(ctx, turn, false)
@@ -186,7 +183,7 @@ func (e *engine) try(ctx context.Context, ids []string, turn string) error {
 		if _, err := e.workSend(ctx, id, turn); err != nil {
 			return err
 		}
-		g, err := e.readGates(ctx)
+		g, err := e.gates(ctx, e.db)
 		if err != nil || g.breaker.Claim != turn || time.Since(begun) > hangAfter {
 			return err
 		}

@@ -38,18 +38,9 @@ type gates struct {
 	restoring restoring
 }
 
-// readGates reads the gates in a transaction of its own.
-func (e *engine) readGates(ctx context.Context) (g gates, err error) {
-	err = within(ctx, e.db, func(tx tx) error {
-		g, err = e.gates(ctx, tx)
-		return err
-	})
-	return g, err
-}
-
-func (e *engine) gates(ctx context.Context, tx tx) (g gates, err error) {
+func (e *engine) gates(ctx context.Context, from reader) (g gates, err error) {
 	into := map[string]any{pauseName: &g.person, breakerName: &g.breaker, restoringName: &g.restoring}
-	err = query(ctx, tx, func(scan func(...any) error) error {
+	err = query(ctx, from, func(scan func(...any) error) error {
 		var name, text string
 		if err := scan(&name, &text, &g.now); err != nil || text == "" {
 			return err
@@ -185,7 +176,11 @@ func (e *engine) holds(ctx context.Context, id, claim string) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobMargin)
 	defer cancel()
 	for try := 1; ; try++ {
-		now, err := e.peek(ctx, "id = $1"+e.dialect.ForUpdate, id)
+		var now *row
+		err := within(ctx, e.db, func(tx tx) (err error) {
+			now, err = e.read(ctx, tx, id)
+			return err
+		})
 		if err == nil {
 			return now != nil && now.State == StateSending && now.claim == claim
 		}

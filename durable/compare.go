@@ -80,8 +80,8 @@ func (e *engine) counted(ctx context.Context, date quickstream.Date) error {
 	return errors.Join(failed, err)
 }
 
-func readComparison(ctx context.Context, tx tx) (c Comparison, err error) {
-	text, err := meta(ctx, tx, comparisonName)
+func readComparison(ctx context.Context, from reader) (c Comparison, err error) {
+	text, err := meta(ctx, from, comparisonName)
 	if err == nil && text != "" {
 		err = json.Unmarshal([]byte(text), &c)
 	}
@@ -142,16 +142,13 @@ func (c *comparison) page(ctx context.Context, page []*quickstream.Transaction, 
 		c.receipts[t.ReceiptNumber] = true
 	}
 	c.transactions += len(page)
-	err := within(ctx, c.db, func(tx tx) error {
-		err := c.each(ctx, tx, func(r *row) { known[r.ReceiptNumber] = r },
-			"receipt <> '' AND operation <> 'Transactions.Void' AND receipt IN "+list(len(receipts)), receipts...)
-		for i, t := range page {
-			if rows[i] = known[t.ReceiptNumber]; rows[i] == nil && err == nil {
-				rows[i], err = c.about(ctx, tx, t)
-			}
+	err := c.each(ctx, c.db, func(r *row) { known[r.ReceiptNumber] = r },
+		"receipt <> '' AND operation <> 'Transactions.Void' AND receipt IN "+list(len(receipts)), receipts...)
+	for i, t := range page {
+		if rows[i] = known[t.ReceiptNumber]; rows[i] == nil && err == nil {
+			rows[i], err = c.about(ctx, c.db, t)
 		}
-		return err
-	})
+	}
 	for i, t := range page {
 		if err == nil {
 			err = c.pair(ctx, t, rows[i], at)
@@ -197,7 +194,7 @@ func (c *comparison) without(ctx context.Context, d Difference, at time.Time) er
 		return c.differ(ctx, d)
 	}
 	d.Kind = DifferenceNotOurs
-	other, err := c.peek(ctx, ofReceipt+" LIMIT 1", t.OriginalReceiptNumber)
+	other, err := c.one(ctx, c.db, ofReceipt+" LIMIT 1", t.OriginalReceiptNumber)
 	if err != nil {
 		return err
 	}
@@ -210,13 +207,11 @@ func (c *comparison) without(ctx context.Context, d Difference, at time.Time) er
 // here finds the writes that are approved here and missing in the service's list.
 func (c *comparison) here(ctx context.Context) error {
 	var missing []*row
-	err := within(ctx, c.db, func(tx tx) error {
-		return c.each(ctx, tx, func(r *row) {
-			if !c.receipts[r.ReceiptNumber] {
-				missing = append(missing, r)
-			}
-		}, "settles_on = $1 AND settles_on <> '' AND receipt <> '' AND "+sqlApproved()+" ORDER BY receipt", c.date.String())
-	})
+	err := c.each(ctx, c.db, func(r *row) {
+		if !c.receipts[r.ReceiptNumber] {
+			missing = append(missing, r)
+		}
+	}, "settles_on = $1 AND settles_on <> '' AND receipt <> '' AND "+sqlApproved()+" ORDER BY receipt", c.date.String())
 	for _, r := range missing {
 		if err == nil {
 			err = c.missingThere(ctx, r)

@@ -18,7 +18,7 @@ const (
 
 // daily does the work that is due once a day, in Sydney: it reads returned payments, empties old writes, and compares.
 func (e *engine) daily(ctx context.Context) error {
-	g, err := e.readGates(ctx)
+	g, err := e.gates(ctx, e.db)
 	if err != nil {
 		return err
 	}
@@ -45,13 +45,10 @@ func (e *engine) daily(ctx context.Context) error {
 func (e *engine) onceADay(ctx context.Context, name string, day quickstream.Date, work func(ctx context.Context, day quickstream.Date) error) error {
 	for {
 		var done quickstream.Date
-		err := within(ctx, e.db, func(tx tx) error {
-			text, err := meta(ctx, tx, "daily "+name)
-			if err != nil || text == "" {
-				return err
-			}
-			return done.UnmarshalText([]byte(text))
-		})
+		text, err := meta(ctx, e.db, "daily "+name)
+		if err == nil && text != "" {
+			err = done.UnmarshalText([]byte(text))
+		}
 		if err != nil || done == day {
 			return err
 		}
@@ -94,7 +91,7 @@ func (e *engine) returned(ctx context.Context, t *quickstream.Transaction) error
 	if t.ReceiptNumber == "" {
 		return nil
 	}
-	r, err := e.peek(ctx, ofReceipt+" LIMIT 1", t.ReceiptNumber)
+	r, err := e.one(ctx, e.db, ofReceipt+" LIMIT 1", t.ReceiptNumber)
 	if err != nil || r == nil || r.State == StateReturned {
 		return err
 	}

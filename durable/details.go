@@ -1,8 +1,8 @@
 package durable
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -45,38 +45,35 @@ const (
 // no such write.
 func (e *Engine[TTx]) Details(ctx context.Context, id string) (Details, error) {
 	var d Details
-	err := within(ctx, e.db, func(tx tx) error {
-		r, err := e.one(ctx, tx, "id = $1", id)
-		if err != nil || r == nil {
-			return errors.Join(err, ErrNoWrite)
-		}
-		request := requestOf(r.intent)
-		d.Write, d.CustomerReferenceNumber = r.shown(), request.CustomerReference
-		switch {
-		case request.SingleUseTokenID != "":
-			d.Source = SourceToken
-		case request.AccountToken != "" || request.CustomerID != "":
-			d.Source = SourceAccount
-		case request.PayToData.AgreementToken != "":
-			d.Source = SourceAgreement
-		}
-		err = e.each(ctx, tx, func(r *row) { d.FollowUps = append(d.FollowUps, r.shown()) }, "follows <> '' AND follows = $1 ORDER BY written_at, id", id)
+	r, err := e.one(ctx, e.db, "id = $1", id)
+	if err != nil || r == nil {
+		return d, named(cmp.Or(err, ErrNoWrite))
+	}
+	request := requestOf(r.intent)
+	d.Write, d.CustomerReferenceNumber = r.shown(), request.CustomerReference
+	switch {
+	case request.SingleUseTokenID != "":
+		d.Source = SourceToken
+	case request.AccountToken != "" || request.CustomerID != "":
+		d.Source = SourceAccount
+	case request.PayToData.AgreementToken != "":
+		d.Source = SourceAgreement
+	}
+	err = e.each(ctx, e.db, func(r *row) { d.FollowUps = append(d.FollowUps, r.shown()) }, "follows <> '' AND follows = $1 ORDER BY written_at, id", id)
+	if err != nil {
+		return d, named(err)
+	}
+	d.At, d.NotDecidable = r.now, e.notDecidable(r)
+	takes := takesMoney(r.Operation) && r.Operation != quickstream.OperationPreauthorise || r.Operation == quickstream.OperationCapture
+	if takes && r.approved() {
+		d.Taken = decimal.Max(r.Amount, r.Total)
+		refunded, err := e.refunded(ctx, e.db, &row{Write: Write{Follows: id}}, r.Amount)
 		if err != nil {
-			return err
+			return d, named(err)
 		}
-		d.At, d.NotDecidable = r.now, e.notDecidable(r)
-		takes := takesMoney(r.Operation) && r.Operation != quickstream.OperationPreauthorise || r.Operation == quickstream.OperationCapture
-		if takes && r.approved() {
-			d.Taken = decimal.Max(r.Amount, r.Total)
-			refunded, err := e.refunded(ctx, tx, &row{Write: Write{Follows: id}}, r.Amount)
-			if err != nil {
-				return err
-			}
-			d.Left = decimal.Max(decimal.Zero, r.Amount.Sub(refunded))
-		}
-		stored, err := e.events(ctx, tx, "write_id = $1 ORDER BY number", id)
-		d.Events = append([]Event{r.queued()}, stored...)
-		return err
-	})
+		d.Left = decimal.Max(decimal.Zero, r.Amount.Sub(refunded))
+	}
+	stored, err := e.events(ctx, "write_id = $1 ORDER BY number", id)
+	d.Events = append([]Event{r.queued()}, stored...)
 	return d, named(err)
 }

@@ -59,27 +59,20 @@ type Event struct {
 // Events returns the history of a write, oldest first. An empty id returns the history of the installation:
 // what persons have confirmed, paused and asked for. The error matches [ErrNoWrite] if there is no write.
 func (e *Engine[TTx]) Events(ctx context.Context, id string) (list []Event, err error) {
-	err = within(ctx, e.db, func(tx tx) error {
-		if id != "" {
-			r, err := e.one(ctx, tx, "id = $1", id)
-			if err != nil || r == nil {
-				return cmp.Or(err, ErrNoWrite)
-			}
-			list = []Event{r.queued()}
+	if id != "" {
+		r, err := e.one(ctx, e.db, "id = $1", id)
+		if err != nil || r == nil {
+			return nil, named(cmp.Or(err, ErrNoWrite))
 		}
-		stored, err := e.events(ctx, tx, "write_id = $1 ORDER BY number", id)
-		list = append(list, stored...)
-		return err
-	})
-	return list, named(err)
+		list = []Event{r.queued()}
+	}
+	stored, err := e.events(ctx, "write_id = $1 ORDER BY number", id)
+	return append(list, stored...), named(err)
 }
 
 // EventsBy returns the newest events that a person has caused, up to 1000; without a name those of all persons.
 func (e *Engine[TTx]) EventsBy(ctx context.Context, by string) (list []Event, err error) {
-	err = within(ctx, e.db, func(tx tx) error {
-		list, err = e.events(ctx, tx, "by <> '' AND (by = $1 OR $1 = '') ORDER BY at DESC, number DESC LIMIT 1000", by)
-		return err
-	})
+	list, err = e.events(ctx, "by <> '' AND (by = $1 OR $1 = '') ORDER BY at DESC, number DESC LIMIT 1000", by)
 	return list, named(err)
 }
 
@@ -89,8 +82,8 @@ func (r *row) queued() Event {
 }
 
 // events reads the stored events of a history.
-func (e *engine) events(ctx context.Context, tx tx, where string, arg string) (list []Event, err error) {
-	err = query(ctx, tx, func(scan func(...any) error) error {
+func (e *engine) events(ctx context.Context, where string, arg string) (list []Event, err error) {
+	err = query(ctx, e.db, func(scan func(...any) error) error {
 		var event Event
 		detail, s := "", &event.Standing
 		if err := scan(&event.WriteID, &event.At, &event.Kind, &event.By, &event.Note, &s.State, &s.Reason, &detail); err != nil {

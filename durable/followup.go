@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -147,8 +148,8 @@ var (
 
 // refunded returns the sum of the payment's other refunds, including those that wait or whose outcome
 // is unknown. A void counts as all of the payment.
-func (e *engine) refunded(ctx context.Context, tx tx, r *row, all decimal.Decimal) (sum decimal.Decimal, err error) {
-	err = e.each(ctx, tx, func(other *row) {
+func (e *engine) refunded(ctx context.Context, from reader, r *row, all decimal.Decimal) (sum decimal.Decimal, err error) {
+	err = e.each(ctx, from, func(other *row) {
 		switch {
 		case other.Operation == quickstream.OperationVoid:
 			sum = sum.Add(all)
@@ -162,9 +163,9 @@ func (e *engine) refunded(ctx context.Context, tx tx, r *row, all decimal.Decima
 // inLine refuses a payment if another one of its order is approved or may be, and a follow-up whose turn has
 // not come. Follow-ups are sent one after the other. One that may have been sent and has no outcome, or may have been
 // executed twice, holds up all others.
-func (e *engine) inLine(ctx context.Context, tx tx, r *row) error {
+func (e *engine) inLine(ctx context.Context, from reader, r *row) error {
 	if r.IsPayment() {
-		other, err := e.one(ctx, tx, "order_id = $1 AND id <> $2 AND follows = '' AND ("+sqlApproved()+" OR "+sqlIn("state", StateSending, StatePending, StateUnknown)+
+		other, err := e.one(ctx, from, "order_id = $1 AND id <> $2 AND follows = '' AND ("+sqlApproved()+" OR "+sqlIn("state", StateSending, StatePending, StateUnknown)+
 			" OR state = '"+string(StateNeedsPerson)+"' AND reason <> '"+string(ReasonNotFound)+"') ORDER BY CASE WHEN "+sqlApproved()+" THEN 0 ELSE 1 END LIMIT 1", r.Order, r.ID)
 		switch {
 		case err != nil || other == nil:
@@ -175,7 +176,7 @@ func (e *engine) inLine(ctx context.Context, tx tx, r *row) error {
 			return errLine
 		}
 	}
-	payment, err := e.one(ctx, tx, "id = $1", r.Follows)
+	payment, err := e.one(ctx, from, "id = $1", r.Follows)
 	if err == nil && payment != nil && payment.moneyBack() {
 		return errBack
 	}
@@ -186,7 +187,7 @@ func (e *engine) inLine(ctx context.Context, tx tx, r *row) error {
 	if r.maySent() {
 		unsent = 0
 	}
-	first, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE follows <> '' AND follows = $1 AND id <> $2 AND ("+sqlUnknown()+
+	first, err := texts(ctx, from, "SELECT id FROM quickstream.write WHERE follows <> '' AND follows = $1 AND id <> $2 AND ("+sqlUnknown()+
 		" AND reason <> '"+string(ReasonDoubleCharged)+"' OR state = 'approved' AND sends > 1 AND next_at IS NOT NULL OR state = 'queued' AND "+
 		"(CASE WHEN claim <> '' OR sends > 0 OR suspect <> 0 THEN 0 ELSE 1 END, written_at, id) < ($3, $4, $2)) LIMIT 1", r.Follows, r.ID, unsent, r.Written)
 	if err == nil && len(first) > 0 {
@@ -208,11 +209,7 @@ func (e *engine) elsewhere(ctx context.Context, r *row, receipt string) (sum dec
 		case refund.PrincipalAmount == nil || !approved(refund):
 			continue
 		}
-		var ours *row
-		err := within(ctx, e.db, func(tx tx) (err error) {
-			ours, err = e.about(ctx, tx, refund)
-			return err
-		})
+		ours, err := e.about(ctx, e.db, refund)
 		switch {
 		case err != nil:
 			return sum, err
@@ -230,23 +227,17 @@ func (e *engine) elsewhere(ctx context.Context, r *row, receipt string) (sum dec
 // checkLeft reads the refunds made elsewhere before a refund is sent. left is the most that it may
 // refund.
 func (e *engine) checkLeft(ctx context.Context, r *row) (left decimal.Decimal, err error) {
-	receipt := ""
-	err = within(ctx, e.db, func(tx tx) error {
-		payment, err := e.one(ctx, tx, "id = $1", r.Follows)
-		switch {
-		case err != nil || payment == nil:
-			return errors.Join(err, ErrNoWrite)
-		case payment.moneyBack():
-			return errBack
-		}
-		receipt, left = payment.ReceiptNumber, payment.Amount
-		ours, err := e.refunded(ctx, tx, r, left)
-		left = left.Sub(ours)
-		return err
-	})
+	payment, err := e.one(ctx, e.db, "id = $1", r.Follows)
+	switch {
+	case err != nil || payment == nil:
+		return left, cmp.Or(err, ErrNoWrite)
+	case payment.moneyBack():
+		return left, errBack
+	}
+	ours, err := e.refunded(ctx, e.db, r, payment.Amount)
 	if err != nil {
 		return left, err
 	}
-	theirs, err := e.elsewhere(ctx, r, receipt)
-	return left.Sub(theirs), err
+	theirs, err := e.elsewhere(ctx, r, payment.ReceiptNumber)
+	return payment.Amount.Sub(ours).Sub(theirs), err
 }

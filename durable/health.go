@@ -65,32 +65,29 @@ type Health struct {
 func (e *Engine[TTx]) Health(ctx context.Context) (Health, error) {
 	var h Health
 	h.Writes, h.NeedPerson = map[State]int{}, map[Reason]int{}
-	err := within(ctx, e.db, func(tx tx) error {
-		g, err := e.gates(ctx, tx)
-		if err != nil {
-			return err
-		}
+	g, err := e.gates(ctx, e.db)
+	if err == nil {
 		h.At, h.DatabaseAhead = g.now, time.Until(g.now).Round(time.Millisecond)
-		if err := e.countWrites(ctx, tx, &h); err != nil {
-			return err
-		}
-		h.Facility = g.facility
-		h.Restoring, h.Read, h.Unreadable = g.restoring.Began, !g.restoring.Read.IsZero(), g.restoring.Unreadable
-		h.MaybeCopy = g.restoring.MaybeCopy
-		if h.Paused, h.PausedFor = g.breaker.Since, g.breaker.Reason; g.person.By != "" {
-			h.Paused, h.PausedBy, h.PausedFor = g.person.Since, g.person.By, g.person.Note
-		}
-		h.Comparison, err = readComparison(ctx, tx)
-		return err
-	})
+		err = e.countWrites(ctx, &h)
+	}
+	if err != nil {
+		return h, named(err)
+	}
+	h.Facility = g.facility
+	h.Restoring, h.Read, h.Unreadable = g.restoring.Began, !g.restoring.Read.IsZero(), g.restoring.Unreadable
+	h.MaybeCopy = g.restoring.MaybeCopy
+	if h.Paused, h.PausedFor = g.breaker.Since, g.breaker.Reason; g.person.By != "" {
+		h.Paused, h.PausedBy, h.PausedFor = g.person.Since, g.person.By, g.person.Note
+	}
 	if seen := e.service.Load(); seen != nil {
 		h.ServiceAhead, h.ServiceAt = seen.ahead, seen.at
 	}
+	h.Comparison, err = readComparison(ctx, e.db)
 	return h, named(err)
 }
 
-func (e *engine) countWrites(ctx context.Context, tx tx, h *Health) error {
-	err := query(ctx, tx, func(scan func(...any) error) error {
+func (e *engine) countWrites(ctx context.Context, h *Health) error {
+	err := query(ctx, e.db, func(scan func(...any) error) error {
 		var state State
 		var reason Reason
 		var n int
@@ -112,8 +109,8 @@ func (e *engine) countWrites(ctx context.Context, tx tx, h *Health) error {
 	if err != nil {
 		return err
 	}
-	if h.Overdue, err = waited(ctx, tx, overdue); err == nil {
-		h.HookWaits, err = waited(ctx, tx, "SELECT min(changed_at), "+database.Now+" FROM quickstream.write WHERE changes > notified")
+	if h.Overdue, err = e.waited(ctx, overdue); err == nil {
+		h.HookWaits, err = e.waited(ctx, "SELECT min(changed_at), "+database.Now+" FROM quickstream.write WHERE changes > notified")
 	}
 	for into, statement := range map[*int]string{
 		&h.HookFailed: "SELECT count(*) FROM quickstream.write WHERE changes > notified AND failures > 0",
@@ -122,7 +119,7 @@ func (e *engine) countWrites(ctx context.Context, tx tx, h *Health) error {
 		&h.Discarded:  "SELECT count(*) FROM " + e.dialect.Jobs + " WHERE state IN ('cancelled', 'discarded')",
 	} {
 		if err == nil {
-			*into, err = count(ctx, tx, statement)
+			*into, err = count(ctx, e.db, statement)
 		}
 	}
 	return err
@@ -132,8 +129,8 @@ func (e *engine) countWrites(ctx context.Context, tx tx, h *Health) error {
 const overdue = "SELECT min(next_at), " + database.Now + " FROM quickstream.write WHERE next_at IS NOT NULL AND next_at <= " + database.Now
 
 // waited returns the time from the first to the second value that a statement selects; zero if the first is null.
-func waited(ctx context.Context, tx tx, statement string) (d time.Duration, err error) {
-	err = query(ctx, tx, func(scan func(...any) error) error {
+func (e *engine) waited(ctx context.Context, statement string) (d time.Duration, err error) {
+	err = query(ctx, e.db, func(scan func(...any) error) error {
 		var at, now time.Time
 		err := scan(&at, &now)
 		if !at.IsZero() {
@@ -153,15 +150,11 @@ const readyAfter = 5 * time.Minute
 // Ready returns why this process cannot take payments, for the health check of a load balancer; nil if it can. The error
 // matches [ErrNotReady]. A pause or restoring does not make a process unready: payments are accepted, and wait.
 func (e *Engine[TTx]) Ready(ctx context.Context) error {
-	var g gates
 	var late time.Duration
-	err := within(ctx, e.db, func(tx tx) (err error) {
-		if g, err = e.gates(ctx, tx); err != nil {
-			return err
-		}
-		late, err = waited(ctx, tx, overdue)
-		return err
-	})
+	g, err := e.gates(ctx, e.db)
+	if err == nil {
+		late, err = e.waited(ctx, overdue)
+	}
 	paused := g.person.By != "" || !g.breaker.Since.IsZero() || g.restoring.on()
 	switch {
 	case err != nil:

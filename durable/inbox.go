@@ -46,10 +46,8 @@ func (e *engine) keep(ctx context.Context, n *webhooks.Notification) error {
 func (e *engine) workInbox(ctx context.Context, id, digest string) error {
 	var raw string
 	var at time.Time
-	err := within(ctx, e.db, func(tx tx) error {
-		return query(ctx, tx, func(scan func(...any) error) error { return scan(&raw, &at) },
-			"SELECT raw, "+database.Now+" FROM quickstream.notification WHERE id = $1 AND digest = $2 AND state = 'received'", id, digest)
-	})
+	err := query(ctx, e.db, func(scan func(...any) error) error { return scan(&raw, &at) },
+		"SELECT raw, "+database.Now+" FROM quickstream.notification WHERE id = $1 AND digest = $2 AND state = 'received'", id, digest)
 	if err != nil || raw == "" {
 		return err // done
 	}

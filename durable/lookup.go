@@ -13,7 +13,7 @@ import (
 
 // workLookUp looks up a write that is due, and returns after how long its job runs again; zero for never.
 func (e *engine) workLookUp(ctx context.Context, id string) (time.Duration, error) {
-	r, err := e.peek(ctx, "id = $1", id)
+	r, err := e.one(ctx, e.db, "id = $1", id)
 	switch {
 	case err != nil || r == nil || r.Due.IsZero() || r.State == StateQueued:
 		return 0, err
@@ -56,13 +56,9 @@ func (s lookupService) Resume(ctx context.Context, i quickstream.Intent, opts ..
 	if err != nil || i.Operation == quickstream.OperationVoid {
 		return t, err
 	}
-	other := false
-	failed := within(ctx, s.e.db, func(tx tx) (err error) {
-		other, err = s.e.isOther(ctx, tx, s.id, t.ReceiptNumber)
-		return err
-	})
+	other, err := s.e.isOther(ctx, s.e.db, s.id, t.ReceiptNumber)
 	switch {
-	case failed != nil:
+	case err != nil:
 		return nil, errUnread // the receipt may be another write's
 	case other:
 		return nil, &quickstream.UnknownOutcomeError{Intent: &i, Candidates: []quickstream.Candidate{{Transaction: t, Reasons: []string{"its receipt is that of another write"}}}}
@@ -75,22 +71,22 @@ func (s lookupService) Retries(receipt string, opts ...quickstream.CallOption) q
 }
 
 // isOther reports whether a receipt is that of another write.
-func (e *engine) isOther(ctx context.Context, tx tx, id, receipt string) (bool, error) {
-	found, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE "+ofReceipt+" AND id <> $2 LIMIT 1", receipt, id)
+func (e *engine) isOther(ctx context.Context, from reader, id, receipt string) (bool, error) {
+	found, err := texts(ctx, from, "SELECT id FROM quickstream.write WHERE "+ofReceipt+" AND id <> $2 LIMIT 1", receipt, id)
 	return len(found) > 0, err
 }
 
 // about returns the write that a transaction belongs to, or nil. It looks for the receipt, then for the id in the metadata,
 // and then for the reference that is derived from an id. By id and reference the type must agree too: a refund can carry
 // the metadata and the reference of its payment.
-func (e *engine) about(ctx context.Context, tx tx, t *quickstream.Transaction) (*row, error) {
+func (e *engine) about(ctx context.Context, from reader, t *quickstream.Transaction) (*row, error) {
 	if t.ReceiptNumber != "" {
-		if r, err := e.one(ctx, tx, ofReceipt+" LIMIT 1", t.ReceiptNumber); err != nil || r != nil {
+		if r, err := e.one(ctx, from, ofReceipt+" LIMIT 1", t.ReceiptNumber); err != nil || r != nil {
 			return r, err
 		}
 	}
 	if id := t.Metadata[writeMember]; id != "" && t.Metadata[installationMember] == e.installation {
-		r, err := e.one(ctx, tx, "id = $1", id)
+		r, err := e.one(ctx, from, "id = $1", id)
 		if err != nil || r != nil && r.Order == t.Metadata[orderMember] && r.hasTypeOf(t) && r.hasIDOf(t) {
 			return r, err
 		}
@@ -100,7 +96,7 @@ func (e *engine) about(ctx context.Context, tx tx, t *quickstream.Transaction) (
 		references = append(references, t.PayToData.EndToEndID)
 	}
 	for _, reference := range slices.Compact(references) {
-		r, err := e.one(ctx, tx, "reference <> '' AND reference = $1 LIMIT 1", reference)
+		r, err := e.one(ctx, from, "reference <> '' AND reference = $1 LIMIT 1", reference)
 		if err != nil || r != nil && reference == e.reference(r.ID) && r.hasTypeOf(t) && r.hasIDOf(t) {
 			return r, err
 		}
@@ -154,7 +150,7 @@ func (e *engine) dated() (option quickstream.CallOption, note func(ctx context.C
 		}
 		now := e.guess()
 		if date.Sub(now).Abs() > time.Minute { // the guess may be old
-			if g, err := e.readGates(ctx); err == nil {
+			if g, err := e.gates(ctx, e.db); err == nil {
 				now = g.now
 			}
 		}

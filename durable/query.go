@@ -63,15 +63,13 @@ func (e *Engine[TTx]) List(ctx context.Context, f Filter) (Page, error) {
 	if err != nil {
 		return page, named(err)
 	}
-	err = within(ctx, e.db, func(tx tx) error {
-		return e.each(ctx, tx, func(r *row) {
-			if len(page.Writes) == f.Limit {
-				page.Next = Cursor(base64.RawURLEncoding.EncodeToString([]byte(page.Writes[f.Limit-1].ID)))
-				return
-			}
-			page.Writes = append(page.Writes, r.shown())
-		}, "id IN (SELECT id FROM ("+statement+") AS page) ORDER BY written_at DESC, id DESC", args...)
-	})
+	err = e.each(ctx, e.db, func(r *row) {
+		if len(page.Writes) == f.Limit {
+			page.Next = Cursor(base64.RawURLEncoding.EncodeToString([]byte(page.Writes[f.Limit-1].ID)))
+			return
+		}
+		page.Writes = append(page.Writes, r.shown())
+	}, "id IN (SELECT id FROM ("+statement+") AS page) ORDER BY written_at DESC, id DESC", args...)
 	return page, named(err)
 }
 

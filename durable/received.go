@@ -52,16 +52,14 @@ func (e *Engine[TTx]) Notifications(ctx context.Context, limit int) (list []Noti
 	if limit < 1 || limit > longestPage {
 		return nil, fmt.Errorf("durable: a page has 1 to %d notifications", longestPage)
 	}
-	err = within(ctx, e.db, func(tx tx) error {
-		return query(ctx, tx, func(scan func(...any) error) error {
-			var n Notification
-			var raw string
-			err := scan(&n.ID, &n.Digest, &raw, &n.Received, &n.Failures, &n.Problem)
-			n.read([]byte(raw))
-			list = append(list, n)
-			return err
-		}, "SELECT id, digest, raw, received_at, failures, problem FROM quickstream.notification WHERE state = 'received' ORDER BY received_at, id, digest LIMIT "+strconv.Itoa(limit))
-	})
+	err = query(ctx, e.db, func(scan func(...any) error) error {
+		var n Notification
+		var raw string
+		err := scan(&n.ID, &n.Digest, &raw, &n.Received, &n.Failures, &n.Problem)
+		n.read([]byte(raw))
+		list = append(list, n)
+		return err
+	}, "SELECT id, digest, raw, received_at, failures, problem FROM quickstream.notification WHERE state = 'received' ORDER BY received_at, id, digest LIMIT "+strconv.Itoa(limit))
 	return list, named(err)
 }
 

@@ -24,7 +24,7 @@ const (
 // restore reads the service's lists for payments that the database lacks, as long as the history of the database is
 // being restored. One process at a time reads them; two at once come to the same result.
 func (e *engine) restore(ctx context.Context) error {
-	g, err := e.readGates(ctx)
+	g, err := e.gates(ctx, e.db)
 	if err != nil || !g.restoring.on() || e.stopping.Load() {
 		return err
 	}
@@ -88,7 +88,7 @@ var (
 // readDay reads all that the service has settled on a day, page by page. An empty first page, or a 404 in the service's
 // error body, is a day without transactions, unless the database has some of it. Any other failure is an error.
 func (c *comparison) readDay(ctx context.Context) error {
-	begun, err := c.readGates(ctx)
+	begun, err := c.gates(ctx, c.db)
 	if err != nil {
 		return err
 	}
@@ -115,13 +115,11 @@ func (c *comparison) readDay(ctx context.Context) error {
 	case read > 0:
 		return nil
 	}
-	return within(ctx, c.db, func(tx tx) error {
-		n, err := count(ctx, tx, "SELECT count(*) FROM (SELECT 1 FROM quickstream.write WHERE settles_on <> '' AND settles_on = $1 AND "+sqlApproved()+" LIMIT 1) AS settled", c.date.String())
-		if err == nil && n > 0 {
-			err = errUnexpectedlyEmpty
-		}
-		return err
-	})
+	n, err := count(ctx, c.db, "SELECT count(*) FROM (SELECT 1 FROM quickstream.write WHERE settles_on <> '' AND settles_on = $1 AND "+sqlApproved()+" LIMIT 1) AS settled", c.date.String())
+	if err == nil && n > 0 {
+		err = errUnexpectedlyEmpty
+	}
+	return err
 }
 
 const foundLost = "found at the service, and not in the database"

@@ -32,7 +32,7 @@ func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
 		return nil
 	}
 	if reverses {
-		err := within(ctx, e.db, func(tx tx) error { return e.inLine(ctx, tx, r) })
+		err := e.inLine(ctx, e.db, r)
 		if err != nil {
 			return err
 		}

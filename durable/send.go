@@ -32,18 +32,7 @@ func snooze(until, now time.Time) time.Duration {
 // workSend sends a queued write, unless it is not due yet or another process may have sent it. It returns after how long
 // the job runs again; zero for never. alone is the turn of a trial, in which one write is sent to end a pause; else "".
 func (e *engine) workSend(ctx context.Context, id, alone string) (time.Duration, error) {
-	var r *row
-	var now gates
-	var newer bool
-	err := within(ctx, e.db, func(tx tx) (err error) {
-		if r, err = e.one(ctx, tx, "id = $1", id); err != nil || r == nil || r.State != StateQueued {
-			return err
-		}
-		if now, err = e.gates(ctx, tx); err == nil && r.age() > backlogAge && alone == "" {
-			newer, err = e.newerWait(ctx, tx)
-		}
-		return err
-	})
+	r, err := e.one(ctx, e.db, "id = $1", id)
 	switch {
 	case err != nil:
 		return 0, err
@@ -51,6 +40,15 @@ func (e *engine) workSend(ctx context.Context, id, alone string) (time.Duration,
 		return e.abandoned(ctx, r)
 	case r == nil || r.State != StateQueued:
 		return 0, nil
+	}
+	newer := false
+	now, err := e.gates(ctx, e.db)
+	if err == nil && r.age() > backlogAge && alone == "" {
+		newer, err = e.newerWait(ctx)
+	}
+	switch {
+	case err != nil:
+		return 0, err
 	case r.Due.After(r.now) && r.giveUp == ReasonNone:
 		return snooze(r.Due, r.now), nil
 	case now.err(e, alone) != nil:
@@ -86,8 +84,8 @@ func (e *engine) isAltered(r *row) bool {
 const pausedPause = 2 * time.Second
 
 // newerWait reports whether newer payments wait for a worker.
-func (e *engine) newerWait(ctx context.Context, tx tx) (bool, error) {
-	n, err := count(ctx, tx, "SELECT count(*) FROM (SELECT 1 FROM "+e.dialect.Jobs+" WHERE state = 'available' AND queue = '"+sendQueue+"' AND scheduled_at <= "+e.dialect.JobTime+" LIMIT 1) AS waiting")
+func (e *engine) newerWait(ctx context.Context) (bool, error) {
+	n, err := count(ctx, e.db, "SELECT count(*) FROM (SELECT 1 FROM "+e.dialect.Jobs+" WHERE state = 'available' AND queue = '"+sendQueue+"' AND scheduled_at <= "+e.dialect.JobTime+" LIMIT 1) AS waiting")
 	return n > 0, err
 }
 

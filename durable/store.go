@@ -13,7 +13,10 @@ import (
 // type of the merchant's transaction: *sql.Tx or pgx.Tx.
 type Database[TTx any] = database.Of[TTx]
 
-type tx = database.Tx
+type (
+	tx     = database.Tx
+	reader = database.Reader
+)
 
 // within runs f in a transaction, and commits it unless f fails or panics.
 func within(ctx context.Context, db database.Database, f func(tx tx) error) error {
@@ -40,8 +43,8 @@ func execute(ctx context.Context, tx tx, query string, args ...any) error {
 }
 
 // query calls each for every row that a statement returns.
-func query(ctx context.Context, tx tx, each func(scan func(...any) error) error, statement string, args ...any) error {
-	rows, err := tx.Query(ctx, statement, args...)
+func query(ctx context.Context, from reader, each func(scan func(...any) error) error, statement string, args ...any) error {
+	rows, err := from.Query(ctx, statement, args...)
 	if err != nil {
 		return err
 	}
@@ -55,8 +58,8 @@ func query(ctx context.Context, tx tx, each func(scan func(...any) error) error,
 }
 
 // texts returns the first column of all rows.
-func texts(ctx context.Context, tx tx, statement string, args ...any) (list []string, err error) {
-	err = query(ctx, tx, func(scan func(...any) error) error {
+func texts(ctx context.Context, from reader, statement string, args ...any) (list []string, err error) {
+	err = query(ctx, from, func(scan func(...any) error) error {
 		var text string
 		err := scan(&text)
 		list = append(list, text)
@@ -66,20 +69,20 @@ func texts(ctx context.Context, tx tx, statement string, args ...any) (list []st
 }
 
 // count returns the number that a statement selects.
-func count(ctx context.Context, tx tx, statement string, args ...any) (n int, err error) {
-	err = query(ctx, tx, func(scan func(...any) error) error { return scan(&n) }, statement, args...)
+func count(ctx context.Context, from reader, statement string, args ...any) (n int, err error) {
+	err = query(ctx, from, func(scan func(...any) error) error { return scan(&n) }, statement, args...)
 	return n, err
 }
 
 // databaseNow reads the database's clock. Every decision goes by it.
-func databaseNow(ctx context.Context, tx tx) (now time.Time, err error) {
-	err = query(ctx, tx, func(scan func(...any) error) error { return scan(&now) }, "SELECT "+database.Now)
+func databaseNow(ctx context.Context, from reader) (now time.Time, err error) {
+	err = query(ctx, from, func(scan func(...any) error) error { return scan(&now) }, "SELECT "+database.Now)
 	return now, err
 }
 
 // meta returns the text under a name, or "".
-func meta(ctx context.Context, tx tx, name string) (value string, err error) {
-	err = query(ctx, tx, func(scan func(...any) error) error { return scan(&value) },
+func meta(ctx context.Context, from reader, name string) (value string, err error) {
+	err = query(ctx, from, func(scan func(...any) error) error { return scan(&value) },
 		"SELECT value FROM quickstream.meta WHERE name = $1", name)
 	return value, err
 }
@@ -98,8 +101,8 @@ func setMetaJSON(ctx context.Context, tx tx, name string, value any) error {
 }
 
 // each calls f for every write that a condition selects.
-func (e *engine) each(ctx context.Context, tx tx, f func(r *row), where string, args ...any) error {
-	return query(ctx, tx, func(scan func(...any) error) error {
+func (e *engine) each(ctx context.Context, from reader, f func(r *row), where string, args ...any) error {
+	return query(ctx, from, func(scan func(...any) error) error {
 		r, err := e.statements.scan(scan)
 		if err == nil {
 			e.ahead.Store(int64(time.Until(r.now)))
@@ -111,8 +114,8 @@ func (e *engine) each(ctx context.Context, tx tx, f func(r *row), where string, 
 }
 
 // one returns the write that a condition selects, or nil.
-func (e *engine) one(ctx context.Context, tx tx, where string, args ...any) (found *row, err error) {
-	err = e.each(ctx, tx, func(r *row) { found = r }, where, args...)
+func (e *engine) one(ctx context.Context, from reader, where string, args ...any) (found *row, err error) {
+	err = e.each(ctx, from, func(r *row) { found = r }, where, args...)
 	if err == nil && found != nil {
 		err = found.unreadable
 	}
@@ -122,15 +125,6 @@ func (e *engine) one(ctx context.Context, tx tx, where string, args ...any) (fou
 // read returns a write, locked until the transaction ends.
 func (e *engine) read(ctx context.Context, tx tx, id string) (*row, error) {
 	return e.one(ctx, tx, "id = $1"+e.dialect.ForUpdate, id)
-}
-
-// peek returns the write that a condition selects, or nil, in a transaction of its own.
-func (e *engine) peek(ctx context.Context, where string, args ...any) (found *row, err error) {
-	err = within(ctx, e.db, func(tx tx) (err error) {
-		found, err = e.one(ctx, tx, where, args...)
-		return err
-	})
-	return found, err
 }
 
 // ofReceipt selects the write that has a receipt. The index leaves out empty receipts, and SQLite
@@ -230,14 +224,12 @@ func (e *Engine[TTx]) PaymentOf(ctx context.Context, order string) (Write, error
 
 // Writes returns the writes of an order, the newest first: its payments and their follow-ups.
 func (e *Engine[TTx]) Writes(ctx context.Context, order string) (list []Write, err error) {
-	err = within(ctx, e.db, func(tx tx) error {
-		return e.each(ctx, tx, func(r *row) { list = append(list, r.shown()) }, "order_id = $1 ORDER BY written_at DESC, id DESC", order)
-	})
+	err = e.each(ctx, e.db, func(r *row) { list = append(list, r.shown()) }, "order_id = $1 ORDER BY written_at DESC, id DESC", order)
 	return list, named(err)
 }
 
 func (e *engine) find(ctx context.Context, where string, args ...any) (Write, error) {
-	found, err := e.peek(ctx, where, args...)
+	found, err := e.one(ctx, e.db, where, args...)
 	if err != nil || found == nil {
 		return Write{}, named(cmp.Or(err, ErrNoWrite))
 	}

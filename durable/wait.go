@@ -32,7 +32,7 @@ func (e *engine) waitFor(ctx context.Context, id string) (*row, error) {
 	defer e.waiting.wake(id) // keeps no channel of a write that another process sends
 	for look := 0; ; look++ {
 		woken := e.waiting.join(id)
-		r, err := e.peek(context.WithoutCancel(ctx), "id = $1", id)
+		r, err := e.one(context.WithoutCancel(ctx), e.db, "id = $1", id)
 		if err != nil || r == nil || ctx.Err() != nil || !r.State.InProgress() && (r.notified >= r.changes || r.Failures > 0) {
 			return r, err
 		}

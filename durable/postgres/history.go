@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
@@ -36,12 +34,13 @@ const identityQuery = `SELECT s.system_identifier || '/' || d.oid || '/' || 'qui
 	extract(epoch FROM pg_postmaster_start_time())::text, (pg_current_wal_insert_lsn() - '0/0')::bigint,
 	coalesce(host(inet_server_addr()), '') || ':' || coalesce(inet_server_port(), 0) || ' ' ||
 		CASE WHEN pg_has_role(current_user, 'pg_read_all_settings', 'USAGE') THEN current_setting('data_directory') ELSE '' END,
-	coalesce((SELECT value FROM quickstream.meta WHERE name = 'history'), '')
+	coalesce((SELECT value FROM quickstream.meta WHERE name = 'history'), ''), current_setting('synchronous_standby_names') <> ''
 	FROM pg_control_system() s, pg_database d WHERE d.datname = current_database()`
 
-func (d *pgxDatabase) identify(ctx context.Context, tx pgx.Tx) (here, adopted identity, err error) {
+func (d *pgxDatabase) identify(ctx context.Context, joined database.Tx) (here, adopted identity, err error) {
 	var place, stored string
-	err = tx.QueryRow(ctx, d.Text(identityQuery)).Scan(&here.Database, &here.Timeline, &here.Started, &here.Position, &place, &stored)
+	tx := joined.(*transaction) //nolint:forcetypeassert // there is no other
+	err = tx.tx.QueryRow(ctx, d.Text(identityQuery)).Scan(&here.Database, &here.Timeline, &here.Started, &here.Position, &place, &stored, &tx.standbys)
 	here.Places = []string{place}
 	if json.Unmarshal([]byte(stored), &adopted) != nil { // it was never adopted, or by another version
 		adopted = identity{}
@@ -70,7 +69,7 @@ func (i *identity) continues(here identity) bool {
 // seen this history before, and the log is not behind what it saw.
 func (d *pgxDatabase) History(ctx context.Context, tx database.Tx) (database.Change, error) {
 	last := d.seen.Load() // before the server is asked: what others see meanwhile is later
-	here, adopted, err := d.identify(ctx, d.Leave(tx))
+	here, adopted, err := d.identify(ctx, tx)
 	if err != nil {
 		return database.Same, err
 	}
@@ -98,7 +97,7 @@ func (d *pgxDatabase) History(ctx context.Context, tx database.Tx) (database.Cha
 
 // Adopt implements [database.Database].
 func (d *pgxDatabase) Adopt(ctx context.Context, tx database.Tx) error {
-	here, adopted, err := d.identify(ctx, d.Leave(tx))
+	here, adopted, err := d.identify(ctx, tx)
 	if err != nil {
 		return err
 	}

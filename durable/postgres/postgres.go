@@ -67,6 +67,12 @@ var schema string
 
 func (*pgxDatabase) Schema() []string { return []string{schema} }
 
+// Query implements [database.Reader].
+func (d *pgxDatabase) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
+	found, err := d.pool.Query(ctx, d.Text(query), d.Arguments(args)...)
+	return database.Converted{Rows: found}, err
+}
+
 func (d *pgxDatabase) Begin(ctx context.Context) (database.Tx, error) {
 	tx, err := d.pool.Begin(ctx)
 	if err != nil {
@@ -111,7 +117,7 @@ func (d *pgxDatabase) Check(ctx context.Context, joined database.Tx) error {
 	case standbys && shown == "error":
 		return errors.New("client_min_messages is error although there are synchronous standbys: PostgreSQL only warns of a claim that they do not have, and a lost claim is a second charge")
 	}
-	if _, _, err := d.identify(ctx, tx); err != nil {
+	if _, _, err := d.identify(ctx, joined); err != nil {
 		return fmt.Errorf("a failover or a restored backup could not be recognised: the role needs pg_control_system, pg_walfile_name, pg_current_wal_insert_lsn, and a server that is no standby: %w", err)
 	}
 	return nil

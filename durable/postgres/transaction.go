@@ -17,12 +17,14 @@ type transaction struct {
 	tx     pgx.Tx
 	d      *pgxDatabase
 	claims bool // it commits a claim
+	// standbys means that the commit waits for synchronous standbys.
+	standbys bool
 }
 
-// Commit commits a transaction of the engine. The commit of a claim begins another transaction, so that pgx and database/sql
-// have one to end, and give the connection back.
+// Commit commits a transaction of the engine. The commit of a claim that standbys must have begins another transaction, so that
+// pgx and database/sql have one to end, and give the connection back.
 func (t *transaction) Commit(ctx context.Context) error {
-	if !t.claims {
+	if !t.claims || !t.standbys {
 		return t.tx.Commit(ctx)
 	}
 	err := raw(ctx, t.tx, func(connection *pgx.Conn) error { return commitClaim(ctx, connection.PgConn()) })

@@ -33,7 +33,16 @@ func (t transaction) Exec(ctx context.Context, query string, args ...any) (int64
 
 // Query runs a statement that returns rows.
 func (t transaction) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
-	found, err := t.tx.QueryContext(ctx, t.d.Text(query), t.d.Arguments(args)...)
+	return converted(t.tx.QueryContext(ctx, t.d.Text(query), t.d.Arguments(args)...))
+}
+
+// Query implements [database.Reader].
+func (d *sqliteDatabase) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
+	return converted(d.db.QueryContext(ctx, d.Text(query), d.Arguments(args)...))
+}
+
+// converted returns the rows that a statement has found.
+func converted(found *sql.Rows, err error) (database.Rows, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,8 @@ type Of[TTx any] interface {
 // argument is a text, an integer, a bool, a [time.Time], a [decimal.Decimal] or nil, and each is scanned
 // into the same type. A zero time and a zero amount are null.
 type Database interface {
+	// Reader reads outside of a transaction of the engine: each statement sees what is committed.
+	Reader
 	Begin(ctx context.Context) (Tx, error)
 	Dialect() Dialect
 	// Schema returns the schema's files in order. A released file does not change.
@@ -48,10 +50,15 @@ type Database interface {
 	SetNow(expression func(now string) string)
 }
 
+// Reader runs statements that return rows.
+type Reader interface {
+	Query(ctx context.Context, query string, args ...any) (Rows, error)
+}
+
 // Tx is a transaction of the engine or the merchant.
 type Tx interface {
+	Reader
 	Exec(ctx context.Context, query string, args ...any) (int64, error)
-	Query(ctx context.Context, query string, args ...any) (Rows, error)
 	Commit(ctx context.Context) error
 	Rollback(ctx context.Context) error
 }

@@ -65,6 +65,21 @@ func (d *watched[TTx]) Begin(ctx context.Context) (database.Tx, error) {
 	return begun, nil
 }
 
+// Query is a step: nothing that it reads can change meanwhile.
+func (d *watched[TTx]) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
+	query = d.mutated(query)
+	if t := turnOf(ctx); t != nil {
+		t.Yield()
+		if strings.Contains(query, database.Now) {
+			t.Reads("clock")
+		}
+		for _, table := range tablesOf(query) {
+			t.Reads(table)
+		}
+	}
+	return d.Database.Query(ctx, query, args...)
+}
+
 // Join returns the transaction that Begin has begun.
 func (d *watched[TTx]) Join(tx TTx) database.Tx {
 	d.mu.Lock()
