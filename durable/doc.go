@@ -41,7 +41,7 @@
 // # One order, one payment
 //
 // An order can be paid again only after its payment was declined, not sent, voided or returned. Until then Pay with another
-// id returns an [OrderOpenError] that holds the existing payment. A payment that is not_found does not free its
+// id returns the existing payment, and an error that matches [ErrOrderOpen]. A payment that is not_found does not free its
 // order: [Engine.PayAgain] or [Engine.Decide] does. None of these errors aborts the merchant's transaction on READ
 // COMMITTED.
 //

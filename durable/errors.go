@@ -14,7 +14,8 @@ var (
 	ErrInProgress = errors.New("durable: the outcome is not known yet")
 	// ErrIDReused means that the id is that of another request: see [IDReusedError].
 	ErrIDReused = errors.New("durable: the id is that of another request")
-	// ErrOrderOpen means that the order is paid, or may be: see [OrderOpenError].
+	// ErrOrderOpen means that the order has another payment, which was taken or may still be. Pay returns that payment
+	// with the error. Nothing was stored.
 	ErrOrderOpen = errors.New("durable: the order is paid or may be paid")
 	// ErrTokenUsed means that another write has the same single-use token and was sent, or may be. Nothing was stored.
 	ErrTokenUsed = errors.New("durable: the single-use token is that of another write")
@@ -53,18 +54,6 @@ func (e *IDReusedError) Error() string {
 
 // Unwrap returns [ErrIDReused].
 func (e *IDReusedError) Unwrap() error { return ErrIDReused }
-
-// OrderOpenError means that the order has another payment, which was taken or may still be. Nothing
-// was stored.
-type OrderOpenError struct{ Payment Write }
-
-// Error names that payment and its state.
-func (e *OrderOpenError) Error() string {
-	return fmt.Sprintf("%v: payment %q is %s", ErrOrderOpen, e.Payment.ID, e.Payment.Text())
-}
-
-// Unwrap returns [ErrOrderOpen].
-func (e *OrderOpenError) Unwrap() error { return ErrOrderOpen }
 
 // StillSendingError means that a process may still be sending the write, so its outcome cannot be
 // decided. Nothing was stored. Try again after Until.

@@ -35,10 +35,10 @@ func (w NewWrite) check(order bool) error {
 // the id was used for the same request before: then payment is the stored write, in any state. Another
 // single-use token, IP address, payment reference or metadata does not make another request.
 //
-// The error matches [ErrIDReused], [ErrOrderOpen] or [ErrTokenUsed] if the write
-// cannot be made, and [quickstream.ErrInvalid] if the request breaks a rule; then nothing was stored, and
-// the transaction can go on. opts are for [quickstream.TransactionsService.Plan]; rules that
-// [quickstream.WithoutRule] switches off must be switched off for the engine's client too.
+// The error matches [ErrIDReused], [ErrOrderOpen] or [ErrTokenUsed] if the write cannot be made, and [quickstream.ErrInvalid]
+// if the request breaks a rule; then nothing was stored, and the transaction can go on. With ErrOrderOpen payment is the one
+// that the order has. opts are for [quickstream.TransactionsService.Plan]; rules that [quickstream.WithoutRule] switches off
+// must be switched off for the engine's client too.
 func (e *Engine[TTx]) Pay(ctx context.Context, tx TTx, w NewWrite, params quickstream.TransactionParams, opts ...quickstream.CallOption) (payment Write, created bool, err error) {
 	r, err := e.planPayment(ctx, w, params, opts)
 	if err != nil {
@@ -113,8 +113,8 @@ func (e *engine) store(ctx context.Context, tx tx, r *row) (*row, bool, error) {
 	return r, true, nil
 }
 
-// admit returns the stored write of the same id, or an error if r must not be stored. It is called
-// after lock.
+// admit returns the stored write of the same id, or an error if r must not be stored: ErrOrderOpen with the order's
+// payment. It is called after lock.
 func (e *engine) admit(ctx context.Context, tx tx, r *row) (current *row, err error) {
 	same, err := e.one(ctx, tx, "id = $1", r.ID)
 	switch {
@@ -127,12 +127,12 @@ func (e *engine) admit(ctx context.Context, tx tx, r *row) (current *row, err er
 		return same, nil
 	}
 	if r.IsPayment() {
-		err = e.admitPayment(ctx, tx, r)
+		current, err = e.admitPayment(ctx, tx, r)
 	} else {
 		err = e.admitFollowUp(ctx, tx, r)
 	}
 	if err != nil || r.token == "" {
-		return nil, err
+		return current, err
 	}
 	other, err := e.one(ctx, tx, "token <> '' AND token = $1 AND state <> 'not_sent' LIMIT 1", r.token)
 	if err == nil && other != nil {
@@ -142,12 +142,12 @@ func (e *engine) admit(ctx context.Context, tx tx, r *row) (current *row, err er
 }
 
 // admitPayment refuses a payment of an order that is paid, or may be.
-func (e *engine) admitPayment(ctx context.Context, tx tx, r *row) error {
-	other, err := e.one(ctx, tx, "order_id = $1 AND follows = '' AND (replaced_by <> '' AND "+sqlApproved()+" OR replaced_by = '' AND "+sqlBlocks()+") ORDER BY replaced_by DESC LIMIT 1", r.Order)
+func (e *engine) admitPayment(ctx context.Context, tx tx, r *row) (other *row, err error) {
+	other, err = e.one(ctx, tx, "order_id = $1 AND follows = '' AND (replaced_by <> '' AND "+sqlApproved()+" OR replaced_by = '' AND "+sqlBlocks()+") ORDER BY replaced_by DESC LIMIT 1", r.Order)
 	if err == nil && other != nil {
-		err = &OrderOpenError{other.shown()}
+		err = fmt.Errorf("%w: payment %q is %s", ErrOrderOpen, other.ID, other.Text())
 	}
-	return err
+	return other, err
 }
 
 // differs names what a request asks for differently from the stored write of the same id.

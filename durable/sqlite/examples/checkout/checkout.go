@@ -111,9 +111,6 @@ func (c *checkout) pay(w http.ResponseWriter, r *http.Request) {
 	if errors.Is(err, durable.ErrNoWrite) {
 		payment, err = c.charge(ctx, r)
 	}
-	if open, is := errors.AsType[*durable.OrderOpenError](err); is { // another attempt of this order
-		payment, err = open.Payment, nil
-	}
 	switch ours := payment.Order == r.PathValue("order"); {
 	case ours && (payment.State == durable.StateVoided || payment.State == durable.StateReturned || payment.Refunded.IsPositive()):
 		_, _ = fmt.Fprint(w, textRefunded)
@@ -162,12 +159,15 @@ func (c *checkout) charge(ctx context.Context, r *http.Request) (payment durable
 	}
 	defer tx.Rollback()                                   //nolint:errcheck // after Commit it does nothing
 	from, _ := netip.ParseAddr(r.Header.Get("X-Real-IP")) // as your proxy sets it
-	_, _, err = c.engine.Pay(ctx, tx, durable.NewWrite{ID: attempt, Order: order}, quickstream.PayParams{
+	payment, _, err = c.engine.Pay(ctx, tx, durable.NewWrite{ID: attempt, Order: order}, quickstream.PayParams{
 		Source: quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard), ThreeDS2: new(true),
 		PrincipalAmount: amount, ECI: quickstream.ECIInternet, IPAddress: from, CustomerReferenceNumber: order,
 	})
+	if errors.Is(err, durable.ErrOrderOpen) {
+		return payment, nil // of another attempt
+	}
 	if err != nil {
-		return payment, err
+		return durable.Write{}, err
 	}
 	stored = true // or may be, if the commit fails
 	if err := tx.Commit(); err != nil {
