@@ -125,9 +125,9 @@ func (d *pgxDatabase) Check(ctx context.Context, joined database.Tx) error {
 
 func (d *pgxDatabase) Queue(config *river.Config) (database.Queue, error) {
 	config.Schema, config.PollOnly = d.schema, d.pooled
-	// Without the two indexes that the schema drops.
+	// Without the indexes that the schema drops.
 	config.ReindexerIndexNames = slices.DeleteFunc(river.ReindexerIndexNamesDefault(), func(name string) bool {
-		return name == "river_job_args_index" || name == "river_job_metadata_index"
+		return slices.Contains([]string{"river_job_args_index", "river_job_kind", "river_job_metadata_index"}, name)
 	})
 	client, err := river.NewClient(riverpgxv5.New(d.pool), config)
 	if err != nil {

@@ -1,5 +1,7 @@
--- Both indexes serve only searches in River's user interface, and every job writes them.
+-- These indexes serve only searches in River's user interface, and every job writes them.
 DROP INDEX IF EXISTS quickstream.river_job_args_index;
+
+DROP INDEX IF EXISTS quickstream.river_job_kind;
 
 DROP INDEX IF EXISTS quickstream.river_job_metadata_index;
 
