@@ -93,11 +93,10 @@ func (r *row) same(before *row) bool {
 		r.Problem == before.Problem && r.CardDigits == before.CardDigits && r.lookups.Version == 0 && before.lookups.Version == 0 && r.LookedUp.Equal(before.LookedUp)
 }
 
-// change stores a changed write, what the change means for other writes, and the jobs that follow from it.
+// change stores a changed write, what the change means for other writes, and the jobs that follow from it. locked has read the
+// write, or it becomes free.
 func (e *engine) change(ctx context.Context, tx tx, r, next *row) error {
-	if err := e.compareWithOrder(ctx, tx, next, r.Standing); err != nil {
-		return err
-	}
+	next.compareWithOrder(r.Standing)
 	if r.State == StateNotSent && next.State != StateNotSent { // another write may have taken its single-use token since
 		next.token = ""
 	}
@@ -135,24 +134,23 @@ func (e *engine) jobsAfter(ctx context.Context, tx tx, r, next *row) error {
 // compareWithOrder compares a payment with the others of its order. If it turns out to be
 // approved or open while another one counts, it is replaced by that one. Two approved
 // payments are a double charge.
-func (e *engine) compareWithOrder(ctx context.Context, tx tx, r *row, was Standing) error {
+func (r *row) compareWithOrder(was Standing) {
 	if !r.IsPayment() || r.State.isFree() || r.Standing == was {
-		return nil
+		return
 	}
 	paid, current := false, ""
-	err := e.each(ctx, tx, func(other *row) {
+	for _, other := range r.others {
 		paid = paid || other.Paid()
 		if other.ReplacedBy == "" && other.State.Blocks() {
 			current = other.ID
 		}
-	}, "order_id = $1 AND id <> $2 AND follows = '' ORDER BY id"+e.dialect.ForUpdate, r.Order, r.ID)
+	}
 	if r.ReplacedBy == "" {
 		r.ReplacedBy = current
 	}
 	if r.State == StateApproved && paid {
 		r.Standing = standing(StateNeedsPerson, ReasonDoubleCharged)
 	}
-	return err
 }
 
 // propagateVoid sets a payment to voided when its void was done.

@@ -151,19 +151,34 @@ func (e *engine) lock(ctx context.Context, tx tx, r *row) error {
 	return err
 }
 
-// locked takes the locks of lock, locks a write that was read before, and reads it again.
-func (e *engine) locked(ctx context.Context, tx tx, of *row) (*row, error) {
+// locked takes the locks of lock, locks a write that was read before, and reads it again, a payment with the others of its order.
+func (e *engine) locked(ctx context.Context, tx tx, of *row) (r *row, err error) {
 	if of == nil {
 		return nil, ErrNoWrite
 	}
 	if err := e.lock(ctx, tx, of); err != nil {
 		return nil, err
 	}
-	r, err := e.read(ctx, tx, of.ID)
-	if err == nil && r == nil {
-		err = ErrNoWrite
+	where, key := "id = $1", of.ID
+	if of.IsPayment() {
+		where, key = "order_id = $1 AND follows = '' ORDER BY id", of.Order
 	}
-	return r, err
+	var others []*row
+	err = e.each(ctx, tx, func(found *row) {
+		if found.ID == of.ID {
+			r = found
+		} else {
+			others = append(others, found)
+		}
+	}, where+e.dialect.ForUpdate, key)
+	switch {
+	case err != nil:
+		return nil, err
+	case r == nil:
+		return nil, ErrNoWrite
+	}
+	r.others = others
+	return r, r.unreadable
 }
 
 // guess estimates the database's time, for uses that decide nothing.
