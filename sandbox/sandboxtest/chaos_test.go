@@ -101,7 +101,10 @@ func TestChaosPassesTheCarefulMerchant(t *testing.T) {
 	}
 	t.Run("outside of synctest", func(t *testing.T) {
 		shop := &carefulShop{}
-		sandboxtest.Chaos(t, sandboxtest.ChaosOptions{Seed: 4, Workers: 64, Settle: shop.settle, Sandbox: []sandbox.Option{sandbox.WithAssumptions(sandbox.Unkind)}}, shop.pay)
+		sandboxtest.Chaos(t, sandboxtest.ChaosOptions{
+			Seed: 4, Workers: 64, Settle: shop.settle, Sandbox: []sandbox.Option{sandbox.WithAssumptions(sandbox.Unkind)},
+			Client: []quickstream.ClientOption{quickstream.WithAttemptTimeout(10 * time.Second)}, // real time, on a machine that may be busy
+		}, shop.pay)
 	})
 	t.Run("without settling", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
