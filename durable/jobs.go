@@ -208,18 +208,19 @@ func (e *engine) config() *river.Config {
 			return job{ID: id}, e.insertOpts(dailyQueue, 0)
 		}, &river.PeriodicJobOpts{RunOnStart: true})
 	}
-	send := river.QueueConfig{MaxWorkers: e.workers * waitingWorkers, FetchPollInterval: 500 * time.Millisecond}
+	send := river.QueueConfig{MaxWorkers: e.workers * waitingWorkers, FetchCooldown: 5 * time.Millisecond, FetchPollInterval: 500 * time.Millisecond}
+	notify := river.QueueConfig{MaxWorkers: e.workers, FetchCooldown: 5 * time.Millisecond}
 	slow := river.QueueConfig{MaxWorkers: e.workers, FetchCooldown: 100 * time.Millisecond}
 	return &river.Config{
 		Queues: map[string]river.QueueConfig{
-			sendQueue: send, notifyQueue: {MaxWorkers: e.workers}, lookUpQueue: slow, inboxQueue: slow, dailyQueue: {MaxWorkers: 2, FetchCooldown: 100 * time.Millisecond},
+			sendQueue: send, notifyQueue: notify, lookUpQueue: slow, inboxQueue: slow, dailyQueue: {MaxWorkers: 2, FetchCooldown: 100 * time.Millisecond},
 		},
 		Workers:              workers,
 		JobTimeout:           timeout,
 		RescueStuckJobsAfter: timeout + jobMargin,
 		MaxAttempts:          mostAttempts,
 		RetryPolicy:          retry{},
-		FetchCooldown:        5 * time.Millisecond, // River signals no job that comes sooner after another one
+		FetchCooldown:        time.Millisecond, // River signals no job that is inserted sooner after another one, and does not fetch more often
 		FetchPollInterval:    2 * time.Second,      // new jobs are signalled: this finds those that sleep for less than five seconds
 		Middleware:           []rivertype.Middleware{&begins{e: e}},
 		PeriodicJobs:         []*river.PeriodicJob{periodic(orphansEvery, orphansID), periodic(dailyEvery, dailyID)},

@@ -30,7 +30,7 @@ import (
 // connection.
 func Open(file string) (*sql.DB, error) {
 	pragmas := url.Values{
-		"_pragma": {"journal_mode(WAL)", "busy_timeout(10000)", "synchronous(FULL)", "foreign_keys(1)"},
+		"_pragma": {"journal_mode(WAL)", "busy_timeout(10000)", "synchronous(FULL)", "wal_autocheckpoint(10000)", "foreign_keys(1)"},
 		"_txlock": {"immediate"},
 	}
 	connector, err := modernc.NewConnector("file:" + (&url.URL{Path: file}).EscapedPath() + "?" + pragmas.Encode())
