@@ -88,7 +88,7 @@ type statements struct {
 func newStatements() statements {
 	s := statements{columns: columns()}
 	var names, values, changes []string
-	n, m := 1, 4 // of insert, and of update after its conditions
+	n, m := 1, 5 // of insert, and of update after its conditions
 	for _, c := range s.columns {
 		names = append(names, c.name)
 		value := "$" + strconv.Itoa(n)
@@ -110,7 +110,7 @@ func newStatements() statements {
 	s.insert = "INSERT INTO quickstream.write (" + list + ", written_at) VALUES (" + strings.Join(values, ", ") + ", " + database.Now + ") ON CONFLICT DO NOTHING RETURNING written_at"
 	s.first = "INSERT INTO quickstream.write (" + list + ", written_at) SELECT " + strings.Join(values, ", ") + ", " + database.Now +
 		" WHERE NOT EXISTS (SELECT 1 FROM quickstream.write WHERE order_id = $2 AND follows = '') ON CONFLICT DO NOTHING RETURNING written_at"
-	s.update = "UPDATE quickstream.write SET " + strings.Join(changes, ", ") + " WHERE id = $1 AND state = $2 AND version = $3 AND claim = $4"
+	s.update = "UPDATE quickstream.write SET " + strings.Join(changes, ", ") + " WHERE id = $1 AND state = $2 AND version = $3 AND claim = $4 AND suspect = $5"
 	return s
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 )
 
-// Details are a write, its follow-ups and its history, read at one moment.
+// Details are a write, its follow-ups and its history. The write is read first: a decision needs its Version.
 type Details struct {
 	Write Write
 	// CustomerReferenceNumber is that of the request; empty if it has none or was emptied.

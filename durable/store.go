@@ -151,7 +151,8 @@ func (e *engine) lock(ctx context.Context, tx tx, r *row) error {
 	return err
 }
 
-// locked takes the locks of lock, locks a write that was read before, and reads it again, a payment with the others of its order.
+// locked takes the locks of lock, locks a write that was read before, and reads it again, a payment with the others of its order
+// that are not free.
 func (e *engine) locked(ctx context.Context, tx tx, of *row) (r *row, err error) {
 	if of == nil {
 		return nil, ErrNoWrite
@@ -159,9 +160,9 @@ func (e *engine) locked(ctx context.Context, tx tx, of *row) (r *row, err error)
 	if err := e.lock(ctx, tx, of); err != nil {
 		return nil, err
 	}
-	where, key := "id = $1", of.ID
+	where, args := "id = $1", []any{of.ID}
 	if of.IsPayment() {
-		where, key = "order_id = $1 AND follows = '' ORDER BY id", of.Order
+		where, args = "order_id = $1 AND follows = '' AND (id = $2 OR "+sqlBlocks()+") ORDER BY id", []any{of.Order, of.ID}
 	}
 	var others []*row
 	err = e.each(ctx, tx, func(found *row) {
@@ -170,7 +171,7 @@ func (e *engine) locked(ctx context.Context, tx tx, of *row) (r *row, err error)
 		} else {
 			others = append(others, found)
 		}
-	}, where+e.dialect.ForUpdate, key)
+	}, where+e.dialect.ForUpdate, args...)
 	switch {
 	case err != nil:
 		return nil, err
@@ -203,7 +204,8 @@ func (e *engine) insert(ctx context.Context, tx tx, r *row, statement string) (s
 }
 
 // save stores a changed write if the row is still as it was read: each change counts its version up.
-// State and claim are compared too, because a restored backup can count to the same version again.
+// State and claim are compared too, because a restored backup can count to the same version again, and suspect, because a
+// change of the history sets it in many rows.
 func (e *engine) save(ctx context.Context, tx tx, before, r *row) error {
 	r.Version = before.Version + 1
 	if r.Standing != before.Standing {
@@ -217,7 +219,7 @@ func (e *engine) save(ctx context.Context, tx tx, before, r *row) error {
 	if err := r.encode(); err != nil {
 		return err
 	}
-	args := append([]any{r.ID, string(before.State), before.Version, before.claim}, e.statements.values(r, true)...)
+	args := append([]any{r.ID, string(before.State), before.Version, before.claim, before.suspect}, e.statements.values(r, true)...)
 	n, err := tx.Exec(ctx, e.statements.update, args...)
 	if err == nil && n != 1 {
 		err = ErrChanged

@@ -7,6 +7,7 @@ import (
 	_ "embed" // the schema
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -31,7 +32,7 @@ func WithSchema(name string) Option { return func(d *pgxDatabase) { d.schema = n
 
 // WithPooler is for a pool whose connections lead through a pooler in transaction mode, such as pgbouncer,
 // with default_query_exec_mode=exec in its address. LISTEN does not work through it, so jobs are found up
-// to half a second later.
+// to half a second later. It must not send reads to a standby.
 func WithPooler() Option { return func(d *pgxDatabase) { d.pooled = true } }
 
 // Pgx returns the database of a pool. All tables are in a schema of their own, beside the
@@ -94,7 +95,7 @@ func (d *pgxDatabase) Dialect() database.Dialect {
 }
 
 func (d *pgxDatabase) Check(ctx context.Context, joined database.Tx) error {
-	if !validSchema(d.schema) {
+	if !validSchema.MatchString(d.schema) {
 		return errInvalidSchema
 	}
 	tx := d.Leave(joined)
@@ -125,9 +126,9 @@ func (d *pgxDatabase) Check(ctx context.Context, joined database.Tx) error {
 
 func (d *pgxDatabase) Queue(config *river.Config) (database.Queue, error) {
 	config.Schema, config.PollOnly = d.schema, d.pooled
-	// Without the indexes that the schema drops.
+	// Without the two indexes that the schema drops.
 	config.ReindexerIndexNames = slices.DeleteFunc(river.ReindexerIndexNamesDefault(), func(name string) bool {
-		return slices.Contains([]string{"river_job_args_index", "river_job_kind", "river_job_metadata_index"}, name)
+		return name == "river_job_args_index" || name == "river_job_metadata_index"
 	})
 	client, err := river.NewClient(riverpgxv5.New(d.pool), config)
 	if err != nil {
@@ -144,7 +145,7 @@ const migrationLock int64 = 0x717569636b737472
 // transaction holds the lock, so the lock ends with it, even if the process is killed.
 func (d *pgxDatabase) Migrate(ctx context.Context, f func(tx database.Tx) error) error {
 	switch {
-	case !validSchema(d.schema):
+	case !validSchema.MatchString(d.schema):
 		return errInvalidSchema
 	case d.pool.Config().MaxConns < 2:
 		return errors.New("a migration needs two connections: set pool_max_conns")
@@ -186,7 +187,4 @@ func (d *pgxDatabase) lockMigration(ctx context.Context, tx pgx.Tx) error {
 
 var errInvalidSchema = errors.New("the name of the schema must have 1 to 40 lower-case letters, digits and underscores, and no digit first")
 
-func validSchema(name string) bool {
-	return name != "" && len(name) <= 40 && (name[0] < '0' || name[0] > '9') &&
-		!strings.ContainsFunc(name, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') })
-}
+var validSchema = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,39}$`)

@@ -33,6 +33,7 @@ type shop struct {
 	engine *durable.Engine[*sql.Tx]
 }
 
+// openShop returns a shop whose engine accepts payments. It sends them from engine.Start on.
 func openShop(ctx context.Context, db *sql.DB, client *quickstream.Client) (shop, error) {
 	store, off := sqlite.DB(db), resolve.ServiceRetriesOff() // a setting of your facility
 	if err := durable.MigrateUp(ctx, store); err != nil {

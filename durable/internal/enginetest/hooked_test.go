@@ -48,6 +48,21 @@ func (tx hookedTx[TTx]) Commit(ctx context.Context) error {
 	return tx.Tx.Commit(ctx)
 }
 
+// Query calls the hook in a transaction of its own, and then runs the statement.
+func (d *hooked[TTx]) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
+	if d.before != nil {
+		tx, err := d.Database.Begin(ctx)
+		if err != nil {
+			return nil, err
+		}
+		d.before(ctx, tx, query, args)
+		if err := tx.Rollback(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return d.Database.Query(ctx, query, args...)
+}
+
 // Begin and Join return transactions that call the hooks. All else gets the transaction itself.
 func (d *hooked[TTx]) Begin(ctx context.Context) (database.Tx, error) {
 	tx, err := d.Database.Begin(ctx)

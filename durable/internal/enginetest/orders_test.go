@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -133,6 +134,26 @@ func testUnsureClaim[TTx any](t *testing.T, db store[TTx]) {
 		assert.False(t, fails.Load())
 		assert.Equal(t, 1, s.charged(order))
 	}
+}
+
+// TestClaimOfOldRow: a write that a change of the database's history has marked since it was read is not claimed, but read again.
+func TestClaimOfOldRow(t *testing.T) {
+	everywhere(t, testClaimOfOldRow[*sql.Tx], testClaimOfOldRow[pgx.Tx])
+}
+
+func testClaimOfOldRow[TTx any](t *testing.T, db store[TTx]) {
+	var claims atomic.Int32
+	db.Database = &hooked[TTx]{Database: db.Database, before: func(ctx context.Context, tx database.Tx, query string, args []any) {
+		if strings.HasPrefix(query, "UPDATE quickstream.write") && slices.Contains(args, any(durable.StateSending)) && claims.Add(1) == 1 {
+			_, err := tx.Exec(ctx, "UPDATE quickstream.write SET suspect = 1")
+			assert.NoError(t, err)
+		}
+	}}
+	s := open(t, db)
+	s.pay("A", s.card(sandbox.CardAttempted))
+	assert.True(t, s.Settled("A").Paid())
+	assert.Greater(t, claims.Load(), int32(1))
+	assert.Equal(t, 1, s.charged("A"))
 }
 
 // listed returns the ids of a list, read in pages of so many writes.

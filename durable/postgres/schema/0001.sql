@@ -1,7 +1,5 @@
--- These indexes serve only searches in River's user interface, and every job writes them.
+-- Both indexes serve only searches in River's user interface, and every job writes them.
 DROP INDEX IF EXISTS quickstream.river_job_args_index;
-
-DROP INDEX IF EXISTS quickstream.river_job_kind;
 
 DROP INDEX IF EXISTS quickstream.river_job_metadata_index;
 

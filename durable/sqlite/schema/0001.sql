@@ -1,6 +1,3 @@
--- This index serves only searches in River's user interface, and every job writes it.
-DROP INDEX IF EXISTS river_job_kind;
-
 -- Times are microseconds since 1970, and amounts are cents.
 -- Payments and follow-ups. A write that retention has emptied keeps its id, its order and its
 -- amounts: see "Personal data" in durable/README.md. All times are the database's.

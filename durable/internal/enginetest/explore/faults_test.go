@@ -35,7 +35,7 @@ const update = "UPDATE quickstream.write SET business"
 // faults are those of the old engine and others, each in one statement.
 func faults() []mutant {
 	return []mutant{
-		{name: "a claim is not conditional", in: []string{"two workers"}, change: without(update, " AND state = $2 AND version = $3 AND claim = $4")},
+		{name: "a claim is not conditional", in: []string{"two workers"}, change: without(update, " AND state = $2 AND version = $3 AND claim = $4 AND suspect = $5")},
 		{name: "a claim is not committed", in: []string{"no answer and no key", "a process ends"}, forget: func(query string, args []any) bool {
 			return strings.HasPrefix(query, update) && contains(args, durable.StateSending)
 		}},
