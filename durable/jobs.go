@@ -220,8 +220,8 @@ func (e *engine) config() *river.Config {
 		RescueStuckJobsAfter: timeout + jobMargin,
 		MaxAttempts:          mostAttempts,
 		RetryPolicy:          retry{},
-		FetchCooldown:        time.Millisecond, // River signals no job that is inserted sooner after another one
-		FetchPollInterval:    2 * time.Second,  // new jobs are signalled: this finds those that sleep for less than five seconds
+		FetchCooldown:        3 * time.Millisecond, // River signals no job that is inserted sooner after another one
+		FetchPollInterval:    2 * time.Second,      // new jobs are signalled: this finds those that sleep for less than five seconds
 		Middleware:           []rivertype.Middleware{&begins{e: e}},
 		PeriodicJobs:         []*river.PeriodicJob{periodic(orphansEvery, orphansID), periodic(dailyEvery, dailyID)},
 		Logger:               slog.New(warnings{e.logger.Handler()}),
