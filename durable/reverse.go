@@ -32,8 +32,7 @@ func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
 		return nil
 	}
 	if reverses {
-		err := e.inLine(ctx, e.db, r)
-		if err != nil {
+		if err := e.inLine(ctx, e.db, r); err != nil {
 			return err
 		}
 	}

@@ -32,7 +32,7 @@ func WithSchema(name string) Option { return func(d *pgxDatabase) { d.schema = n
 
 // WithPooler is for a pool whose connections lead through a pooler in transaction mode, such as pgbouncer,
 // with default_query_exec_mode=exec in its address. LISTEN does not work through it, so jobs are found up
-// to half a second later. It must not send reads to a standby.
+// to half a second later. The pooler must send reads to the primary too.
 func WithPooler() Option { return func(d *pgxDatabase) { d.pooled = true } }
 
 // Pgx returns the database of a pool. All tables are in a schema of their own, beside the

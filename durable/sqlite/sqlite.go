@@ -23,7 +23,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
-// Open opens a file with the settings that [DB] needs: a write-ahead log, every commit
+// Open opens a file with the settings that [DB] needs: a write-ahead log of about 40 MB, every commit
 // synced, writers that wait for each other, and one connection. That connection keeps its
 // compiled statements, and [sql.Conn.Raw] gives it instead of the driver's own. End a
 // transaction before you call a method of the engine that takes none: it needs the only

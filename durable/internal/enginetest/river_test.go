@@ -222,20 +222,18 @@ func TestLateAfterPause(t *testing.T) {
 	for i := range 60 {
 		s.pay(fmt.Sprint("order ", i), s.card(sandbox.CardAttempted))
 	}
+	ctx := t.Context()
+	require.NoError(t, s.Engine().Pause(ctx, "Kim", "no trial while the clock moves"))
+	s.eventually(func() bool { return s.health().Writes[durable.StateSending] == 0 }, "no trial is under way")
 	s.Advance(2 * time.Hour)
 	s.Sandbox.ClearFaults()
+	require.NoError(t, s.Engine().Unpause(ctx, "Kim", "the clock has moved"))
 	s.eventually(func() bool { return s.health().Writes[durable.StateQueued] == 0 }, "what is too late has ended")
 	s.pay("new", s.card(sandbox.CardAttempted))
 	s.eventually(func() bool { return s.get("new").Paid() }, "a new customer gets through")
-	late := 0
 	for i := range 60 {
-		order := fmt.Sprint("order ", i)
-		if s.get(order).Name() == "not_sent.too_late" {
-			late++
-		}
-		assert.Equal(t, 0, s.charged(order))
+		assert.Equal(t, "not_sent.too_late", s.get(fmt.Sprint("order ", i)).Name())
 	}
-	assert.GreaterOrEqual(t, late, 59, "all but one whose trial was under way when the clock moved: its token is refused")
 	assert.Equal(t, 0, s.charged("first"))
 }
 

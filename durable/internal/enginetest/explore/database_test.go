@@ -67,17 +67,14 @@ func (d *watched[TTx]) Begin(ctx context.Context) (database.Tx, error) {
 
 // Query is a step: nothing that it reads can change meanwhile.
 func (d *watched[TTx]) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
-	query = d.mutated(query)
-	if t := turnOf(ctx); t != nil {
-		t.Yield()
-		if strings.Contains(query, database.Now) {
-			t.Reads("clock")
-		}
-		for _, table := range tablesOf(query) {
-			t.Reads(table)
-		}
+	alone := &transaction[TTx]{d: d, turn: turnOf(ctx)}
+	if alone.turn != nil {
+		alone.turn.Yield()
 	}
-	return d.Database.Query(ctx, query, args...)
+	query = d.mutated(query)
+	rows, err := d.Database.Query(ctx, query, args...)
+	alone.touched(query, false)
+	return rows, err
 }
 
 // Join returns the transaction that Begin has begun.
