@@ -103,7 +103,21 @@ func (d *sqliteDatabase) Queue(config *river.Config) (database.Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	return database.River[*sql.Tx]{Client: client, Leave: d.Leave, Inserted: driver.signal}, nil
+	return queue{database.River[*sql.Tx]{Client: client, Leave: d.Leave}, driver}, nil
+}
+
+type queue struct {
+	database.River[*sql.Tx]
+	driver riverDriver
+}
+
+// Insert implements [database.Queue]. On SQLite the fast insert leaves out jobs that exist, and it reads nothing back.
+func (q queue) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
+	_, err := q.InsertManyFastTx(ctx, q.Leave(tx), jobs)
+	for _, job := range jobs {
+		q.driver.signal(job.InsertOpts.Queue)
+	}
+	return err
 }
 
 // Migrate implements [database.Database]. It tries until ctx ends: SQLite does not wait while another process makes the

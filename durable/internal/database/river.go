@@ -12,19 +12,12 @@ import (
 type River[TTx any] struct {
 	*river.Client[TTx]
 	Leave func(tx Tx) TTx
-	// Inserted, if it is not nil, is called with the queue of each job before the transaction commits.
-	Inserted func(queue string)
 }
 
 // Insert implements [Queue].
 func (q River[TTx]) Insert(ctx context.Context, tx Tx, jobs []river.InsertManyParams) error {
-	if _, err := q.InsertManyTx(ctx, q.Leave(tx), jobs); err != nil || q.Inserted == nil {
-		return err
-	}
-	for _, job := range jobs {
-		q.Inserted(job.InsertOpts.Queue)
-	}
-	return nil
+	_, err := q.InsertManyTx(ctx, q.Leave(tx), jobs)
+	return err
 }
 
 // Pause stops the fetching of a queue in all processes.
