@@ -95,7 +95,6 @@ func (d *pgxDatabase) History(ctx context.Context, tx database.Tx) (database.Cha
 	return change, nil
 }
 
-// Adopt implements [database.Database].
 func (d *pgxDatabase) Adopt(ctx context.Context, tx database.Tx) error {
 	here, adopted, err := d.identify(ctx, tx)
 	if err != nil {

@@ -68,7 +68,6 @@ var schema string
 
 func (*pgxDatabase) Schema() []string { return []string{schema} }
 
-// Query implements [database.Reader].
 func (d *pgxDatabase) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
 	found, err := d.pool.Query(ctx, d.Text(query), d.Arguments(args)...)
 	return database.Converted{Rows: found}, err

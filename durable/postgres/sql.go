@@ -30,7 +30,6 @@ type sqlDatabase struct {
 	db *sql.DB
 }
 
-// Begin implements [database.Database].
 func (d sqlDatabase) Begin(ctx context.Context) (database.Tx, error) {
 	tx, err := d.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -39,12 +38,10 @@ func (d sqlDatabase) Begin(ctx context.Context) (database.Tx, error) {
 	return d.Join(tx), nil
 }
 
-// Join implements [database.Of].
 func (d sqlDatabase) Join(tx *sql.Tx) database.Tx {
 	return &transaction{tx: sqlTx{tx: tx, pool: d.pool}, d: d.pgxDatabase}
 }
 
-// Leave implements [database.Of].
 func (sqlDatabase) Leave(tx database.Tx) *sql.Tx { return tx.(*transaction).tx.(sqlTx).tx } //nolint:forcetypeassert // there is no other
 
 // sqlTx is a transaction of database/sql as one of pgx, with what this package and River use of one.
@@ -57,7 +54,6 @@ type sqlTx struct {
 // Config returns the pool's configuration, from which River takes how arguments are sent.
 func (t sqlTx) Config() *pgxpool.Config { return t.pool.Config() }
 
-// Exec implements [pgx.Tx].
 func (t sqlTx) Exec(ctx context.Context, query string, args ...any) (tag pgconn.CommandTag, err error) {
 	err = raw(ctx, t, func(connection *pgx.Conn) error {
 		tag, err = connection.Exec(ctx, query, args...)
@@ -66,13 +62,11 @@ func (t sqlTx) Exec(ctx context.Context, query string, args ...any) (tag pgconn.
 	return tag, err
 }
 
-// Query implements [pgx.Tx].
 func (t sqlTx) Query(ctx context.Context, query string, args ...any) (pgx.Rows, error) {
 	read := t.read(ctx, query, args)
 	return read, read.err
 }
 
-// QueryRow implements [pgx.Tx].
 func (t sqlTx) QueryRow(ctx context.Context, query string, args ...any) pgx.Row {
 	read := t.read(ctx, query, args)
 	read.Next()
@@ -98,10 +92,8 @@ func (t sqlTx) read(ctx context.Context, query string, args []any) *readRows {
 	return read
 }
 
-// Commit implements [pgx.Tx].
 func (t sqlTx) Commit(context.Context) error { return t.tx.Commit() }
 
-// Rollback implements [pgx.Tx].
 func (t sqlTx) Rollback(context.Context) error { return t.tx.Rollback() }
 
 // raw calls f with the connection of a transaction. database/sql lets no other caller use it meanwhile.
@@ -144,10 +136,8 @@ type readRows struct {
 	err      error
 }
 
-// Next implements [pgx.Rows].
 func (r *readRows) Next() bool { r.at++; return r.at < len(r.rows) }
 
-// Scan implements [pgx.Rows] and [pgx.Row].
 func (r *readRows) Scan(into ...any) error {
 	switch {
 	case r.err != nil:
@@ -159,14 +149,10 @@ func (r *readRows) Scan(into ...any) error {
 	}
 }
 
-// FieldDescriptions implements [pgx.Rows].
 func (r *readRows) FieldDescriptions() []pgconn.FieldDescription { return r.fields }
 
-// CommandTag implements [pgx.Rows].
 func (*readRows) CommandTag() pgconn.CommandTag { return pgconn.CommandTag{} }
 
-// Err implements [pgx.Rows].
 func (r *readRows) Err() error { return r.err }
 
-// Close implements [pgx.Rows].
 func (*readRows) Close() {}

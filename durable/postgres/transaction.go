@@ -34,7 +34,6 @@ func (t *transaction) Commit(ctx context.Context) error {
 	return err
 }
 
-// Rollback ends a transaction of the engine.
 func (t *transaction) Rollback(ctx context.Context) error { return t.tx.Rollback(ctx) }
 
 var errNotReplicated = errors.New("the wait for a synchronous standby was cancelled: a promotion would undo the commit")
@@ -69,13 +68,11 @@ func commitClaim(ctx context.Context, connection *pgconn.PgConn) (err error) {
 	}
 }
 
-// Exec runs a statement.
 func (t *transaction) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	tag, err := t.tx.Exec(ctx, t.d.Text(query), t.d.Arguments(args)...)
 	return tag.RowsAffected(), err
 }
 
-// Query runs a statement that returns rows.
 func (t *transaction) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
 	found, err := t.tx.Query(ctx, t.d.Text(query), t.d.Arguments(args)...)
 	return database.Converted{Rows: found}, err

@@ -18,7 +18,6 @@ const (
 // program has prepared, and the queue passes its own as text.
 type keeping struct{ driver.Connector }
 
-// Connect opens a connection.
 func (k keeping) Connect(ctx context.Context) (driver.Conn, error) {
 	opened, err := k.Connector.Connect(ctx)
 	inner, ok := opened.(connection)
@@ -93,7 +92,6 @@ func (k *keeper) putBack(query string, s statement, failed error) {
 	k.kept[query] = s
 }
 
-// ExecContext runs a statement that returns no rows.
 func (k *keeper) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	s, err := k.take(ctx, query)
 	if err != nil {
@@ -104,7 +102,6 @@ func (k *keeper) ExecContext(ctx context.Context, query string, args []driver.Na
 	return result, err
 }
 
-// QueryContext runs a statement that returns rows.
 func (k *keeper) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	s, err := k.take(ctx, query)
 	if err != nil {
@@ -122,7 +119,6 @@ func (k *keeper) QueryContext(ctx context.Context, query string, args []driver.N
 	return &keptRows{rowsOf: found, done: func() { k.putBack(query, s, nil) }}, nil
 }
 
-// Close closes the connection and its statements.
 func (k *keeper) Close() error {
 	var err error
 	for _, s := range k.kept {
@@ -138,7 +134,6 @@ type keptRows struct {
 	done func()
 }
 
-// Close ends the reading.
 func (r *keptRows) Close() error {
 	defer r.done()
 	return r.rowsOf.Close()

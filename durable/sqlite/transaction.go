@@ -22,7 +22,6 @@ type transaction struct {
 func (t transaction) Commit(context.Context) error   { return t.tx.Commit() }
 func (t transaction) Rollback(context.Context) error { return t.tx.Rollback() }
 
-// Exec runs a statement.
 func (t transaction) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	result, err := t.tx.ExecContext(ctx, t.d.Text(query), t.d.Arguments(args)...)
 	if err != nil {
@@ -31,17 +30,14 @@ func (t transaction) Exec(ctx context.Context, query string, args ...any) (int64
 	return result.RowsAffected()
 }
 
-// Query runs a statement that returns rows.
 func (t transaction) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
 	return converted(t.tx.QueryContext(ctx, t.d.Text(query), t.d.Arguments(args)...))
 }
 
-// Query implements [database.Reader].
 func (d *sqliteDatabase) Query(ctx context.Context, query string, args ...any) (database.Rows, error) {
 	return converted(d.db.QueryContext(ctx, d.Text(query), d.Arguments(args)...))
 }
 
-// converted returns the rows that a statement has found.
 func converted(found *sql.Rows, err error) (database.Rows, error) {
 	if err != nil {
 		return nil, err
@@ -64,7 +60,6 @@ func storedAs(arg any) any {
 // cents is an amount that is stored as cents.
 type cents decimal.Decimal
 
-// Value implements [driver.Valuer].
 func (c cents) Value() (driver.Value, error) {
 	whole := decimal.Decimal(c).Shift(database.CentPlaces)
 	if !whole.IsInteger() || !whole.BigInt().IsInt64() {
@@ -75,5 +70,4 @@ func (c cents) Value() (driver.Value, error) {
 
 type rows struct{ *sql.Rows }
 
-// Close ends the reading.
 func (r rows) Close() { _ = r.Rows.Close() }
