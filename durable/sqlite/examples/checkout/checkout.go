@@ -158,6 +158,10 @@ func (c *checkout) charge(ctx context.Context, r *http.Request) (payment durable
 		return payment, err
 	}
 	defer tx.Rollback()                                   //nolint:errcheck // after Commit it does nothing
+	// It may have been paid and refunded while the bank asked the customer.
+	if err := tx.QueryRowContext(ctx, `SELECT 1 FROM orders WHERE number = ? AND state = 'open'`, order).Scan(new(int)); err != nil {
+		return payment, err
+	}
 	from, _ := netip.ParseAddr(r.Header.Get("X-Real-IP")) // as your proxy sets it
 	payment, _, err = c.engine.Pay(ctx, tx, durable.NewWrite{ID: attempt, Order: order}, quickstream.PayParams{
 		Source: quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard), ThreeDS2: new(true),
@@ -250,6 +254,8 @@ func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) er
 		return err
 	case write.Paid() && write.State == durable.StateApproved:
 		state = "paid"
+	case write.State == durable.StateVoided:
+		state = "refunded" // before or after the outcome of the refund that voided it
 	case write.MayPayAgain():
 		state = "open"
 	}

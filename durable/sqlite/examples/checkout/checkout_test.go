@@ -87,6 +87,24 @@ func TestCheckout(t *testing.T) {
 	})
 }
 
+// An order is not paid while OnOutcome has not been notified of its refund yet.
+func TestRefundedMeanwhile(t *testing.T) {
+	const order = "ORDER-1042"
+	box, client := sandboxtest.New(t)
+	require.NoError(t, withOrder(t.Context(), client, func(checkout *checkout, handler http.Handler) error {
+		c := customer{t, box, client, handler}
+		assert.Equal(t, "Thank you.", c.pay(order, "1", sandbox.CardAttempted))
+		_, text := c.post("/orders/"+order+"/refund", nil)
+		assert.Equal(t, "The refund is on its way.", text)
+		assert.Eventually(t, func() bool { return c.get("/orders/"+order) == textRefunded }, time.Minute, 10*time.Millisecond)
+		_, err := checkout.db.ExecContext(t.Context(), "UPDATE orders SET state = 'paid'")
+		require.NoError(t, err)
+		assert.Equal(t, textNothing, c.pay(order, "2", sandbox.CardAttempted))
+		assert.Zero(t, box.Ledger().Net(order))
+		return nil
+	}))
+}
+
 // A refund that the service refuses is shown to a person, and can be made again.
 func TestRefusedRefund(t *testing.T) {
 	const order = "ORDER-1042"
@@ -118,6 +136,7 @@ func TestMarkOrder(t *testing.T) {
 			{"1", "", durable.Standing{State: durable.StateNeedsPerson, Reason: durable.ReasonDoubleCharged}, "paid"},
 			{"3", "", durable.Standing{State: durable.StateApproved}, "paid"},
 			{"4", "3", durable.Standing{State: durable.StateDeclined}, "check"},
+			{"3", "", durable.Standing{State: durable.StateVoided}, "refunded"},
 			{"5", "3", durable.Standing{State: durable.StateApproved}, "refunded"},
 			{"4", "3", durable.Standing{State: durable.StateDeclined}, "refunded"},
 			{"3", "", durable.Standing{State: durable.StateVoided}, "refunded"},
