@@ -129,7 +129,7 @@ func (sv *server) ask(statement string) (value string) {
 func (sv *server) start() {
 	sv.Helper()
 	sv.run("pg_ctl", "-D", sv.data, "-w", "-l", filepath.Join(sv.data, "log"), "start",
-		"-o", fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories=''", sv.port))
+		"-o", fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1,127.0.0.2 -c unix_socket_directories='%s'", sv.port, sv.data))
 	sv.ends.Do(func() { // a standby that is started again must still outlive the engine
 		sv.Cleanup(func() {
 			if sv.up {
@@ -152,15 +152,7 @@ func (sv *server) address() string {
 
 func (sv *server) store() store[pgx.Tx] {
 	sv.Helper()
-	pool, err := pgxpool.New(sv.Context(), sv.address())
-	require.NoError(sv, err)
-	sv.Cleanup(pool.Close)
-	db := store[pgx.Tx]{Database: postgres.Pgx(pool), reconnect: pool.Reset, exec: func(ctx context.Context, statement string, args ...any) error {
-		_, err := pool.Exec(ctx, statement, args...)
-		return err
-	}}
-	require.NoError(sv, durable.MigrateUp(sv.Context(), db.Database))
-	return db
+	return onServer(sv.T, sv.address())
 }
 
 // backup returns a server that begins with this one's data; with "-R" it follows this one.

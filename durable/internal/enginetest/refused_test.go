@@ -1,0 +1,190 @@
+package enginetest
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// TestRefusedFollowUps: what may not follow a payment is refused, and nothing is stored.
+func TestRefusedFollowUps(t *testing.T) {
+	everywhere(t, testRefusedFollowUps[*sql.Tx], testRefusedFollowUps[pgx.Tx])
+}
+
+func testRefusedFollowUps[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	ctx := t.Context()
+	for _, order := range []string{"A", "voided"} {
+		s.pay(order, s.stored())
+		s.Settled(order)
+	}
+	seen := s.get("A").Version
+	s.pay("declined", s.card("4111111111444496"))
+	s.Settled("declined")
+	_, err := s.follow("V", "voided", s.Engine().Void)
+	require.NoError(t, err)
+	s.Settled("V")
+	s.Advance(48 * time.Hour)
+	_, err = s.refund("R", "A", 500)
+	require.NoError(t, err)
+	s.Settled("R")
+	require.NoError(t, s.Engine().Pause(ctx, "Kim", "nothing is sent"))
+	s.pay("queued", s.stored())
+	stored := s.rows("SELECT id FROM quickstream.write")
+	refund := func(w durable.NewWrite, of string, currency quickstream.Currency) error {
+		w.ID = "refused"
+		return s.Tx(func(tx TTx) error {
+			_, _, err := s.Engine().Refund(ctx, tx, w, of, quickstream.RefundParams{PrincipalAmount: decimal.New(100, -2), Currency: currency})
+			return err
+		})
+	}
+	for name, test := range map[string]struct {
+		w        durable.NewWrite
+		of       string
+		currency quickstream.Currency
+		want     error
+	}{
+		"of a version before":     {durable.NewWrite{Version: seen}, "A", quickstream.CurrencyAUD, durable.ErrStale},
+		"of another order":        {durable.NewWrite{Order: "B"}, "A", quickstream.CurrencyAUD, durable.ErrNotAllowed},
+		"in another currency":     {durable.NewWrite{}, "A", quickstream.CurrencyNZD, durable.ErrNotAllowed},
+		"of a refund":             {durable.NewWrite{}, "R", quickstream.CurrencyAUD, durable.ErrNotAllowed},
+		"of a declined payment":   {durable.NewWrite{}, "declined", quickstream.CurrencyAUD, durable.ErrNotAllowed},
+		"of an unsent payment":    {durable.NewWrite{}, "queued", quickstream.CurrencyAUD, durable.ErrNotAllowed},
+		"of money that came back": {durable.NewWrite{}, "voided", quickstream.CurrencyAUD, durable.ErrTooMuch},
+		"of nothing":              {durable.NewWrite{}, "none", quickstream.CurrencyAUD, durable.ErrNoWrite},
+	} {
+		err := refund(test.w, test.of, test.currency)
+		require.ErrorIs(t, err, test.want, "a refund "+name)
+	}
+	_, err = s.follow("refused", "A", s.Engine().Void)
+	isErr(t, err, durable.ErrTooMuch)
+	assert.Equal(t, stored, s.rows("SELECT id FROM quickstream.write"))
+	require.NoError(t, refund(durable.NewWrite{Version: s.get("A").Version}, "A", quickstream.CurrencyAUD))
+}
+
+// TestRefusedDecisions: a decision that cannot be true, or is about another state, is refused and changes nothing.
+func TestRefusedDecisions(t *testing.T) {
+	everywhere(t, testRefusedDecisions[*sql.Tx], testRefusedDecisions[pgx.Tx])
+}
+
+func testRefusedDecisions[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	ctx := t.Context()
+	s.pay("paid", s.stored())
+	paid := s.Settled("paid")
+	s.pay("declined", s.card("4111111111444496"))
+	declined := s.Settled("declined")
+	s.notFound("A")
+	seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A", "paid")
+	require.NoError(t, err)
+	decide := func(id string, d durable.Decision) error {
+		d.By, d.Note, d.Version = "Kim", "support says so", s.get(id).Version
+		return s.Tx(func(tx TTx) error { return s.Engine().Decide(ctx, tx, id, d) })
+	}
+	require.ErrorContains(t, decide("A", durable.Decision{Verdict: "paid"}), "no verdict")
+	require.ErrorContains(t, decide("A", durable.Decision{Verdict: durable.VerdictApproved}), "receipt number")
+	require.ErrorContains(t, decide("A", durable.Decision{Verdict: durable.VerdictApproved, ReceiptNumber: "../1"}), "receipt number")
+	isErr(t, decide("A", durable.Decision{Verdict: durable.VerdictApproved, ReceiptNumber: paid.ReceiptNumber}), durable.ErrNotAllowed)
+	isErr(t, decide("paid", durable.Decision{Verdict: durable.VerdictDeclined}), durable.ErrNotAllowed)
+	isErr(t, s.Engine().CheckReceipt(ctx, "A", declined.ReceiptNumber), durable.ErrNotAllowed)
+	again := func(w durable.NewWrite, of durable.Replacement) (created bool, err error) {
+		of.By, of.Note = "Kim", "support says so"
+		err = s.Tx(func(tx TTx) (err error) {
+			_, created, err = s.Engine().PayAgain(ctx, tx, w, of, s.stored())
+			return err
+		})
+		return created, err
+	}
+	_, err = again(durable.NewWrite{ID: "2", Order: "another"}, durable.Replacement{Of: "A", Version: seen[0].Version})
+	isErr(t, err, durable.ErrNoWrite)
+	_, err = again(durable.NewWrite{ID: "2", Order: "paid"}, durable.Replacement{Of: "paid", Version: seen[1].Version})
+	isErr(t, err, durable.ErrNotAllowed)
+	assert.Equal(t, seen[0].Version, s.get("A").Version)
+	for _, first := range []bool{true, false} { // the same step again
+		created, err := again(durable.NewWrite{ID: "A/2", Order: "A"}, durable.Replacement{Of: "A", Version: seen[0].Version})
+		require.NoError(t, err)
+		assert.Equal(t, first, created)
+	}
+	assert.True(t, s.Settled("A/2").Paid())
+
+	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.HangAfterCommit(), Times: 1})
+	s.pay("hangs", s.stored())
+	s.eventually(func() bool { return s.get("hangs").State == durable.StateSending }, "it is being sent")
+	_, err = s.Engine().LookUp(ctx, "Kim", "now", "hangs")
+	require.ErrorContains(t, err, "may still be sending it, until 20")
+	isErr(t, decide("hangs", durable.Decision{Verdict: durable.VerdictDeclined}), durable.ErrNotAllowed)
+	assert.True(t, s.Settled("hangs").Paid())
+	s.Judge("paid", "A", "hangs")
+}
+
+// TestForeignReceipt: a transaction that a person has taken for another payment's is not taken for this one's too.
+func TestForeignReceipt(t *testing.T) {
+	everywhere(t, testForeignReceipt[*sql.Tx], testForeignReceipt[pgx.Tx])
+}
+
+func testForeignReceipt[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	ctx := t.Context()
+	s.notFound("A")
+	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.StatusAfterCommit(502, sandbox.HTML)},
+		sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(500, sandbox.ServiceError)})
+	s.pay("B", s.stored())
+	s.reaches("B", "unknown")
+	s.Sandbox.ClearFaults()
+	ledger := s.Sandbox.Ledger()
+	seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A")
+	require.NoError(t, err)
+	require.NoError(t, s.Tx(func(tx TTx) error {
+		return s.Engine().Decide(ctx, tx, "A", durable.Decision{
+			Verdict: durable.VerdictApproved, ReceiptNumber: ledger[len(ledger)-1].ReceiptNumber, By: "Kim", Note: "a wrong line of the portal", Version: seen[0].Version,
+		})
+	}))
+	w := s.Settled("B")
+	assert.Equal(t, durable.StateNeedsPerson, w.State, w.Name())
+	assert.True(t, s.get("A").Paid() && !w.Paid())
+}
+
+// TestRefusedOptions: an engine with options that cannot be meant is not made, and ids that cannot be stored are refused.
+func TestRefusedOptions(t *testing.T) {
+	t.Parallel()
+	db := onFile(t, t.TempDir()+"/shop.db")
+	s := open(t, db)
+	for what, edit := range map[string]func(o *durable.Options[*sql.Tx]){
+		"Installation":   func(o *durable.Options[*sql.Tx]) { o.Installation = "my shop" },
+		"ServiceRetries": func(o *durable.Options[*sql.Tx]) { o.ServiceRetries = nil },
+		"OnOutcome":      func(o *durable.Options[*sql.Tx]) { o.OnOutcome = nil },
+		"Workers":        func(o *durable.Options[*sql.Tx]) { o.Workers = 1001 },
+		"negative times": func(o *durable.Options[*sql.Tx]) { o.SendWithin = -1 },
+		"facility":       func(o *durable.Options[*sql.Tx]) { o.Installation = "another" },
+	} {
+		opts := durable.Options[*sql.Tx]{Installation: "shop", ServiceRetries: serviceRetries(), OnOutcome: s.reported}
+		edit(&opts)
+		_, err := durable.New(t.Context(), db.Database, s.Client, opts)
+		require.ErrorContains(t, err, what)
+	}
+	require.Error(t, s.Engine().Start(context.Background()), "it is started once")
+	p := s.card(sandbox.CardAttempted)
+	for what, w := range map[string]durable.NewWrite{
+		"no id": {Order: "A"}, "no order": {ID: "A"}, "a long id": {ID: strings.Repeat("x", 256), Order: "A"}, "a line break": {ID: "A\n", Order: "A"},
+		"a long title": {ID: "A", Order: "A", Title: strings.Repeat("x", 256)}, "a person without a reason": {ID: "A", Order: "A", By: "Kim"},
+	} {
+		_, err := s.tryPay(w, p)
+		require.Error(t, err, what)
+	}
+	require.Error(t, s.Tx(func(tx *sql.Tx) error {
+		_, _, err := s.Engine().Pay(t.Context(), tx, durable.NewWrite{ID: "A", Order: "A"}, quickstream.RefundParams{OriginalReceiptNumber: "R-1", PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD})
+		return err
+	}), "a refund is no payment")
+	assert.Empty(t, s.rows("SELECT id FROM quickstream.write"))
+}
