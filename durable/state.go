@@ -32,7 +32,7 @@ const (
 	StateNeedsPerson State = "needs_person"
 	// StateVoided: it was approved, and cancelled before settlement.
 	StateVoided State = "voided"
-	// StateReturned: it was approved, and the money went back: by the bank, or the service reversed it.
+	// StateReturned: it was approved, and the bank has sent the money back.
 	StateReturned State = "returned"
 )
 
@@ -52,11 +52,11 @@ const (
 	ReasonNothingLeft Reason = "nothing"    // not_sent: refunds made elsewhere leave too little of the payment
 	ReasonOtherPaid   Reason = "other_paid" // not_sent: another payment of the order was found
 	ReasonSuspended   Reason = "suspended"  // pending: by fraud screening; a person acts in the portal
-	ReasonReversed    Reason = "reversed"   // returned: the service has reversed it after an answer was lost
 	ReasonImpossible  Reason = "impossible" // not_sent: the service can neither void nor refund it
 	ReasonAltered     Reason = "altered"    // needs_person: its row and its request say different things
 	ReasonRestored    Reason = "restored"   // needs_person: it may have been sent before a restore, and that could not be read
 	ReasonUnresolved  Reason = "unresolved" // needs_person: no final status after the longest time that one may take
+	ReasonReversed    Reason = "reversed"   // needs_person: its answer was lost, it was approved, and later it was not
 	ReasonNotFound    Reason = "not_found"  // needs_person: look-ups found nothing, which is no permission to pay again
 	// ReasonLookupsFailed of needs_person: its look-ups have failed for too long.
 	ReasonLookupsFailed Reason = "look_ups_failed"

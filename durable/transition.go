@@ -178,18 +178,18 @@ func (r row) standingOf(c resolve.Case) Standing {
 	case resolve.StatusNotFound:
 		return standing(StateNeedsPerson, ReasonNotFound)
 	case resolve.StatusEscalated:
-		if !c.FailingSince.IsZero() {
+		switch {
+		case c.Changed:
+			return standing(StateNeedsPerson, ReasonReversed)
+		case !c.FailingSince.IsZero():
 			return standing(StateNeedsPerson, ReasonLookupsFailed)
+		default:
+			return standing(StateNeedsPerson, ReasonUnresolved)
 		}
-		return standing(StateNeedsPerson, ReasonUnresolved)
 	case resolve.StatusDoubleCharged:
 		return standing(StateNeedsPerson, ReasonDoubleCharged)
 	case resolve.StatusSettled:
-		s := ofOutcome(c.Outcome, r.isVoid())
-		if c.Changed && s.State == StateDeclined && r.reported.State == StateApproved {
-			return standing(StateReturned, ReasonReversed)
-		}
-		return s
+		return ofOutcome(c.Outcome, r.isVoid())
 	case resolve.StatusOpen:
 		if c.Seen.Result == resolve.LookupPending && c.Seen.ReceiptNumber != "" && len(c.Lookups) > 0 && c.Lookups[len(c.Lookups)-1].Result == resolve.LookupPending {
 			return ofOutcome(c.Seen.Outcome, r.isVoid())

@@ -83,9 +83,9 @@ func takes(w durable.Write) bool {
 func label(s durable.Standing) string {
 	return cmp.Or(map[string]string{
 		"queued": "waiting", "sending": "being sent", "pending.suspended": "held by fraud screening",
-		"declined.rejected": "rejected", "declined.refused": "refused", "not_sent": "not sent", "not_sent.cancelled": "cancelled", "returned.reversed": "reversed",
+		"declined.rejected": "rejected", "declined.refused": "refused", "not_sent": "not sent", "not_sent.cancelled": "cancelled",
 		"needs_person.not_found": "not found", "needs_person.look_ups_failed": "look-ups failed", "needs_person.unresolved": "no final status",
-		"needs_person.restored": "from before a restore", "needs_person.altered": "altered",
+		"needs_person.reversed": "approved before", "needs_person.restored": "from before a restore", "needs_person.altered": "altered",
 		"needs_person.double_charged": "charged twice",
 	}[s.Name()], words(s.State))
 }

@@ -96,7 +96,7 @@ func states(h durable.Health) (points []point) {
 		points = append(points, point{float64(h.Writes[state]), []attribute.KeyValue{stateKey.String(string(state))}})
 	}
 	for _, reason := range []durable.Reason{
-		durable.ReasonNotFound, durable.ReasonUnresolved, durable.ReasonLookupsFailed, durable.ReasonAltered, durable.ReasonRestored, durable.ReasonDoubleCharged,
+		durable.ReasonNotFound, durable.ReasonUnresolved, durable.ReasonLookupsFailed, durable.ReasonAltered, durable.ReasonRestored, durable.ReasonReversed, durable.ReasonDoubleCharged,
 	} {
 		points = append(points, point{float64(h.NeedPerson[reason]), []attribute.KeyValue{stateKey.String(string(durable.StateNeedsPerson)), reasonKey.String(string(reason))}})
 	}

@@ -30,10 +30,10 @@ func full() durable.Health {
 	ago := func(seconds int) time.Time { return at.Add(-time.Duration(seconds) * time.Second) }
 	return durable.Health{
 		At: at, Writes: map[durable.State]int{
-			durable.StateQueued: 1, durable.StateSending: 2, durable.StatePending: 3, durable.StateUnknown: 4, durable.StateNeedsPerson: 21,
+			durable.StateQueued: 1, durable.StateSending: 2, durable.StatePending: 3, durable.StateUnknown: 4, durable.StateNeedsPerson: 28,
 		},
 		NeedPerson: map[durable.Reason]int{
-			durable.ReasonNotFound: 1, durable.ReasonUnresolved: 2, durable.ReasonLookupsFailed: 3, durable.ReasonAltered: 4, durable.ReasonRestored: 5, durable.ReasonDoubleCharged: 6,
+			durable.ReasonNotFound: 1, durable.ReasonUnresolved: 2, durable.ReasonLookupsFailed: 3, durable.ReasonAltered: 4, durable.ReasonRestored: 5, durable.ReasonDoubleCharged: 6, durable.ReasonReversed: 7,
 		},
 		Unknown: 14, UnknownFor: 7 * time.Second, Overdue: 8 * time.Second, HookFailed: 9, HookWaits: 10 * time.Second, Discarded: 10, Received: 11, Held: 12, Restoring: ago(13), Unreadable: "a day",
 		MaybeCopy: true, Paused: ago(15), PausedBy: "Kim",
@@ -116,6 +116,7 @@ func TestGauges(t *testing.T) {
 		"quickstream.durable.write.count {write} 4 quickstream.durable.state=unknown",
 		"quickstream.durable.write.count {write} 5 quickstream.durable.reason=restored,quickstream.durable.state=needs_person",
 		"quickstream.durable.write.count {write} 6 quickstream.durable.reason=double_charged,quickstream.durable.state=needs_person",
+		"quickstream.durable.write.count {write} 7 quickstream.durable.reason=reversed,quickstream.durable.state=needs_person",
 	}
 	assert.Equal(t, want, watched(t, full()))
 	assert.NotContains(t, strings.Join(want, "\n"), "Kim")

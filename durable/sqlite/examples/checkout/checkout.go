@@ -157,7 +157,7 @@ func (c *checkout) charge(ctx context.Context, r *http.Request) (payment durable
 	if err != nil {
 		return payment, err
 	}
-	defer tx.Rollback()                                   //nolint:errcheck // after Commit it does nothing
+	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
 	// It may have been paid and refunded while the bank asked the customer.
 	if err := tx.QueryRowContext(ctx, `SELECT 1 FROM orders WHERE number = ? AND state = 'open'`, order).Scan(new(int)); err != nil {
 		return payment, err

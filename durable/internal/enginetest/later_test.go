@@ -1,0 +1,157 @@
+package enginetest
+
+import (
+	"database/sql"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/sandbox"
+)
+
+// keys returns the idempotency keys of the payments that the service got, each once.
+func (s *shop[TTx]) keys() (keys []string) {
+	for _, r := range s.Sandbox.Requests() {
+		if r.Operation == "POST /transactions" && !slices.Contains(keys, r.IdempotencyKey) {
+			keys = append(keys, r.IdempotencyKey)
+		}
+	}
+	return keys
+}
+
+// TestNextKey: a payment that is refused for longer than a key is kept is sent under its next key, after the look-up lag,
+// and charged once.
+func TestNextKey(t *testing.T) { everywhere(t, testNextKey[*sql.Tx], testNextKey[pgx.Tx]) }
+
+func testNextKey[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Status(401, sandbox.ServiceError), Times: 1})
+	s.pay("A", s.stored())
+	refused := s.Until("A", func(w durable.Write) bool { return w.Sends == 1 && w.State == durable.StateQueued })
+	s.Advance(2 * time.Minute)
+	w := s.Settled("A")
+	assert.True(t, w.Paid())
+	assert.Equal(t, 1, s.charged("A"))
+	assert.Len(t, s.keys(), 2)
+	requests := s.Sandbox.Requests()
+	assert.Greater(t, requests[len(requests)-1].Time.Sub(refused.Written), 15*time.Minute)
+	s.Judge("A")
+}
+
+// TestCancelRefused: a payment that was refused so far is looked up before a person's cancellation ends it.
+func TestCancelRefused(t *testing.T) {
+	everywhere(t, testCancelRefused[*sql.Tx], testCancelRefused[pgx.Tx])
+}
+
+func testCancelRefused[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Status(503, sandbox.ServiceError)})
+	s.pay("A", s.stored())
+	s.Until("A", func(w durable.Write) bool { return w.Sends == 1 && w.State == durable.StateQueued })
+	require.NoError(t, s.Engine().Cancel(t.Context(), "A", "Kim", "the customer has left"))
+	s.Sandbox.ResetRequests()
+	assert.Equal(t, "not_sent.cancelled", s.Settled("A").Name())
+	assert.True(t, slices.ContainsFunc(s.Sandbox.Requests(), func(r sandbox.Request) bool { return r.Operation == "GET /transactions/for-reference-number" }))
+	assert.Zero(t, s.charged("A"))
+}
+
+// TestVoidedElsewhere: a payment that is voided in the portal, or whose money comes back, is so here after a look-up.
+func TestVoidedElsewhere(t *testing.T) {
+	everywhere(t, testVoidedElsewhere[*sql.Tx], testVoidedElsewhere[pgx.Tx])
+}
+
+func testVoidedElsewhere[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.pay("A", s.stored())
+	paid := s.Settled("A")
+	_, err := s.Client.Transactions.Void(t.Context(), paid.ReceiptNumber)
+	require.NoError(t, err)
+	s.Advance(time.Minute)
+	_, err = s.Engine().LookUp(t.Context(), "Kim", "the customer asks", "A")
+	require.NoError(t, err)
+	assert.Equal(t, "voided", s.Settled("A").Name())
+	assert.Equal(t, []string{"approved", "voided"}, s.names("A"))
+	_, err = s.Engine().LookUp(t.Context(), "Kim", "once more", "A")
+	require.NoError(t, err)
+	assert.Equal(t, "voided", s.get("A").Name())
+	s.Judge("A")
+}
+
+// TestSuspended: a payment that fraud screening holds blocks its order until a person has decided in the portal.
+func TestSuspended(t *testing.T) { everywhere(t, testSuspended[*sql.Tx], testSuspended[pgx.Tx]) }
+
+func testSuspended[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	for order, action := range map[string]sandbox.PortalAction{"approved": sandbox.CompleteTransaction, "declined": sandbox.CancelTransaction} {
+		s.Sandbox.NextTransaction(sandbox.Suspended())
+		s.pay(order, s.stored())
+		w := s.reaches(order, "pending.suspended")
+		_, err := s.tryPay(durable.NewWrite{ID: order + "/2", Order: order}, s.stored())
+		isErr(t, err, durable.ErrOrderOpen)
+		require.NoError(t, s.Sandbox.Portal(w.ReceiptNumber, action))
+		assert.Equal(t, order, s.Settled(order).Name())
+	}
+}
+
+// TestReversedAfterLostAnswer: a person decides about a payment whose answers were lost, and that was found approved, and
+// then voided.
+func TestReversedAfterLostAnswer(t *testing.T) {
+	everywhere(t, testReversedAfterLostAnswer[*sql.Tx], testReversedAfterLostAnswer[pgx.Tx])
+}
+
+func testReversedAfterLostAnswer[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.StatusAfterCommit(502, sandbox.HTML), Times: 3})
+	s.pay("A", s.stored())
+	w := s.Settled("A")
+	require.True(t, w.Paid())
+	_, err := s.Client.Transactions.Void(t.Context(), w.ReceiptNumber) // as an acquirer may
+	require.NoError(t, err)
+	w = s.Until("A", func(w durable.Write) bool { return !w.Paid() && w.Notified })
+	assert.Equal(t, "needs_person.reversed", w.Name())
+	assert.False(t, w.MayPayAgain())
+	assert.Equal(t, []string{"approved", "needs_person.reversed"}, s.names("A"))
+}
+
+// TestRefundBeforeSettlement: a refund waits until its payment is settled. One that the service never makes ends not_sent.
+func TestRefundBeforeSettlement(t *testing.T) {
+	everywhere(t, testRefundBeforeSettlement[*sql.Tx], testRefundBeforeSettlement[pgx.Tx])
+}
+
+func testRefundBeforeSettlement[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.pay("A", s.stored())
+	s.Settled("A")
+	_, err := s.refund("R", "A", 500)
+	require.NoError(t, err)
+	assert.True(t, s.Settled("R").Done())
+	assert.Equal(t, int64(500), s.refunded())
+	p := s.card(sandbox.CardAttempted)
+	s.pay("held", quickstream.PreauthoriseParams{
+		SupplierBusinessCode: p.SupplierBusinessCode, Source: quickstream.FromSingleUseToken(s.Token(sandbox.CardAttempted)), PrincipalAmount: p.PrincipalAmount,
+		Currency: p.Currency, ECI: p.ECI, IPAddress: p.IPAddress, StoredCredential: p.StoredCredential,
+	})
+	s.Settled("held")
+	s.Advance(48 * time.Hour)
+	for id, do := range map[string]func() error{
+		"refund":   func() error { _, err := s.refund("refund", "held", 500); return err },
+		"reversal": func() error { _, err := s.follow("reversal", "held", s.Engine().Reverse); return err },
+	} {
+		require.NoError(t, do())
+		assert.Equal(t, "not_sent.impossible", s.Settled(id).Name())
+	}
+	_, err = s.Client.Transactions.Refund(t.Context(), quickstream.RefundParams{OriginalReceiptNumber: s.get("A").ReceiptNumber, PrincipalAmount: decimal.New(734, -2), Currency: quickstream.CurrencyAUD})
+	require.NoError(t, err)
+	s.Advance(time.Hour)
+	_, err = s.follow("rest", "A", s.Engine().Reverse)
+	require.NoError(t, err)
+	assert.Equal(t, "not_sent.nothing", s.Settled("rest").Name())
+	assert.Equal(t, int64(1234), s.refunded())
+}
