@@ -137,19 +137,20 @@ func testForeignReceipt[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	ctx := t.Context()
 	s.notFound("A")
-	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.StatusAfterCommit(502, sandbox.HTML)},
-		sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(500, sandbox.ServiceError)})
-	s.pay("B", s.stored())
-	s.reaches("B", "unknown")
-	s.Sandbox.ClearFaults()
-	ledger := s.Sandbox.Ledger()
+	p := s.stored()
 	seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A")
 	require.NoError(t, err)
+	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.StatusAfterCommit(502, sandbox.HTML)},
+		sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(500, sandbox.ServiceError)})
+	s.pay("B", p)
+	s.eventually(func() bool { return s.get("B").State == durable.StateUnknown }, "its answers are lost")
+	ledger := s.Sandbox.Ledger()
 	require.NoError(t, s.Tx(func(tx TTx) error {
 		return s.Engine().Decide(ctx, tx, "A", durable.Decision{
 			Verdict: durable.VerdictApproved, ReceiptNumber: ledger[len(ledger)-1].ReceiptNumber, By: "Kim", Note: "a wrong line of the portal", Version: seen[0].Version,
 		})
 	}))
+	s.Sandbox.ClearFaults()
 	w := s.Settled("B")
 	assert.Equal(t, durable.StateNeedsPerson, w.State, w.Name())
 	assert.True(t, s.get("A").Paid() && !w.Paid())

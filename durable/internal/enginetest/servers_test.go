@@ -299,6 +299,11 @@ func (sv *server) synchronous() *server {
 	follower := sv.backup("-R")
 	sv.ask("ALTER SYSTEM SET synchronous_standby_names = '*'")
 	sv.ask("SELECT pg_reload_conf()")
+	sv.Cleanup(func() { // the standby stops before the engine, whose last commits would wait for it
+		if sv.up {
+			sv.on("psql", "-c", "ALTER SYSTEM SET synchronous_standby_names = ''", "-c", "SELECT pg_reload_conf()", "shop")
+		}
+	})
 	sv.waitsFor("current_setting('synchronous_standby_names') = '*' AND EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync')")
 	return follower
 }
