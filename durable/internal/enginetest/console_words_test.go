@@ -29,11 +29,7 @@ func TestConsoleOrderElsewhere(t *testing.T) {
 	assert.Contains(t, page.body, "No money was taken by it.")
 	assert.NotContains(t, page.body, mayPayAgain)
 
-	card := o.card(sandbox.CardAttempted)
-	preauth := o.ends("B", "B", quickstream.PreauthoriseParams{
-		SupplierBusinessCode: card.SupplierBusinessCode, Source: quickstream.FromSingleUseToken(o.Token(sandbox.CardAttempted)), PrincipalAmount: card.PrincipalAmount,
-		Currency: card.Currency, ECI: card.ECI, IPAddress: card.IPAddress, StoredCredential: card.StoredCredential,
-	})
+	preauth := o.ends("B", "B", o.preauthorisation())
 	o.Sandbox.NextTransaction(sandbox.Declined("51"))
 	require.NoError(t, o.Tx(func(tx *sql.Tx) error {
 		_, _, err := o.Engine().Capture(t.Context(), tx, durable.NewWrite{ID: "C"}, preauth.ID, quickstream.CaptureParams{

@@ -127,11 +127,7 @@ func TestPreauthorisation(t *testing.T) {
 func testPreauthorisation[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	for _, order := range []string{"A", "B"} {
-		p := s.card(sandbox.CardAttempted)
-		s.pay(order, quickstream.PreauthoriseParams{
-			SupplierBusinessCode: p.SupplierBusinessCode, Source: quickstream.FromSingleUseToken(s.Token(sandbox.CardAttempted)), PrincipalAmount: p.PrincipalAmount,
-			Currency: p.Currency, ECI: p.ECI, IPAddress: p.IPAddress, StoredCredential: p.StoredCredential,
-		})
+		s.pay(order, s.preauthorisation())
 		assert.True(t, s.Settled(order).Paid())
 	}
 	_, err := s.follow("CA", "A", func(ctx context.Context, tx TTx, w durable.NewWrite, of string) (durable.Write, bool, error) {

@@ -29,7 +29,6 @@ import (
 	"github.com/quickstream-go/quickstream/internal/needs"
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
-	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // postgresVariable names a database of a PostgreSQL server, on which each test makes one of
@@ -198,6 +197,25 @@ func (s *shop[TTx]) tryPay(n durable.NewWrite, p quickstream.TransactionParams) 
 	return w, err
 }
 
+// commit commits a payment by an engine, in its database.
+func commit[TTx any](t *testing.T, engine *durable.Engine[TTx], db store[TTx], n durable.NewWrite, p quickstream.TransactionParams) {
+	t.Helper()
+	tx, err := db.Begin(t.Context())
+	require.NoError(t, err)
+	_, _, err = engine.Pay(t.Context(), db.Leave(tx), n, p)
+	require.NoError(t, err)
+	require.NoError(t, tx.Commit(t.Context()))
+}
+
+// preauthorisation returns the parameters of a first pre-authorisation by a card.
+func (s *shop[TTx]) preauthorisation() quickstream.PreauthoriseParams {
+	p := params(nil)
+	return quickstream.PreauthoriseParams{
+		SupplierBusinessCode: p.SupplierBusinessCode, Source: quickstream.FromSingleUseToken(s.Token(sandbox.CardAttempted)), PrincipalAmount: p.PrincipalAmount,
+		Currency: p.Currency, ECI: p.ECI, IPAddress: p.IPAddress, StoredCredential: p.StoredCredential,
+	}
+}
+
 // refund commits a refund of cents of a payment.
 func (s *shop[TTx]) refund(id, of string, cents int64) (w durable.Write, err error) {
 	err = s.Tx(func(tx TTx) (err error) {
@@ -247,8 +265,13 @@ func (s *shop[TTx]) inject(faults ...sandbox.Fault) {
 
 func (s *shop[TTx]) health() durable.Health {
 	s.T.Helper()
-	h, err := s.Engine().Health(s.T.Context())
-	require.NoError(s.T, err)
+	return healthOf(s.T, s.Engine())
+}
+
+func healthOf[TTx any](t *testing.T, engine *durable.Engine[TTx]) durable.Health {
+	t.Helper()
+	h, err := engine.Health(t.Context())
+	require.NoError(t, err)
 	return h
 }
 
@@ -283,16 +306,6 @@ func isErr(t testing.TB, err, target error) {
 func serviceRetries() *resolve.ServiceRetries {
 	off := resolve.ServiceRetriesOff()
 	return &off
-}
-
-// clientOf returns a client of a sandbox with short limits.
-func clientOf(t testing.TB, box *sandbox.Sandbox, opts ...quickstream.Option) *quickstream.Client {
-	t.Helper()
-	all := []quickstream.ClientOption{quickstream.WithAttemptTimeout(2 * time.Second), quickstream.WithRetryWait(time.Millisecond, 10*time.Millisecond)}
-	for _, o := range opts {
-		all = append(all, o)
-	}
-	return sandboxtest.Client(t, box, all...)
 }
 
 // history returns the events of a write, for a test that fails.

@@ -231,15 +231,12 @@ func testListsThatEnd[TTx any](t *testing.T, db store[TTx]) {
 	ctx := t.Context()
 	s.pay("A", s.card(sandbox.CardAttempted))
 	w := s.Settled("A")
-	for name, test := range map[string]struct {
-		kind sandbox.FaultKind
-		read bool
-	}{
-		"the service's 404": {sandbox.Status(404, sandbox.ServiceError), false}, // the database has a payment of that day
-		"a gateway's 404":   {sandbox.Status(404, sandbox.HTML), false},
+	for name, kind := range map[string]sandbox.FaultKind{
+		"the service's 404": sandbox.Status(404, sandbox.ServiceError), // the database has a payment of that day
+		"a gateway's 404":   sandbox.Status(404, sandbox.HTML),
 	} {
 		s.Sandbox.ClearFaults()
-		s.inject(sandbox.Fault{Operation: bySettlement, Kind: test.kind})
+		s.inject(sandbox.Fault{Operation: bySettlement, Kind: kind})
 		require.NoError(t, s.Engine().BeginRestoring(ctx, w.Written, "Kim", name))
 		s.eventually(func() bool { s.Advance(time.Second); return s.health().Unreadable != "" }, name)
 		require.NoError(t, s.Engine().EndRestoring(ctx, "Kim", name))
@@ -329,15 +326,11 @@ func TestFiles(t *testing.T) {
 	returned, err := sqlite.Open(file)
 	require.NoError(t, err)
 	defer returned.Close()
-	client := clientOf(t, s.Sandbox)
-	engine, err := durable.New(t.Context(), sqlite.DB(returned), client, durable.Options[*sql.Tx]{Installation: "shop", ServiceRetries: serviceRetries(), OnOutcome: s.reported})
+	engine, err := durable.New(t.Context(), sqlite.DB(returned), s.Client, durable.Options[*sql.Tx]{Installation: "shop", ServiceRetries: serviceRetries(), OnOutcome: s.reported})
 	require.NoError(t, err)
 	require.NoError(t, engine.Start(t.Context()))
 	defer func() { _ = engine.Stop(context.Background()) }()
-	eventually(t, func() bool {
-		h, err := engine.Health(t.Context())
-		return err == nil && !h.Restoring.IsZero()
-	}, "it is recognised")
+	eventually(t, func() bool { return !healthOf(t, engine).Restoring.IsZero() }, "it is recognised")
 	eventually(t, func() bool {
 		w, err := engine.Get(t.Context(), "B")
 		return err == nil && w.Paid()

@@ -15,6 +15,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // TestImport: a payment of the portal is imported once. Its refund and another payment, made there under the same reference,
@@ -24,7 +25,7 @@ func TestImport(t *testing.T) { everywhere(t, testImport[*sql.Tx], testImport[pg
 func testImport[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	ctx := t.Context()
-	portal := clientOf(t, s.Sandbox, quickstream.WithIntentMetadata(""))
+	portal := sandboxtest.Client(t, s.Sandbox, quickstream.WithIntentMetadata(""))
 	params := s.stored()
 	params.PaymentReferenceNumber = "INV-7"
 	paid, err := portal.Transactions.Pay(ctx, params)

@@ -18,6 +18,7 @@ import (
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
@@ -147,7 +148,7 @@ func testEventIsJudged[TTx any](t *testing.T, db store[TTx]) {
 	other := params
 	other.PrincipalAmount, other.Metadata, other.PaymentReferenceNumber = decimal.New(9999, -2), sent.Metadata, before.Reference
 	s.Sandbox.NextTransaction(sandbox.Pending().ThenAfter(time.Minute, sandbox.Approved()))
-	_, err := clientOf(t, s.Sandbox, quickstream.WithIntentMetadata("")).PayTo.Collect(t.Context(), other)
+	_, err := sandboxtest.Client(t, s.Sandbox, quickstream.WithIntentMetadata("")).PayTo.Collect(t.Context(), other)
 	require.NoError(t, err)
 	s.Advance(time.Minute)
 	s.received()

@@ -133,11 +133,7 @@ func testRefundBeforeSettlement[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, err)
 	assert.True(t, s.Settled("R").Done())
 	assert.Equal(t, int64(500), s.refunded())
-	p := s.card(sandbox.CardAttempted)
-	s.pay("held", quickstream.PreauthoriseParams{
-		SupplierBusinessCode: p.SupplierBusinessCode, Source: quickstream.FromSingleUseToken(s.Token(sandbox.CardAttempted)), PrincipalAmount: p.PrincipalAmount,
-		Currency: p.Currency, ECI: p.ECI, IPAddress: p.IPAddress, StoredCredential: p.StoredCredential,
-	})
+	s.pay("held", s.preauthorisation())
 	s.Settled("held")
 	s.Advance(48 * time.Hour)
 	for id, do := range map[string]func() error{

@@ -26,6 +26,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable/postgres"
 	"github.com/quickstream-go/quickstream/durable/sqlite"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // TestConflicts: a conflict stores nothing, and never aborts the merchant's transaction: its later writes commit.
@@ -227,11 +228,7 @@ func testList[TTx any](t *testing.T, db store[TTx]) {
 // TestUnsafeDatabases: a database that can lose a commit is refused, and so is one of another installation.
 func TestUnsafeDatabases(t *testing.T) {
 	t.Parallel()
-	refused := func(t *testing.T, err error, want string) {
-		t.Helper()
-		require.ErrorContains(t, err, want)
-	}
-	client := clientOf(t, sandbox.New())
+	_, client := sandboxtest.New(t)
 	onSQLite := func(db durable.Database[*sql.Tx], installation string) error {
 		_, err := durable.New(t.Context(), db, client, durable.Options[*sql.Tx]{
 			Installation: installation, ServiceRetries: serviceRetries(), OnOutcome: func(context.Context, *sql.Tx, durable.OutcomeChange) error { return nil },
@@ -247,11 +244,11 @@ func TestUnsafeDatabases(t *testing.T) {
 		db.SetMaxOpenConns(1)
 		t.Cleanup(func() { _ = db.Close() })
 		require.NoError(t, durable.MigrateUp(t.Context(), sqlite.DB(db)), dsn)
-		refused(t, onSQLite(sqlite.DB(db), "shop"), want)
+		require.ErrorContains(t, onSQLite(sqlite.DB(db), "shop"), want)
 	}
 	file := onFile(t, filepath.Join(t.TempDir(), "shop.db"))
 	require.NoError(t, onSQLite(file.Database, "shop"))
-	refused(t, onSQLite(file.Database, "another-shop"), "another installation")
+	require.ErrorContains(t, onSQLite(file.Database, "another-shop"), "another installation")
 	t.Run("PostgreSQL", func(t *testing.T) {
 		address, err := url.Parse(emptyDatabase(t))
 		require.NoError(t, err)
@@ -263,7 +260,7 @@ func TestUnsafeDatabases(t *testing.T) {
 		_, err = durable.New(t.Context(), postgres.Pgx(pool), client, durable.Options[pgx.Tx]{
 			Installation: "shop", ServiceRetries: serviceRetries(), OnOutcome: func(context.Context, pgx.Tx, durable.OutcomeChange) error { return nil },
 		})
-		refused(t, err, "synchronous_commit")
+		require.ErrorContains(t, err, "synchronous_commit")
 	})
 }
 

@@ -19,14 +19,6 @@ import (
 	"github.com/quickstream-go/quickstream/internal/needs"
 )
 
-// restoring reports whether an engine restores, and whether its database may be a copy.
-func restoring(t *testing.T, engine *durable.Engine[pgx.Tx]) (on, maybeCopy bool) {
-	t.Helper()
-	h, err := engine.Health(t.Context())
-	require.NoError(t, err)
-	return !h.Restoring.IsZero(), h.MaybeCopy
-}
-
 // TestPlaces: a server is the same at its other address and at its Unix socket, and after a restart for a process that goes
 // on. For a new process commits may be lost by a restart. A server in another place may be a copy: what was queued before
 // waits for a person.
@@ -44,8 +36,7 @@ func TestPlaces(t *testing.T) {
 		engine := s.beside(db)
 		payBy(s, engine, db, durable.NewWrite{ID: name, Order: name})
 		isPaid(s, engine, name)
-		on, _ := restoring(t, engine)
-		assert.False(t, on, name)
+		assert.Zero(t, healthOf(t, engine).Restoring, name)
 		require.NoError(t, engine.Stop(t.Context()))
 	}
 
@@ -54,8 +45,7 @@ func TestPlaces(t *testing.T) {
 	s.db.reconnect()
 	s.pay("after a restart", s.stored())
 	s.Settled("after a restart")
-	on, _ := restoring(t, s.Engine())
-	assert.False(t, on)
+	assert.Zero(t, s.health().Restoring)
 
 	require.NoError(t, s.Engine().Stop(t.Context()))
 	s.db.reconnect()
@@ -63,8 +53,8 @@ func TestPlaces(t *testing.T) {
 	sv.start()
 	db := sv.store()
 	engine := s.beside(db)
-	on, maybeCopy := restoring(t, engine)
-	assert.True(t, on && !maybeCopy)
+	assert.NotZero(t, healthOf(t, engine).Restoring)
+	assert.False(t, healthOf(t, engine).MaybeCopy)
 	payBy(s, engine, db, durable.NewWrite{ID: "a new process", Order: "a new process"})
 	isPaid(s, engine, "a new process")
 	require.NoError(t, engine.Stop(t.Context()))
@@ -78,8 +68,7 @@ func TestPlaces(t *testing.T) {
 	sv.start()
 	db = sv.store()
 	engine = s.beside(db)
-	_, maybeCopy = restoring(t, engine)
-	assert.True(t, maybeCopy)
+	assert.True(t, healthOf(t, engine).MaybeCopy)
 	payBy(s, engine, db, durable.NewWrite{ID: "new", Order: "new"})
 	isPaid(s, engine, "new")
 	w, err := engine.Get(t.Context(), "queued")
@@ -153,8 +142,7 @@ server_round_robin = 1
 	}
 	for i := range 20 {
 		assert.True(t, s.Settled(fmt.Sprint("order ", i)).Paid())
-		on, _ := restoring(t, s.Engine())
-		assert.False(t, on)
+		assert.Zero(t, s.health().Restoring)
 	}
 	assert.Len(t, s.Sandbox.Ledger(), 20)
 }

@@ -167,7 +167,6 @@ func TestRefusedOptions(t *testing.T) {
 		"OnOutcome":      func(o *durable.Options[*sql.Tx]) { o.OnOutcome = nil },
 		"Workers":        func(o *durable.Options[*sql.Tx]) { o.Workers = 1001 },
 		"negative times": func(o *durable.Options[*sql.Tx]) { o.SendWithin = -1 },
-		"facility":       func(o *durable.Options[*sql.Tx]) { o.Installation = "another" },
 	} {
 		opts := durable.Options[*sql.Tx]{Installation: "shop", ServiceRetries: serviceRetries(), OnOutcome: s.reported}
 		edit(&opts)

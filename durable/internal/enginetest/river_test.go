@@ -107,11 +107,7 @@ func testClocks[TTx any](t *testing.T, db store[TTx]) {
 		order := fmt.Sprint("order ", apart)
 		token, err := sandboxtest.CardToken(t.Context(), client, sandbox.CardAttempted)
 		require.NoError(t, err)
-		tx, err := db.Begin(t.Context())
-		require.NoError(t, err)
-		_, _, err = engine.Pay(t.Context(), db.Leave(tx), durable.NewWrite{ID: order, Order: order}, params(quickstream.FromSingleUseToken(token)))
-		require.NoError(t, err)
-		require.NoError(t, tx.Commit(t.Context()))
+		commit(t, engine, db, durable.NewWrite{ID: order, Order: order}, params(quickstream.FromSingleUseToken(token)))
 		w, err := engine.Wait(t.Context(), order)
 		require.NoError(t, err)
 		assert.True(t, w.Paid())
@@ -179,23 +175,15 @@ func TestHang(t *testing.T) {
 		id := fmt.Sprint("order ", number)
 		token, err := sandboxtest.CardToken(t.Context(), browser, sandbox.CardAttempted)
 		require.NoError(t, err)
-		tx, err := db.Begin(t.Context())
-		require.NoError(t, err)
-		_, _, err = engine.Pay(t.Context(), db.Leave(tx), durable.NewWrite{ID: id, Order: id}, params(quickstream.FromSingleUseToken(token)))
-		require.NoError(t, err)
-		require.NoError(t, tx.Commit(t.Context()))
+		commit(t, engine, db, durable.NewWrite{ID: id, Order: id}, params(quickstream.FromSingleUseToken(token)))
 		return id
 	}
 	way.set(true)
 	for range 30 {
 		order()
 	}
-	eventually(t, func() bool {
-		h, err := engine.Health(t.Context())
-		return err == nil && !h.Paused.IsZero()
-	}, "it is paused")
-	h, err := engine.Health(t.Context())
-	require.NoError(t, err)
+	eventually(t, func() bool { return !healthOf(t, engine).Paused.IsZero() }, "it is paused")
+	h := healthOf(t, engine)
 	assert.LessOrEqual(t, h.Unknown, 3+3, "no more than are wanted, twice at most")
 	way.set(false)
 	begun := time.Now()
@@ -204,10 +192,7 @@ func TestHang(t *testing.T) {
 	assert.True(t, w.Paid())
 	assert.Less(t, time.Since(begun), 10*time.Second)
 	t.Logf("a new customer got through after %s, with %d unknown", time.Since(begun).Round(10*time.Millisecond), h.Unknown)
-	eventually(t, func() bool {
-		h, err := engine.Health(t.Context())
-		return err == nil && h.Writes[durable.StateQueued] == 0
-	}, "the queue is drained")
+	eventually(t, func() bool { return healthOf(t, engine).Writes[durable.StateQueued] == 0 }, "the queue is drained")
 	t.Logf("drained after %s", time.Since(begun).Round(10*time.Millisecond))
 }
 

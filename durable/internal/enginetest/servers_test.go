@@ -188,12 +188,7 @@ func (s *shop[TTx]) beside(db store[TTx]) *durable.Engine[TTx] {
 // payBy commits a payment by an engine, in its database.
 func payBy[TTx any](s *shop[TTx], engine *durable.Engine[TTx], db store[TTx], n durable.NewWrite) {
 	s.T.Helper()
-	params := s.stored()
-	tx, err := db.Begin(s.T.Context())
-	require.NoError(s.T, err)
-	_, _, err = engine.Pay(s.T.Context(), db.Leave(tx), n, params)
-	require.NoError(s.T, err)
-	require.NoError(s.T, tx.Commit(s.T.Context()))
+	commit(s.T, engine, db, n, s.stored())
 }
 
 // isPaid waits until an order is paid by an engine's database.
@@ -245,10 +240,7 @@ func TestStandbyPromoted(t *testing.T) {
 	}
 	isPaid(s, engine, "after")
 	assert.Len(t, s.Sandbox.Ledger(), 2+lost)
-	eventually(t, func() bool {
-		h, err := engine.Health(t.Context())
-		return err == nil && h.Restoring.IsZero()
-	}, "the restoring has ended")
+	eventually(t, func() bool { return healthOf(t, engine).Restoring.IsZero() }, "the restoring has ended")
 }
 
 // TestCloned: a base backup is started beside its original, and both sell. Only the original sends the queued payments; the
@@ -266,13 +258,8 @@ func TestCloned(t *testing.T) {
 	copied := original.backup()
 	db := copied.store()
 	mine, clone := s.beside(s.db), s.beside(db)
-	health := func(engine *durable.Engine[pgx.Tx]) durable.Health {
-		h, err := engine.Health(t.Context())
-		require.NoError(t, err)
-		return h
-	}
-	assert.True(t, health(clone).MaybeCopy)
-	assert.False(t, health(mine).MaybeCopy)
+	assert.True(t, healthOf(t, clone).MaybeCopy)
+	assert.False(t, healthOf(t, mine).MaybeCopy)
 	for i := range lost {
 		isPaid(s, mine, fmt.Sprint("waiting ", i))
 	}
