@@ -40,9 +40,9 @@ func TestConsoleOutage(t *testing.T) {
 		orders = append(orders, fmt.Sprint("order ", i))
 		o.pay(orders[i], o.card(sandbox.CardAttempted))
 	}
-	o.eventually(func() bool { return o.health().Writes[durable.StateUnknown] == payments }, "all are unknown")
+	eventually(o.T, func() bool { return o.health().Writes[durable.StateUnknown] == payments }, "all are unknown")
 	o.Advance(3 * time.Minute)
-	o.eventually(func() bool { return strings.Contains(now().body, "The service does not answer.") }, "a look-up has failed")
+	eventually(o.T, func() bool { return strings.Contains(now().body, "The service does not answer.") }, "a look-up has failed")
 	page := o.get("jo", "")
 	assert.NotContains(t, page.body, "All is well.")
 	assert.Regexp(t, fmt.Sprintf(`<strong>Outcome unknown.</strong> %d payments, the oldest for \d minutes. Do not take the money another way`, payments), page.body)
@@ -59,7 +59,7 @@ func TestConsoleOutage(t *testing.T) {
 	o.Sandbox.ClearFaults()
 	progress := regexp.MustCompile(`(\d+) of 120`)
 	for n := 20; n <= payments; n += 20 { // a minute for each part
-		o.eventually(func() bool {
+		eventually(o.T, func() bool {
 			shown := progress.FindStringSubmatch(now().body)
 			require.NotNil(t, shown)
 			done, err := strconv.Atoi(shown[1])
@@ -71,13 +71,13 @@ func TestConsoleOutage(t *testing.T) {
 			assert.Contains(t, page.body, "They are being looked up: wait for the end.")
 		}
 	}
-	o.eventually(func() bool { return strings.Contains(now().body, "done, 120 of 120") }, "all were looked up")
+	eventually(o.T, func() bool { return strings.Contains(now().body, "done, 120 of 120") }, "all were looked up")
 	assert.Regexp(t, `120 of 120, \d+ <a href="payments\?tab=approved">approved</a>`, now().body)
 	if page = now(); page.offers("look-up-all") { // the first of them failed
 		assert.Regexp(t, `\d+ failed: the service could not be asked`, page.body)
 		o.submit("jo", page, "look-up-all")
 	}
-	o.eventually(func() bool { return !strings.Contains(now().body, "Outcome unknown") }, "it is over")
+	eventually(o.T, func() bool { return !strings.Contains(now().body, "Outcome unknown") }, "it is over")
 	assert.LessOrEqual(t, o.clicks, 6)
 	for _, order := range orders {
 		assert.True(t, o.shop.get(order).Paid())
@@ -92,7 +92,7 @@ func TestConsoleUnreachable(t *testing.T) {
 	o := openOffice(t)
 	o.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Unreachable(sandbox.ConnectionRefused)})
 	o.pay("A", o.card(sandbox.CardAttempted))
-	o.eventually(func() bool { return o.shop.get("A").Failures > 0 }, "it could not be sent")
+	eventually(o.T, func() bool { return o.shop.get("A").Failures > 0 }, "it could not be sent")
 	page := o.get("jo", "")
 	assert.NotContains(t, page.body, "All is well.")
 	assert.Contains(t, page.body, "1 payment could not be sent")
@@ -240,18 +240,18 @@ func TestConsoleCompare(t *testing.T) {
 	assert.Equal(t, http.StatusUnprocessableEntity, wrong.status)
 	assert.Contains(t, wrong.body, `value="11/30/2026"`, "what was typed stays")
 	o.submit("jo", wrong, "compare", "day", day)
-	o.eventually(func() bool { return !o.health().Comparison.FailingSince.IsZero() }, "it fails")
+	eventually(o.T, func() bool { return !o.health().Comparison.FailingSince.IsZero() }, "it fails")
 	page := o.get("jo", "")
 	assert.Contains(t, page.body, "<strong>The comparison fails.</strong>")
 	assert.Contains(t, page.body, "Compare now when the service answers.")
 	o.Sandbox.ClearFaults()
-	o.eventually(func() bool {
+	eventually(o.T, func() bool {
 		return !strings.Contains(o.send("jo", http.MethodGet, "", nil).body, "Comparison of "+day+" by Jo: 0")
 	}, "it has ended")
 	o.clicks = 0
 	o.submit("jo", o.get("jo", "installation"), "compare", "day", day)
 	assert.Equal(t, 2, o.clicks)
-	o.eventually(func() bool { return o.health().Comparison.FailingSince.IsZero() }, "it succeeds")
+	eventually(o.T, func() bool { return o.health().Comparison.FailingSince.IsZero() }, "it succeeds")
 	page = o.get("jo", "installation")
 	assert.Contains(t, page.body, "The service took another amount. Compare it with the order, and refund what is too much.")
 	assert.NotContains(t, page.body, "The comparison fails")

@@ -47,7 +47,7 @@ func TestConsoleLists(t *testing.T) {
 		o.pay(order, o.card(sandbox.CardAttempted))
 		wanted = append([]string{order}, wanted...)
 	}
-	o.eventually(func() bool { o.Daily(); return len(o.health().Writes) == 0 }, "all are settled")
+	eventually(o.T, func() bool { o.Daily(); return len(o.health().Writes) == 0 }, "all are settled")
 	refusal := o.ends("declined", "declined", o.card("4111111111444496"))
 	for tab, orders := range map[string][]string{"approved": wanted, "": append([]string{"declined"}, wanted...), "declined": {"declined"}, "open": nil, "ended": nil} {
 		var all []string

@@ -177,7 +177,7 @@ func serves(t *testing.T, opts ...sandbox.Option) *shop[*sql.Tx] {
 func (o *office) lost(order string) durable.Write {
 	o.T.Helper()
 	o.notFound(order)
-	o.eventually(func() bool {
+	eventually(o.T, func() bool {
 		d := o.details(order)
 		if errors.Is(d.NotDecidable, durable.ErrLookUpFirst) && (d.Write.Due.IsZero() || d.Write.Due.After(d.At.Add(time.Hour))) {
 			return true

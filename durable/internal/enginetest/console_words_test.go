@@ -106,7 +106,7 @@ func TestConsoleHistory(t *testing.T) {
 	o.paid("A")
 	o.change(true)
 	o.pay("B", o.card(sandbox.CardAttempted))
-	o.eventually(func() bool { h := o.health(); return h.MaybeCopy && h.Unreadable != "" }, "a list cannot be read")
+	eventually(o.T, func() bool { h := o.health(); return h.MaybeCopy && h.Unreadable != "" }, "a list cannot be read")
 	for _, path := range []string{"", "installation"} {
 		page := o.get("reader", path)
 		assert.Contains(t, page.body, "may be a copy of one that is in use", path)

@@ -39,7 +39,7 @@ func testRefunds[TTx any](t *testing.T, db store[TTx]) {
 		require.NoError(t, err)
 	}
 	_, err := s.refund("R3", "A", 500)
-	isErr(t, err, durable.ErrTooMuch)
+	require.ErrorIs(t, err, durable.ErrTooMuch)
 	for _, id := range []string{"R1", "R2"} {
 		w := s.Settled(id)
 		assert.Equal(t, "approved", w.Name())
@@ -106,7 +106,7 @@ func testReverse[TTx any](t *testing.T, db store[TTx]) {
 	assert.True(t, w.Amount.Equal(decimal.New(1000, -2)))
 	assert.Equal(t, int64(1234), s.refunded())
 	_, err = s.follow("RB2", "B", s.Engine().Reverse)
-	isErr(t, err, durable.ErrTooMuch)
+	require.ErrorIs(t, err, durable.ErrTooMuch)
 	_, err = s.follow("VC", "C", s.Engine().Void)
 	require.NoError(t, err)
 	assert.Equal(t, durable.StateDeclined, s.Settled("VC").State, "it is settled, and cannot be voided")

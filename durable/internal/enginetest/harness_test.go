@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"errors"
 	"net/netip"
 	"net/url"
 	"os"
@@ -276,11 +275,6 @@ func healthOf[TTx any](t *testing.T, engine *durable.Engine[TTx]) durable.Health
 }
 
 // eventually waits until something holds, a minute at most.
-func (s *shop[TTx]) eventually(holds func() bool, what string) {
-	s.T.Helper()
-	eventually(s.T, holds, what)
-}
-
 func eventually(t testing.TB, holds func() bool, what string) {
 	t.Helper()
 	within(t, time.Minute, holds, what)
@@ -295,11 +289,6 @@ func within(t testing.TB, d time.Duration, holds func() bool, what string) {
 			t.Fatalf("not within %v: %s", d, what)
 		}
 	}
-}
-
-func isErr(t testing.TB, err, target error) {
-	t.Helper()
-	require.Truef(t, errors.Is(err, target), "%v is not %v", err, target)
 }
 
 // serviceRetries says that the service retries nothing by itself.

@@ -33,7 +33,7 @@ func (s *shop[TTx]) change(copied bool) {
 	default:
 		require.NoError(s.T, s.db.exec(ctx, "UPDATE quickstream.meta SET value = replace(value, '\"timeline\":', '\"timeline\":9') WHERE name = 'history'"))
 	}
-	s.eventually(func() bool { return !s.health().Restoring.IsZero() }, "the change is recognised")
+	eventually(s.T, func() bool { return !s.health().Restoring.IsZero() }, "the change is recognised")
 }
 
 // loses makes the database forget a write, as a backup that was made before it.
@@ -64,7 +64,7 @@ func testUnreadableLists[TTx any](t *testing.T, db store[TTx]) {
 	again, err := s.tryPay(durable.NewWrite{ID: "B/2", Order: "B"}, s.stored())
 	require.NoError(t, err)
 	fresh := s.pay("C", s.stored())
-	s.eventually(func() bool { return s.health().Unreadable != "" }, "a list cannot be read")
+	eventually(s.T, func() bool { return s.health().Unreadable != "" }, "a list cannot be read")
 	for range 12 {
 		s.Advance(5 * time.Minute)
 		s.Kit.Work(again)
@@ -76,12 +76,12 @@ func testUnreadableLists[TTx any](t *testing.T, db store[TTx]) {
 	assert.False(t, s.health().Read)
 	s.Sandbox.ClearFaults()
 	s.Advance(10 * time.Minute)
-	s.eventually(func() bool { s.Advance(time.Second); return s.health().Read }, "the lists are read")
+	eventually(s.T, func() bool { s.Advance(time.Second); return s.health().Read }, "the lists are read")
 	assert.True(t, s.Settled("B").Paid(), "the lost payment is stored")
 	assert.Equal(t, durable.StateNotSent, s.Settled("B/2").State)
 	s.Settled("C")
 	assert.Equal(t, 1, s.charged("B"))
-	s.eventually(func() bool { s.Advance(time.Minute); return s.health().Restoring.IsZero() }, "the restoring has ended")
+	eventually(s.T, func() bool { s.Advance(time.Minute); return s.health().Restoring.IsZero() }, "the restoring has ended")
 }
 
 // stored returns a payment by a stored account, which does not expire.
@@ -116,11 +116,11 @@ func testLostPayment[TTx any](t *testing.T, db store[TTx]) {
 	}
 	s.loses("B")
 	s.change(false)
-	s.eventually(func() bool { s.Advance(time.Second); return s.health().Read }, "the lists are read")
+	eventually(s.T, func() bool { s.Advance(time.Second); return s.health().Read }, "the lists are read")
 	assert.True(t, s.Settled("B").Paid())
 	assert.Contains(t, s.names("B"), "approved")
 	_, err := s.tryPay(durable.NewWrite{ID: "B/2", Order: "B"}, s.card(sandbox.CardAttempted))
-	isErr(t, err, durable.ErrOrderOpen)
+	require.ErrorIs(t, err, durable.ErrOrderOpen)
 	s.Judge("A", "B")
 }
 
@@ -143,7 +143,7 @@ func testQueuedBefore[TTx any](t *testing.T, db store[TTx]) {
 	back("sent")
 	s.change(false)
 	require.NoError(t, s.Engine().Unpause(ctx, "Kim", "it is back"))
-	s.eventually(func() bool { s.Advance(time.Second); return s.health().Read }, "the lists are read")
+	eventually(s.T, func() bool { s.Advance(time.Second); return s.health().Read }, "the lists are read")
 	assert.Equal(t, "queued", s.get("not sent").Name(), "it waits for the look-up lag")
 	w := s.Settled("sent")
 	assert.True(t, w.Paid())
@@ -165,9 +165,9 @@ func testRestoredByAPerson[TTx any](t *testing.T, db store[TTx]) {
 	s.inject(sandbox.Fault{Operation: bySettlement, Kind: sandbox.Status(500, sandbox.ServiceError)})
 	s.change(false)
 	require.NoError(t, s.Engine().Unpause(ctx, "Kim", "it is back"))
-	s.eventually(func() bool { return s.health().Unreadable != "" }, "a list cannot be read")
+	eventually(s.T, func() bool { return s.health().Unreadable != "" }, "a list cannot be read")
 	s.Sandbox.ClearFaults()
-	s.eventually(func() bool { s.Advance(time.Second); return s.health().Read }, "the lists are read")
+	eventually(s.T, func() bool { s.Advance(time.Second); return s.health().Read }, "the lists are read")
 	w := s.Settled("A")
 	assert.Equal(t, "needs_person.restored", w.Name())
 	assert.Equal(t, 0, s.charged("A"))
@@ -183,7 +183,7 @@ func testMaybeCopy[TTx any](t *testing.T, db store[TTx]) {
 	before := s.pay("A", s.stored())
 	s.change(true)
 	require.NoError(t, s.Engine().Unpause(ctx, "Kim", "it has moved"))
-	s.eventually(func() bool { s.Advance(time.Second); return s.health().Read }, "the lists are read")
+	eventually(s.T, func() bool { s.Advance(time.Second); return s.health().Read }, "the lists are read")
 	s.pay("B", s.stored())
 	s.Settled("B")
 	for range 10 {
@@ -210,7 +210,7 @@ func testRestoredByHand[TTx any](t *testing.T, db store[TTx]) {
 	s.loses("A")
 	s.inject(sandbox.Fault{Operation: bySettlement, Kind: sandbox.Status(503, sandbox.HTML)})
 	require.NoError(t, s.Engine().BeginRestoring(ctx, s.Now().Add(-time.Hour), "Kim", "rows were put back"))
-	s.eventually(func() bool { return s.health().Unreadable != "" }, "a list cannot be read")
+	eventually(s.T, func() bool { return s.health().Unreadable != "" }, "a list cannot be read")
 	require.Error(t, s.Engine().EndRestoring(ctx, "", ""))
 	require.NoError(t, s.Engine().EndRestoring(ctx, "Kim", "compared by hand"))
 	assert.True(t, s.health().Restoring.IsZero())
@@ -238,12 +238,12 @@ func testListsThatEnd[TTx any](t *testing.T, db store[TTx]) {
 		s.Sandbox.ClearFaults()
 		s.inject(sandbox.Fault{Operation: bySettlement, Kind: kind})
 		require.NoError(t, s.Engine().BeginRestoring(ctx, w.Written, "Kim", name))
-		s.eventually(func() bool { s.Advance(time.Second); return s.health().Unreadable != "" }, name)
+		eventually(s.T, func() bool { s.Advance(time.Second); return s.health().Unreadable != "" }, name)
 		require.NoError(t, s.Engine().EndRestoring(ctx, "Kim", name))
 	}
 	s.Sandbox.ClearFaults()
 	require.NoError(t, s.Engine().BeginRestoring(ctx, w.Written, "Kim", "all lists can be read"))
-	s.eventually(func() bool { s.Advance(time.Second); return s.health().Read }, "the lists are read")
+	eventually(s.T, func() bool { s.Advance(time.Second); return s.health().Read }, "the lists are read")
 }
 
 // TestNotStored: if a lost payment cannot be stored, its list counts as unread, and nothing is sent.
@@ -262,7 +262,7 @@ func testNotStored[TTx any](t *testing.T, db store[TTx]) {
 		s.Settled(id)
 	}
 	require.NoError(t, s.Engine().BeginRestoring(ctx, lost.Written, "Kim", "rows were put back"))
-	s.eventually(func() bool {
+	eventually(s.T, func() bool {
 		s.Advance(time.Second)
 		return strings.Contains(s.health().Unreadable, "could not be stored")
 	}, "the list counts as unreadable")
@@ -294,7 +294,7 @@ func TestSequences(t *testing.T) {
 	s.change(true)
 	s.pay("E", s.card(sandbox.CardAttempted))
 	require.NoError(t, s.Engine().Unpause(ctx, "Kim", "go on"))
-	s.eventually(func() bool { s.Advance(time.Second); return s.health().Read }, "the lists are read")
+	eventually(s.T, func() bool { s.Advance(time.Second); return s.health().Read }, "the lists are read")
 	s.Settled("E")
 }
 

@@ -37,9 +37,9 @@ func testImport[TTx any](t *testing.T, db store[TTx]) {
 		assert.Equal(t, p.Version == 2, created || p.Version > 1)
 	}
 	_, _, err = s.Engine().Import(ctx, durable.NewWrite{ID: "another", Order: "B"}, paid.ReceiptNumber)
-	isErr(t, err, durable.ErrIDReused)
+	require.ErrorIs(t, err, durable.ErrIDReused)
 	_, err = s.tryPay(durable.NewWrite{ID: "A/2", Order: "A"}, s.stored())
-	isErr(t, err, durable.ErrOrderOpen)
+	require.ErrorIs(t, err, durable.ErrOrderOpen)
 	s.Advance(48 * time.Hour)
 	another, err := portal.Transactions.Pay(ctx, params)
 	require.NoError(t, err)
@@ -48,7 +48,7 @@ func testImport[TTx any](t *testing.T, db store[TTx]) {
 	})
 	require.NoError(t, err)
 	_, _, err = s.Engine().Import(ctx, durable.NewWrite{ID: "refund", Order: "C"}, refund.ReceiptNumber)
-	isErr(t, err, durable.ErrNotAllowed)
+	require.ErrorIs(t, err, durable.ErrNotAllowed)
 	for _, date := range []quickstream.Date{another.SettlementDate, refund.SettlementDate} {
 		require.NoError(t, s.Engine().CompareNow(ctx, date))
 	}
@@ -85,7 +85,7 @@ func testErase[TTx any](t *testing.T, db store[TTx]) {
 	require.Contains(t, s.tablesWith(canary), "write")
 	var done durable.Erased
 	var err error
-	s.eventually(func() bool { // a worker may still hold it
+	eventually(s.T, func() bool { // a worker may still hold it
 		done, err = s.Engine().Erase(ctx, canary, "Kim", "as asked")
 		return err == nil && done.Writes == 1
 	}, "it is erased")
@@ -96,7 +96,7 @@ func testErase[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, []string{"12.34", before.ReceiptNumber, "approved"}, []string{after.Amount.String(), after.ReceiptNumber, after.Name()})
 
 	receipt := s.Settled("open").ReceiptNumber
-	s.eventually(func() bool {
+	eventually(s.T, func() bool {
 		s.received()
 		s.Advance(time.Minute) // it may be delivered again
 		return slices.Contains(s.tablesWith(receipt), "notification")
@@ -125,10 +125,10 @@ func testKept[TTx any](t *testing.T, db store[TTx]) {
 	s.Daily()
 	assert.NotEmpty(t, s.get("A").Reference)
 	s.Advance(25 * time.Hour)
-	s.eventually(func() bool { s.Daily(); return s.get("A").Reference == "" }, "it is emptied")
+	eventually(s.T, func() bool { s.Daily(); return s.get("A").Reference == "" }, "it is emptied")
 	assert.True(t, s.get("A").Paid())
 	_, err := s.tryPay(durable.NewWrite{ID: "A/2", Order: "A"}, s.stored())
-	isErr(t, err, durable.ErrOrderOpen)
+	require.ErrorIs(t, err, durable.ErrOrderOpen)
 	assert.Equal(t, 1, s.charged("A"))
 }
 

@@ -38,7 +38,7 @@ func (s *shop[TTx]) listen() {
 func (s *shop[TTx]) received() {
 	s.T.Helper()
 	require.NoError(s.T, s.Sandbox.Flush(s.T.Context()))
-	s.eventually(func() bool { s.Daily(); return s.health().Received == 0 }, "the notifications are acted on")
+	eventually(s.T, func() bool { s.Daily(); return s.health().Received == 0 }, "the notifications are acted on")
 }
 
 // mandate returns the parameters of a collection under an active PayTo agreement.
@@ -77,7 +77,7 @@ func testEvents[TTx any](t *testing.T, db store[TTx]) {
 	params := s.mandate()
 	s.Sandbox.NextTransaction(sandbox.Pending().ThenAfter(time.Hour, sandbox.Approved()))
 	s.pay("A", params)
-	s.eventually(func() bool { s.Work(s.get("A")); return s.get("A").State == durable.StatePending }, "its payer has to answer")
+	eventually(s.T, func() bool { s.Work(s.get("A")); return s.get("A").State == durable.StatePending }, "its payer has to answer")
 	s.inject(sandbox.Fault{Operation: "GET /transactions/{receiptNumber}", Kind: sandbox.Status(500, sandbox.HTML)})
 	s.Advance(time.Hour)
 	require.NoError(t, s.Sandbox.Flush(t.Context()))
@@ -91,13 +91,13 @@ func testEvents[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, err)
 	for _, n := range list {
 		if err := s.Engine().RetryNotification(t.Context(), n.ID, n.Digest, "Kim", "the service answers again"); err != nil {
-			isErr(t, err, durable.ErrNoWrite) // it was confirmed meanwhile
+			require.ErrorIs(t, err, durable.ErrNoWrite) // it was confirmed meanwhile
 		}
 	}
 	s.received()
 	assert.Equal(t, "approved", s.Settled("A").Name())
 	assert.Equal(t, []string{"approved"}, s.names("A"))
-	isErr(t, s.Engine().RetryNotification(t.Context(), "none", "none", "Kim", "none"), durable.ErrNoWrite)
+	require.ErrorIs(t, s.Engine().RetryNotification(t.Context(), "none", "none", "Kim", "none"), durable.ErrNoWrite)
 }
 
 // TestOnEvent: OnEvent is notified of an event that is about no write of the engine, until it succeeds.
@@ -136,7 +136,7 @@ func testEventIsJudged[TTx any](t *testing.T, db store[TTx]) {
 	s.inject(sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(502, sandbox.HTML)})
 	params := s.mandate()
 	s.pay("A", params)
-	s.eventually(func() bool { return s.get("A").State == durable.StateUnknown }, "its answer is lost")
+	eventually(s.T, func() bool { return s.get("A").State == durable.StateUnknown }, "its answer is lost")
 	before := s.get("A")
 	var sent struct{ Metadata map[string]string }
 	for _, r := range s.Sandbox.Requests() {

@@ -94,7 +94,7 @@ func testSuspended[TTx any](t *testing.T, db store[TTx]) {
 		s.pay(order, s.stored())
 		w := s.reaches(order, "pending.suspended")
 		_, err := s.tryPay(durable.NewWrite{ID: order + "/2", Order: order}, s.stored())
-		isErr(t, err, durable.ErrOrderOpen)
+		require.ErrorIs(t, err, durable.ErrOrderOpen)
 		require.NoError(t, s.Sandbox.Portal(w.ReceiptNumber, action))
 		assert.Equal(t, order, s.Settled(order).Name())
 	}

@@ -43,15 +43,15 @@ func testDecide[TTx any](t *testing.T, db store[TTx]) {
 	}
 	s.Advance(2 * time.Minute)
 	for _, do := range []func(int64) error{decide, again} {
-		isErr(t, do(0), durable.ErrStale)
-		isErr(t, do(w.Version-1), durable.ErrStale)
-		isErr(t, do(s.get("A").Version), durable.ErrLookUpFirst)
+		require.ErrorIs(t, do(0), durable.ErrStale)
+		require.ErrorIs(t, do(w.Version-1), durable.ErrStale)
+		require.ErrorIs(t, do(s.get("A").Version), durable.ErrLookUpFirst)
 	}
 	s.inject(sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(500, sandbox.ServiceError)})
 	_, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A")
 	require.NoError(t, err)
 	for _, do := range []func(int64) error{decide, again} {
-		isErr(t, do(s.get("A").Version), durable.ErrLookUpFirst)
+		require.ErrorIs(t, do(s.get("A").Version), durable.ErrLookUpFirst)
 	}
 	s.Sandbox.ClearFaults()
 	seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A")
@@ -66,7 +66,8 @@ func testDecide[TTx any](t *testing.T, db store[TTx]) {
 	s.Judge("A")
 }
 
-// TestFoundAfterPayAgain: if the replaced payment is found after all, both are charged, and the second one is double_charged.
+// TestFoundAfterPayAgain: a payment can be replaced when it is not_found and not before. If it is found after all, both are
+// charged, and the second one is double_charged.
 func TestFoundAfterPayAgain(t *testing.T) {
 	everywhere(t, testFoundAfterPayAgain[*sql.Tx], testFoundAfterPayAgain[pgx.Tx])
 }
@@ -76,13 +77,26 @@ func testFoundAfterPayAgain[TTx any](t *testing.T, db store[TTx]) {
 	ctx := t.Context()
 	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.CommitLate(9 * 24 * time.Hour), Times: 1})
 	s.pay("A", s.stored())
+	again := func() error {
+		for {
+			seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A")
+			require.NoError(t, err)
+			p := s.card(sandbox.CardAttempted)
+			err = s.Tx(func(tx TTx) error {
+				_, _, err := s.Engine().PayAgain(ctx, tx, durable.NewWrite{ID: "A/2", Order: "A"}, durable.Replacement{Of: "A", Version: seen[0].Version, By: "Kim", Note: "it will not come"}, p)
+				return err
+			})
+			if !errors.Is(err, durable.ErrStale) { // the engine has looked it up too
+				return err
+			}
+		}
+	}
+	eventually(s.T, func() bool { return s.get("A").State == durable.StateUnknown }, "its answer is lost")
+	require.ErrorContains(t, again(), "may still be sending it")
+	s.Advance(3 * time.Minute)
+	require.ErrorContains(t, again(), "it is unknown")
 	s.reaches("A", "needs_person.not_found")
-	seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A")
-	require.NoError(t, err)
-	require.NoError(t, s.Tx(func(tx TTx) error {
-		_, _, err := s.Engine().PayAgain(ctx, tx, durable.NewWrite{ID: "A/2", Order: "A"}, durable.Replacement{Of: "A", Version: seen[0].Version, By: "Kim", Note: "it will not come"}, s.card(sandbox.CardAttempted))
-		return err
-	}))
+	require.NoError(t, again())
 	assert.True(t, s.Settled("A/2").Paid())
 	w := s.reaches("A", "needs_person.double_charged")
 	assert.True(t, w.Paid() && !w.MayPayAgain())
@@ -105,8 +119,8 @@ func testCancel[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, s.Engine().Unpause(ctx, "Kim", "go on"))
 	s.pay("B", s.card(sandbox.CardAttempted))
 	s.Settled("B")
-	isErr(t, s.Engine().Cancel(ctx, "B", "Kim", "too late"), durable.ErrTooLate)
-	isErr(t, s.Engine().Cancel(ctx, "none", "Kim", "none"), durable.ErrNoWrite)
+	require.ErrorIs(t, s.Engine().Cancel(ctx, "B", "Kim", "too late"), durable.ErrTooLate)
+	require.ErrorIs(t, s.Engine().Cancel(ctx, "none", "Kim", "none"), durable.ErrNoWrite)
 	assert.Equal(t, 0, s.charged("A"))
 	s.Judge("A", "B")
 }

@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"context"
 	"database/sql"
 	"strings"
 	"testing"
@@ -64,11 +63,10 @@ func testRefusedFollowUps[TTx any](t *testing.T, db store[TTx]) {
 		"of money that came back": {durable.NewWrite{}, "voided", quickstream.CurrencyAUD, durable.ErrTooMuch},
 		"of nothing":              {durable.NewWrite{}, "none", quickstream.CurrencyAUD, durable.ErrNoWrite},
 	} {
-		err := refund(test.w, test.of, test.currency)
-		require.ErrorIs(t, err, test.want, "a refund "+name)
+		require.ErrorIs(t, refund(test.w, test.of, test.currency), test.want, "a refund "+name)
 	}
 	_, err = s.follow("refused", "A", s.Engine().Void)
-	isErr(t, err, durable.ErrTooMuch)
+	require.ErrorIs(t, err, durable.ErrTooMuch)
 	assert.Equal(t, stored, s.rows("SELECT id FROM quickstream.write"))
 	require.NoError(t, refund(durable.NewWrite{Version: s.get("A").Version}, "A", quickstream.CurrencyAUD))
 }
@@ -95,9 +93,9 @@ func testRefusedDecisions[TTx any](t *testing.T, db store[TTx]) {
 	require.ErrorContains(t, decide("A", durable.Decision{Verdict: "paid"}), "no verdict")
 	require.ErrorContains(t, decide("A", durable.Decision{Verdict: durable.VerdictApproved}), "receipt number")
 	require.ErrorContains(t, decide("A", durable.Decision{Verdict: durable.VerdictApproved, ReceiptNumber: "../1"}), "receipt number")
-	isErr(t, decide("A", durable.Decision{Verdict: durable.VerdictApproved, ReceiptNumber: paid.ReceiptNumber}), durable.ErrNotAllowed)
-	isErr(t, decide("paid", durable.Decision{Verdict: durable.VerdictDeclined}), durable.ErrNotAllowed)
-	isErr(t, s.Engine().CheckReceipt(ctx, "A", declined.ReceiptNumber), durable.ErrNotAllowed)
+	require.ErrorIs(t, decide("A", durable.Decision{Verdict: durable.VerdictApproved, ReceiptNumber: paid.ReceiptNumber}), durable.ErrNotAllowed)
+	require.ErrorIs(t, decide("paid", durable.Decision{Verdict: durable.VerdictDeclined}), durable.ErrNotAllowed)
+	require.ErrorIs(t, s.Engine().CheckReceipt(ctx, "A", declined.ReceiptNumber), durable.ErrNotAllowed)
 	again := func(w durable.NewWrite, of durable.Replacement) (created bool, err error) {
 		of.By, of.Note = "Kim", "support says so"
 		err = s.Tx(func(tx TTx) (err error) {
@@ -107,9 +105,9 @@ func testRefusedDecisions[TTx any](t *testing.T, db store[TTx]) {
 		return created, err
 	}
 	_, err = again(durable.NewWrite{ID: "2", Order: "another"}, durable.Replacement{Of: "A", Version: seen[0].Version})
-	isErr(t, err, durable.ErrNoWrite)
+	require.ErrorIs(t, err, durable.ErrNoWrite)
 	_, err = again(durable.NewWrite{ID: "2", Order: "paid"}, durable.Replacement{Of: "paid", Version: seen[1].Version})
-	isErr(t, err, durable.ErrNotAllowed)
+	require.ErrorIs(t, err, durable.ErrNotAllowed)
 	assert.Equal(t, seen[0].Version, s.get("A").Version)
 	for _, first := range []bool{true, false} { // the same step again
 		created, err := again(durable.NewWrite{ID: "A/2", Order: "A"}, durable.Replacement{Of: "A", Version: seen[0].Version})
@@ -120,10 +118,10 @@ func testRefusedDecisions[TTx any](t *testing.T, db store[TTx]) {
 
 	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.HangAfterCommit(), Times: 1})
 	s.pay("hangs", s.stored())
-	s.eventually(func() bool { return s.get("hangs").State == durable.StateSending }, "it is being sent")
+	eventually(s.T, func() bool { return s.get("hangs").State == durable.StateSending }, "it is being sent")
 	_, err = s.Engine().LookUp(ctx, "Kim", "now", "hangs")
 	require.ErrorContains(t, err, "may still be sending it, until 20")
-	isErr(t, decide("hangs", durable.Decision{Verdict: durable.VerdictDeclined}), durable.ErrNotAllowed)
+	require.ErrorIs(t, decide("hangs", durable.Decision{Verdict: durable.VerdictDeclined}), durable.ErrNotAllowed)
 	assert.True(t, s.Settled("hangs").Paid())
 	s.Judge("paid", "A", "hangs")
 }
@@ -143,7 +141,7 @@ func testForeignReceipt[TTx any](t *testing.T, db store[TTx]) {
 	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.StatusAfterCommit(502, sandbox.HTML)},
 		sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(500, sandbox.ServiceError)})
 	s.pay("B", p)
-	s.eventually(func() bool { return s.get("B").State == durable.StateUnknown }, "its answers are lost")
+	eventually(s.T, func() bool { return s.get("B").State == durable.StateUnknown }, "its answers are lost")
 	ledger := s.Sandbox.Ledger()
 	require.NoError(t, s.Tx(func(tx TTx) error {
 		return s.Engine().Decide(ctx, tx, "A", durable.Decision{
@@ -173,7 +171,6 @@ func TestRefusedOptions(t *testing.T) {
 		_, err := durable.New(t.Context(), db.Database, s.Client, opts)
 		require.ErrorContains(t, err, what)
 	}
-	require.Error(t, s.Engine().Start(context.Background()), "it is started once")
 	p := s.card(sandbox.CardAttempted)
 	for what, w := range map[string]durable.NewWrite{
 		"no id": {Order: "A"}, "no order": {ID: "A"}, "a long id": {ID: strings.Repeat("x", 256), Order: "A"}, "a line break": {ID: "A\n", Order: "A"},

@@ -39,7 +39,7 @@ func testJobs[TTx any](t *testing.T, db store[TTx]) {
 		order := fmt.Sprint("order ", i)
 		require.NoError(t, s.Engine().Pause(ctx, "Kim", "somebody uses River's interface"))
 		s.pay(order, s.stored())
-		s.eventually(func() bool {
+		eventually(s.T, func() bool {
 			return db.exec(ctx, fmt.Sprintf(statement+" WHERE queue = 'quickstream_send' AND state <> 'completed' AND args ->> 'id' = '%s'", s.jobs(), order)) == nil
 		}, "the job is changed")
 		require.NoError(t, s.Engine().Unpause(ctx, "Kim", "go on"))
@@ -203,19 +203,19 @@ func TestLateAfterPause(t *testing.T) {
 	s := open(t, onFile(t, t.TempDir()+"/shop.db"))
 	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Status(503, sandbox.ServiceError)})
 	s.pay("first", s.card(sandbox.CardAttempted))
-	s.eventually(func() bool { return !s.health().Paused.IsZero() }, "it is paused")
+	eventually(s.T, func() bool { return !s.health().Paused.IsZero() }, "it is paused")
 	const late = 20
 	for i := range late {
 		s.pay(fmt.Sprint("order ", i), s.card(sandbox.CardAttempted))
 	}
 	ctx := t.Context()
 	require.NoError(t, s.Engine().Pause(ctx, "Kim", "no trial while the clock moves"))
-	s.eventually(func() bool { return s.health().Writes[durable.StateSending] == 0 }, "no trial is under way")
+	eventually(s.T, func() bool { return s.health().Writes[durable.StateSending] == 0 }, "no trial is under way")
 	s.Advance(2 * time.Hour)
 	s.Sandbox.ClearFaults()
 	s.Sandbox.ResetRequests()
 	require.NoError(t, s.Engine().Unpause(ctx, "Kim", "the clock has moved"))
-	s.eventually(func() bool { return s.health().Writes[durable.StateQueued] == 0 }, "what is too late has ended")
+	eventually(s.T, func() bool { return s.health().Writes[durable.StateQueued] == 0 }, "what is too late has ended")
 	trials := 0
 	for _, r := range s.Sandbox.Requests() {
 		if r.Operation == "GET /transactions" { // Client.Check
@@ -227,7 +227,7 @@ func TestLateAfterPause(t *testing.T) {
 		assert.Equal(t, "not_sent.too_late", s.get(fmt.Sprint("order ", i)).Name())
 	}
 	s.pay("new", s.card(sandbox.CardAttempted))
-	s.eventually(func() bool { return s.get("new").Paid() }, "a new customer gets through")
+	eventually(s.T, func() bool { return s.get("new").Paid() }, "a new customer gets through")
 	assert.Equal(t, 0, s.charged("first"))
 }
 

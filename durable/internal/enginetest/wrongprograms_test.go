@@ -209,7 +209,7 @@ func wrongPrograms() []wrongProgram {
 		{name: "a hook that fails whenever it is called", charges: 1, run: func(s *wrongShop) {
 			s.refuses(errors.New("the order's table is gone"))
 			s.pay("A", s.stored())
-			s.eventually(func() bool { return s.health().HookFailed == 1 }, "the hook is refused")
+			eventually(s.T, func() bool { return s.health().HookFailed == 1 }, "the hook is refused")
 			s.refuses(nil)
 			s.Settled("A")
 		}},
