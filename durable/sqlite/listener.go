@@ -25,7 +25,6 @@ func (d riverDriver) signal(queue string) {
 	}
 }
 
-// GetListener returns the listener for new jobs.
 func (d riverDriver) GetListener(params *riverdriver.GetListenenerParams) riverdriver.Listener {
 	return &listener{Listener: d.Driver.GetListener(params), inserted: d.inserted}
 }

@@ -111,13 +111,15 @@ type queue struct {
 	driver riverDriver
 }
 
-// Insert implements [database.Queue]. On SQLite the fast insert leaves out jobs that exist, and it reads nothing back.
+// Insert uses River's fast insert: on SQLite it leaves out jobs that exist, and reads nothing back.
 func (q queue) Insert(ctx context.Context, tx database.Tx, jobs []river.InsertManyParams) error {
-	_, err := q.InsertManyFastTx(ctx, q.Leave(tx), jobs)
+	if _, err := q.InsertManyFastTx(ctx, q.Leave(tx), jobs); err != nil {
+		return err
+	}
 	for _, job := range jobs {
 		q.driver.signal(job.InsertOpts.Queue)
 	}
-	return err
+	return nil
 }
 
 // Migrate implements [database.Database]. It tries until ctx ends: SQLite does not wait while another process makes the

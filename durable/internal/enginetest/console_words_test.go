@@ -140,7 +140,7 @@ func TestConsoleStandings(t *testing.T) {
 		{State: durable.StatePending, Reason: durable.ReasonSuspended}:         "Fraud screening holds it",
 		{State: durable.StateVoided}:                                           "The customer has the money.",
 		{State: durable.StateReturned}:                                         "The bank has returned the money",
-		{State: durable.StateNeedsPerson, Reason: durable.ReasonReversed}:      "it may have reversed it",
+		{State: durable.StateNeedsPerson, Reason: durable.ReasonReversed}:      "the money may have gone back",
 		{State: durable.StateNeedsPerson, Reason: durable.ReasonNotFound}:      "no proof that no money was taken",
 		{State: durable.StateNeedsPerson, Reason: durable.ReasonDoubleCharged}: "charged twice",
 		{State: durable.StateNeedsPerson, Reason: durable.ReasonRestored}:      "and then decide",

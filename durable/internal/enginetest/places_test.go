@@ -20,8 +20,8 @@ import (
 )
 
 // TestPlaces: a server is the same at its other address and at its Unix socket, and after a restart for a process that goes
-// on. For a new process commits may be lost by a restart. A server in another place may be a copy: what was queued before
-// waits for a person.
+// on. After a restart that no process has seen a new one restores. A server in another place may be a copy: what was queued
+// before waits for a person.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	sv := newServer(t)
