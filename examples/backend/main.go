@@ -76,8 +76,8 @@ func press(ctx context.Context, shop *Shop, order, card string) string {
 }
 
 func submit(ctx context.Context, shop *Shop, order, token string) string {
-	form := url.Values{"singleUseTokenId": {token}}
-	request := httptest.NewRequestWithContext(ctx, http.MethodPost, "/orders/"+order+"/payment", strings.NewReader(form.Encode()))
+	form := url.Values{"token": {token}}
+	request := httptest.NewRequestWithContext(ctx, http.MethodPost, "/orders/"+order+"/payments", strings.NewReader(form.Encode()))
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	request.RemoteAddr = "203.0.113.10:1234"
 	answer := httptest.NewRecorder()

@@ -58,7 +58,7 @@ func (s *Shop) Pay(ctx context.Context, order, token string, ip netip.Addr) (sta
 	result := resolve.After(payment, err, s.Now())
 	switch {
 	case result.Status == resolve.ResultRefused, result.Status == resolve.ResultEnded && result.Outcome != quickstream.OutcomeApproved:
-		err = s.save(ctx, key, begun, "free", nil) // this call took nothing
+		err = errors.Join(err, s.save(ctx, key, begun, "free", nil)) // this call took nothing, and err says why
 	case result.Status == resolve.ResultEnded:
 		err = s.save(ctx, key, begun, "paid", result.Case)
 	case result.Case != nil: // pending or unknown
@@ -132,18 +132,18 @@ func encode(c resolve.Case) string {
 	return string(text)
 }
 
-// Handler serves POST /orders/{number}/payment, whose form has the token.
+// Handler serves POST /orders/{number}/payments, whose form has the token.
 func (s *Shop) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /orders/{number}/payment", func(w http.ResponseWriter, r *http.Request) {
-		from, _ := netip.ParseAddrPort(r.RemoteAddr) // behind a proxy the address is in a header
-		state, err := s.Pay(r.Context(), r.PathValue("number"), r.PostFormValue("singleUseTokenId"), from.Addr())
+	mux.HandleFunc("POST /orders/{number}/payments", func(w http.ResponseWriter, r *http.Request) {
+		from, _ := netip.ParseAddrPort(r.RemoteAddr) // the customer's public address: behind a proxy it is in a header
+		state, err := s.Pay(r.Context(), r.PathValue("number"), r.PostFormValue("token"), from.Addr())
 		if err != nil {
 			log.Print(err)
 		}
 		switch state {
 		case "":
-			http.Error(w, "There is no such order.", http.StatusNotFound)
+			http.Error(w, "The order cannot be read. You have paid nothing.", http.StatusInternalServerError)
 		case "paid":
 			_, _ = w.Write([]byte("Thank you.\n"))
 		case "free":

@@ -20,7 +20,7 @@ func main() {
 	payment, err := client.Transactions.Pay(context.Background(), quickstream.PayParams{
 		Source:          quickstream.FromCard(sandboxtest.Card("4242424242424242")), // on the web: a token from the customer's browser
 		PrincipalAmount: decimal.RequireFromString("49.95"), ECI: quickstream.ECIPhone, CustomerReferenceNumber: "ORDER-1042",
-	}, quickstream.WithIdempotencyKey("c0ffee00-1042-4000-8000-000000000001")) // of this attempt, stored before it
+	}, quickstream.WithIdempotencyKey("c0ffee00-1042-4000-8000-000000000001")) // a new one for each attempt, stored before it
 	switch {
 	case err == nil:
 		fmt.Println("approved:", payment.TotalAmount)

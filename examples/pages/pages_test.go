@@ -131,9 +131,12 @@ func documents(t *testing.T) (texts []string) {
 
 func run(t *testing.T, program string, args ...string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()
+	var logged strings.Builder
+	command := exec.CommandContext(t.Context(), program, args...)
+	command.Stderr = &logged
+	out, err := command.Output()
 	if err != nil {
-		t.Errorf("%s: %v\n%s", program, err, out)
+		t.Errorf("%s: %v\n%s%s", program, err, out, &logged)
 	}
 	return string(out)
 }

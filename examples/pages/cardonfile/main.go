@@ -36,7 +36,7 @@ func join(ctx context.Context, client *quickstream.Client, number, token string)
 		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.10"), CustomerReferenceNumber: number,
 	})
 	if err != nil {
-		return "", err // nothing is kept; the switch of the quick start says what each error means
+		return "", err // nothing is kept; the table of README says what each error means
 	}
 	account, err := client.Accounts.Register(ctx, customer.CustomerID, quickstream.RegisterAccountParams{ReceiptNumber: payment.ReceiptNumber})
 	if err != nil {
@@ -46,10 +46,10 @@ func join(ctx context.Context, client *quickstream.Client, number, token string)
 }
 
 // charge takes a month's payment. Its reference is unique for customer and month.
-func charge(ctx context.Context, client *quickstream.Client, number, accountToken string, month time.Month) error {
+func charge(ctx context.Context, client *quickstream.Client, number, accountToken string, month quickstream.YearMonth) error {
 	_, err := client.Transactions.Pay(ctx, quickstream.PayParams{
 		Source: quickstream.FromAccount(accountToken, quickstream.AccountTypeCreditCard), PrincipalAmount: decimal.RequireFromString("9.90"),
-		ECI: quickstream.ECIRecurring, CustomerReferenceNumber: number, PaymentReferenceNumber: fmt.Sprintf("%s-%02d", number, month),
+		ECI: quickstream.ECIRecurring, CustomerReferenceNumber: number, PaymentReferenceNumber: number + "-" + month.String(),
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeStoredCredential, Usage: quickstream.CredentialUsageRecurring},
 	})
 	return err
@@ -69,11 +69,8 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, month := range []time.Month{time.August, time.September} {
-		if month == time.September {
-			box.NextTransaction(sandbox.Declined("54")) // the card has expired
-		}
-		fmt.Println(month, charge(ctx, client, "MEMBER-7", accountToken, month))
-	}
+	fmt.Println("August", charge(ctx, client, "MEMBER-7", accountToken, quickstream.YearMonth{Year: 2026, Month: time.August}))
+	box.NextTransaction(sandbox.Declined("54")) // the card has expired
+	fmt.Println("September", charge(ctx, client, "MEMBER-7", accountToken, quickstream.YearMonth{Year: 2026, Month: time.September}))
 	return nil
 }

@@ -30,23 +30,30 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer box.Close()
-	var date quickstream.Date
+	var paid *quickstream.Transaction
 	for _, card := range []string{"4242424242424242", "4111111111444496"} { // the second has no funds
 		payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
 			ECI: quickstream.ECIPhone, Source: quickstream.FromCard(sandboxtest.Card(card)), PrincipalAmount: decimal.RequireFromString("49.95"),
 		})
 		switch {
 		case err == nil:
-			date = payment.SettlementDate // Sydney's; after the cut-off it is a later day
+			paid = payment
 		case !errors.Is(err, quickstream.ErrDeclined):
 			return err
 		}
 	}
-	records, settled, err := settled(ctx, client, date)
+	clock.Advance(24 * time.Hour)
+	refund, err := client.Transactions.Refund(ctx, quickstream.RefundParams{OriginalReceiptNumber: paid.ReceiptNumber, PrincipalAmount: decimal.RequireFromString("9.95")})
 	if err != nil {
 		return err
 	}
-	fmt.Println(records, "records, settled", settled)
+	for _, date := range []quickstream.Date{paid.SettlementDate, refund.SettlementDate} { // Sydney's; after the cut-off it is a later day
+		records, sum, err := settled(ctx, client, date)
+		if err != nil {
+			return err
+		}
+		fmt.Println(date, "has", records, "records, settled", sum)
+	}
 	return nil
 }
 
@@ -54,11 +61,12 @@ func run(ctx context.Context) error {
 // own reports.
 type line struct {
 	Receipt string                        `csv:"Receipt Number"`
+	Type    quickstream.TransactionType   `csv:"Transaction Type"`
 	Status  quickstream.TransactionStatus `csv:"Status"`
 	Total   decimal.Decimal               `csv:"Total Amount"`
 }
 
-// settled adds up the approved payments of a settlement date.
+// settled adds up what was taken on a settlement date, less what was refunded.
 func settled(ctx context.Context, client *quickstream.Client, date quickstream.Date) (records int64, sum decimal.Decimal, err error) {
 	reader, writer := io.Pipe() // the report is read while it arrives
 	go func() {
@@ -76,8 +84,13 @@ func settled(ctx context.Context, client *quickstream.Client, date quickstream.D
 		if err != nil {
 			return 0, sum, err // the sum is not that of the whole day
 		}
-		if line.Status == quickstream.TransactionStatusApproved {
+		approved := line.Status == quickstream.TransactionStatusApproved || line.Status == quickstream.TransactionStatusApprovedReturnable
+		switch {
+		case !approved: // a declined payment has an amount too
+		case line.Type == quickstream.TransactionTypePayment, line.Type == quickstream.TransactionTypeCapture:
 			sum = sum.Add(line.Total)
+		case line.Type == quickstream.TransactionTypeRefund:
+			sum = sum.Sub(line.Total)
 		}
 	}
 	return report.Records(), sum, nil

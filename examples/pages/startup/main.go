@@ -18,7 +18,7 @@ func main() {
 }
 
 // connect makes the client of a program. vault reads the keys from your store of secrets, before each call; cache them.
-// store inserts an intent: it runs before every write of this client.
+// store inserts an intent: it runs before every write that has an intent.
 func connect(ctx context.Context, environment quickstream.Environment, vault func(context.Context) (quickstream.Keys, error),
 	store func(context.Context, quickstream.Intent) error, opts ...quickstream.ClientOption,
 ) (*quickstream.Client, error) {
