@@ -230,7 +230,10 @@ func WithUniqueReference(reference string) CallOption {
 func WithMetadata(members map[string]string) CallOption {
 	added := maps.Clone(members)
 	return callOption(func(c *callConfig) error {
-		c.metadata = added
+		if c.metadata == nil {
+			c.metadata = map[string]string{}
+		}
+		maps.Copy(c.metadata, added)
 		return nil
 	})
 }

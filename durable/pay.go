@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -59,7 +60,7 @@ func (e *engine) planPayment(ctx context.Context, w NewWrite, params quickstream
 	if err := w.check(true); err != nil {
 		return nil, err
 	}
-	r, err := e.plan(ctx, w, params, append([]quickstream.CallOption{quickstream.WithMetadata(e.members(w))}, opts...))
+	r, err := e.plan(ctx, w, params, append(slices.Clone(opts), quickstream.WithMetadata(e.members(w))))
 	if err == nil && !takesMoney(r.Operation) {
 		err = fmt.Errorf("durable: %s follows a payment: use the method of that name", r.Operation)
 	}

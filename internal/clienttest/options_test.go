@@ -387,3 +387,18 @@ func TestGatewayDataIsNotPlanned(t *testing.T) {
 	_, err := clientOf(t, says(http.StatusOK, "{}")).Transactions.Plan(t.Context(), pay)
 	require.Error(t, err)
 }
+
+// TestWithMetadata: each WithMetadata adds members, and replaces those of the same name.
+func TestWithMetadata(t *testing.T) {
+	body, err := sentBody(t, func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+		params := payment()
+		params.Metadata = map[string]string{"a": "1", "b": "1"}
+		opts = append(opts, quickstream.WithMetadata(map[string]string{"b": "2", "c": "2"}), quickstream.WithMetadata(map[string]string{"c": "3"}))
+		return second(c.Transactions.Pay(t.Context(), params, opts...))
+	})
+	require.ErrorIs(t, err, quickstream.ErrInvalid)
+	var sent struct{ Metadata map[string]string }
+	require.NoError(t, json.Unmarshal([]byte(body), &sent))
+	delete(sent.Metadata, "intentId")
+	assert.Equal(t, map[string]string{"a": "1", "b": "2", "c": "3"}, sent.Metadata)
+}

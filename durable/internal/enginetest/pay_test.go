@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
@@ -152,4 +153,21 @@ func (s *shop[TTx]) nudge(orders *[]string) bool {
 	s.pay(order, s.card(sandbox.CardAttempted))
 	s.Advance(time.Minute)
 	return false
+}
+
+// TestMetadata: metadata of an option is sent beside the engine's own, and replaces none of it.
+func TestMetadata(t *testing.T) { everywhere(t, testMetadata[*sql.Tx], testMetadata[pgx.Tx]) }
+
+func testMetadata[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	p := s.stored()
+	p.Metadata = map[string]string{"colour": "red"}
+	require.NoError(t, s.Tx(func(tx TTx) error {
+		_, _, err := s.Engine().Pay(t.Context(), tx, durable.NewWrite{ID: "A", Order: "O"}, p, quickstream.WithMetadata(map[string]string{"campaign": "x", "quickstreamOrder": "other"}))
+		return err
+	}))
+	paid, err := s.Client.Transactions.Get(t.Context(), s.Settled("A").ReceiptNumber)
+	require.NoError(t, err)
+	delete(paid.Metadata, "intentId")
+	assert.Equal(t, map[string]string{"colour": "red", "campaign": "x", "quickstreamInstallation": "shop", "quickstreamOrder": "O", "quickstreamWrite": "A"}, paid.Metadata)
 }
