@@ -58,7 +58,7 @@ type Options[TTx any] struct {
 	CompareAt *resolve.TimeOfDay
 	// Keep is how long the request and the history of a write are kept after its last change: for ever by default, and at
 	// least 8 days. Then the write is emptied: its id, order, operation, receipt, standing and amounts stay, and digests of
-	// its token and its account. Confirmed notifications are kept for as long, but at most 30 days.
+	// its token and its account.
 	Keep time.Duration
 	// Logger gets errors and warnings, without handles and without texts of the service or of hooks.
 	Logger *slog.Logger

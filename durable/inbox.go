@@ -61,7 +61,7 @@ func (e *engine) workInbox(ctx context.Context, id, digest string) error {
 	}))
 }
 
-// act confirms a notification, and commits its effect with the mark that it is done.
+// act confirms a notification, and commits its effect with the mark that it is done. Then nobody reads its content again.
 func (e *engine) act(ctx context.Context, id, digest, raw string, at time.Time) error {
 	n, err := webhooks.Parse([]byte(raw))
 	if err != nil {
@@ -69,7 +69,7 @@ func (e *engine) act(ctx context.Context, id, digest, raw string, at time.Time) 
 	}
 	act := func(ctx context.Context, n *webhooks.Notification) error {
 		return within(ctx, e.db, func(tx tx) (err error) {
-			ended, err := tx.Exec(ctx, `UPDATE quickstream.notification SET state = 'done', problem = '', changed_at = `+database.Now+`
+			ended, err := tx.Exec(ctx, `UPDATE quickstream.notification SET state = 'done', raw = '', problem = '', changed_at = `+database.Now+`
 				WHERE id = $1 AND digest = $2 AND state = 'received'`, id, digest)
 			if err != nil || ended != 1 {
 				return err

@@ -1,7 +1,6 @@
 package durable
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -14,7 +13,7 @@ import (
 const (
 	// leastKept is how long everything is kept at least: a notification may be delivered again.
 	leastKept = webhooks.StoreTolerance + 24*time.Hour
-	// notificationsKept is the longest that confirmed notifications are kept.
+	// notificationsKept is how long ids and digests of confirmed notifications are kept.
 	notificationsKept = 30 * 24 * time.Hour
 )
 
@@ -41,7 +40,7 @@ func isOver() string {
 func (e *engine) forget(ctx context.Context) error {
 	err := e.inParts(ctx, func(tx tx, now time.Time) (int64, error) {
 		return tx.Exec(ctx, `DELETE FROM quickstream.notification WHERE (id, digest) IN (SELECT id, digest FROM quickstream.notification
-			WHERE state = 'done' AND changed_at < $1 LIMIT `+strconv.Itoa(forgottenAtOnce)+`)`, now.Add(-min(cmp.Or(e.kept, notificationsKept), notificationsKept)))
+			WHERE state = 'done' AND changed_at < $1 LIMIT `+strconv.Itoa(forgottenAtOnce)+`)`, now.Add(-notificationsKept))
 	})
 	if err != nil || e.kept == 0 {
 		return err
@@ -85,18 +84,18 @@ func (e *engine) emptied(ctx context.Context, tx tx, where string, args ...any) 
 
 // Erased is what [Engine.Erase] has removed and left.
 type Erased struct {
-	// Writes were emptied, and Notifications removed.
-	Writes, Notifications int
-	// Left counts writes and notifications of the customer that are not over, such as a payment whose money may
-	// still come back, or that a worker holds at the moment: erase again later.
+	// Writes counts those that were emptied.
+	Writes int
+	// Left counts writes of the customer that are not over, such as a payment whose money may still come back, or
+	// that a worker holds at the moment: erase again later.
 	Left int
 }
 
 // Erase removes the personal data of a customer, by the reference number that the requests had. From writes that
 // are over it removes the request with its metadata, the references, the look-ups, the title, the card digits, the
-// history with its notes and the digest of the reference; it also removes notifications about them. Ids, orders, receipts,
-// amounts, standings and digests of tokens and accounts stay. Data at the service and in backups is not touched. by and
-// note are as in [Decision], and stay: do not name the customer there.
+// history with its notes and the digest of the reference. Ids, orders, receipts, amounts, standings and digests of tokens and
+// accounts stay, and a notification until it is confirmed: see [Engine.Notifications]. Data at the service and in backups is
+// not touched. by and note are as in [Decision], and stay: do not name the customer there.
 func (e *Engine[TTx]) Erase(ctx context.Context, customerReferenceNumber, by, note string) (Erased, error) {
 	done, err := e.erase(ctx, customerReferenceNumber, by, note)
 	return done, named(err)
@@ -110,19 +109,10 @@ func (e *engine) erase(ctx context.Context, reference, by, note string) (done Er
 	if err := checkPerson(by, note); err != nil {
 		return done, err
 	}
-	var receipts []string
 	err = within(ctx, e.db, func(tx tx) error {
-		if err := e.recordInstallation(ctx, tx, Event{Kind: EventErased, By: by, Note: note}); err != nil {
-			return err
-		}
-		receipts, err = texts(ctx, tx, "SELECT receipt FROM quickstream.write WHERE customer <> '' AND customer = $1 AND receipt <> ''", customer)
-		return err
+		return e.recordInstallation(ctx, tx, Event{Kind: EventErased, By: by, Note: note})
 	})
 	if err != nil {
-		return done, err
-	}
-	// Notifications first: without the receipts of the writes they are not found a second time.
-	if err := e.eraseNotifications(ctx, append(receipts, reference), &done); err != nil {
 		return done, err
 	}
 	err = e.inParts(ctx, func(tx tx, _ time.Time) (int64, error) {
@@ -133,30 +123,6 @@ func (e *engine) erase(ctx context.Context, reference, by, note string) (done Er
 	if err != nil {
 		return done, err
 	}
-	return done, within(ctx, e.db, func(tx tx) error {
-		left, err := count(ctx, tx, "SELECT count(*) FROM quickstream.write WHERE customer <> '' AND customer = $1", customer)
-		done.Left += left
-		return err
-	})
-}
-
-// eraseNotifications removes the finished notifications that hold one of the texts as a JSON string.
-func (e *engine) eraseNotifications(ctx context.Context, texts []string, done *Erased) error {
-	for _, text := range texts {
-		err := within(ctx, e.db, func(tx tx) error {
-			const holds = " AND replace(raw, $1, '') <> raw"
-			n, err := tx.Exec(ctx, "DELETE FROM quickstream.notification WHERE state = 'done'"+holds, strconv.Quote(text))
-			if err != nil {
-				return err
-			}
-			done.Notifications += int(n)
-			left, err := count(ctx, tx, "SELECT count(*) FROM quickstream.notification WHERE state <> 'done'"+holds, strconv.Quote(text))
-			done.Left += left
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	done.Left, err = count(ctx, e.db, "SELECT count(*) FROM quickstream.write WHERE customer <> '' AND customer = $1", customer)
+	return done, err
 }
