@@ -29,8 +29,7 @@ type restoring struct {
 	Read time.Time `json:"read,omitzero"`
 	// MaybeCopy means that the database may be a copy whose original is at work, until a person confirms that it is not.
 	MaybeCopy bool `json:"maybeCopy,omitempty"`
-	// Failed means that a list could not be read, and Unreadable says which date and why.
-	Failed     bool   `json:"failed,omitempty"`
+	// Unreadable says which list could not be read, and why.
 	Unreadable string `json:"unreadable,omitempty"`
 	// Next is when the lists are read again, or when another process may take over.
 	Next time.Time `json:"next,omitzero"`
@@ -110,7 +109,7 @@ func (e *engine) adopt(ctx context.Context, tx tx, s *restoring, now, since time
 	}
 	next := restoring{Since: since, Began: now, MaybeCopy: maybeCopy}
 	if s.on() { // it may not have found everything
-		next.MaybeCopy, next.Failed = maybeCopy || s.MaybeCopy, s.Failed
+		next.MaybeCopy = maybeCopy || s.MaybeCopy
 		if s.Since.Before(since) {
 			next.Since = s.Since
 		}

@@ -22,7 +22,7 @@ const (
 )
 
 // restore reads the service's lists for payments that the database lacks, as long as the history of the database is
-// being restored. One process at a time reads them; two at once come to the same result.
+// being restored. One process at a time reads them; two at once do no harm.
 func (e *engine) restore(ctx context.Context) error {
 	g, err := e.gates(ctx, e.db)
 	if err != nil || !g.restoring.on() || e.stopping.Load() {
@@ -53,7 +53,6 @@ func (e *engine) restore(ctx context.Context) error {
 		switch {
 		case unreadable != "":
 			e.logger.ErrorContext(ctx, "quickstream: the service's lists cannot be read after the history of the database has changed: see EndRestoring", "problem", unreadable)
-			s.Failed = true
 			return true, execute(ctx, tx, "UPDATE quickstream.write SET suspect = $1 WHERE state = 'queued' AND suspect = $2", suspectFailed, suspectBefore)
 		case s.Read.IsZero():
 			s.Read = at
