@@ -105,6 +105,15 @@ func (e *engine) admitFollowUp(ctx context.Context, tx tx, r *row) error {
 	case !reverses:
 		return nil
 	}
+	if r.Operation != quickstream.OperationRefund {
+		captured, err := e.captured(ctx, tx, payment)
+		if err != nil {
+			return err
+		}
+		if captured {
+			return fmt.Errorf("%w: %q was captured: reverse the capture", ErrNotAllowed, payment.ID)
+		}
+	}
 	limit := payment.Amount // the principal: the service decides whether a surcharge is given back
 	refunded, err := e.refunded(ctx, tx, r, limit)
 	if err != nil {
@@ -126,6 +135,15 @@ func (e *engine) admitFollowUp(ctx context.Context, tx tx, r *row) error {
 		}
 	}
 	return nil
+}
+
+// captured reports whether a pre-authorisation has a capture that was done or may be.
+func (e *engine) captured(ctx context.Context, from reader, r *row) (bool, error) {
+	if r.Operation != quickstream.OperationPreauthorise {
+		return false, nil
+	}
+	n, err := count(ctx, from, "SELECT count(*) FROM quickstream.write WHERE follows <> '' AND follows = $1 AND operation = '"+string(quickstream.OperationCapture)+"' AND "+sqlBlocks(), r.ID)
+	return n > 0, err
 }
 
 // moneyBack reports whether a payment was approved and its money has come back.

@@ -104,8 +104,8 @@ func (e *engine) countWrites(ctx context.Context, h *Health) error {
 			h.UnknownFor = max(h.UnknownFor, h.At.Sub(oldest))
 		}
 		return nil
-	}, "SELECT state, reason, count(*), min(written_at) FROM quickstream.write WHERE "+sqlStates(State.InProgress)+" OR state = '"+string(StateNeedsPerson)+"' AND (replaced_by = '' OR reason = '"+
-		string(ReasonDoubleCharged)+"') GROUP BY state, reason")
+	}, "SELECT state, reason, count(*), min(written_at) FROM quickstream.write WHERE "+sqlStates(State.InProgress)+" OR state = '"+string(StateNeedsPerson)+"' AND (replaced_by = '' OR reason <> '"+
+		string(ReasonNotFound)+"') GROUP BY state, reason")
 	if err != nil {
 		return err
 	}

@@ -97,6 +97,15 @@ func (r *row) same(before *row) bool {
 // write, or it becomes free.
 func (e *engine) change(ctx context.Context, tx tx, r, next *row) error {
 	next.compareWithOrder(r.Standing)
+	if next.moneyBack() && !next.decided {
+		captured, err := e.captured(ctx, tx, next)
+		if err != nil {
+			return err
+		}
+		if captured { // the pre-authorisation is gone, and the money is not
+			next.Standing = standing(StateNeedsPerson, ReasonReversed)
+		}
+	}
 	if r.State == StateNotSent && next.State != StateNotSent { // another write may have taken its single-use token since
 		next.token = ""
 	}

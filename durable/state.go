@@ -56,7 +56,7 @@ const (
 	ReasonAltered     Reason = "altered"    // needs_person: its row and its request say different things
 	ReasonRestored    Reason = "restored"   // needs_person: it may have been sent before a restore, and that could not be read
 	ReasonUnresolved  Reason = "unresolved" // needs_person: no final status after the longest time that one may take
-	ReasonReversed    Reason = "reversed"   // needs_person: its answer was lost, it was approved, and later it was not
+	ReasonReversed    Reason = "reversed"   // needs_person: approved, and later not, after a lost answer or a capture
 	ReasonNotFound    Reason = "not_found"  // needs_person: look-ups found nothing, which is no permission to pay again
 	// ReasonLookupsFailed of needs_person: its look-ups have failed for too long.
 	ReasonLookupsFailed Reason = "look_ups_failed"

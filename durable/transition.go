@@ -161,9 +161,9 @@ func (r row) looked(o observed, p resolve.Policy) row {
 func (r row) stays(now, was Standing, o observed) bool {
 	final := r.lookups.Status == resolve.StatusSettled || r.lookups.Status == resolve.StatusDoubleCharged
 	switch {
-	case r.decided && !final:
-		return true // only an outcome overrides a person's decision
-	case r.moneyBack() && !r.decided && now.State == StateApproved && o.seen.ReceiptNumber == r.ReceiptNumber:
+	case r.decided && (!final || r.approved() && now.State != StateApproved && now.Reason != ReasonDoubleCharged && o.seen.ReceiptNumber != r.ReceiptNumber):
+		return true // only an outcome overrides a person's decision, and that of another transaction no approval
+	case r.moneyBack() && !r.decided && now.Reason != ReasonDoubleCharged && o.seen.ReceiptNumber == r.ReceiptNumber:
 		return true // the same transaction does not take the money again
 	case now == was && (r.approved() || r.moneyBack()):
 		return true // an approval that is seen again does not undo what came after it
@@ -200,7 +200,8 @@ func (r row) standingOf(c resolve.Case) Standing {
 
 // shows returns the write with the receipt, settlement date, total and card digits that a transaction shows.
 func (r row) shows(o observed) row {
-	if r.lookups.Version != 0 && r.lookups.Status == resolve.StatusSettled && !r.isVoid() {
+	own := !r.decided || !r.approved() || r.lookups.Outcome == quickstream.OutcomeApproved // else a person has named another one
+	if r.lookups.Version != 0 && r.lookups.Status == resolve.StatusSettled && !r.isVoid() && own {
 		r.ReceiptNumber = cmp.Or(r.lookups.Seen.ReceiptNumber, r.ReceiptNumber)
 	}
 	t := o.shown

@@ -92,9 +92,9 @@ func (w Write) Paid() bool { return w.IsPayment() && w.approved() }
 func (w Write) Done() bool { return !w.IsPayment() && w.approved() }
 
 // MayPayAgain reports whether the order can be paid again, as far as this payment goes: it was declined,
-// not sent, voided or returned, or a person has had another one made instead.
+// not sent, voided or returned, or it is not_found and a person has had another one made instead.
 func (w Write) MayPayAgain() bool {
-	return w.IsPayment() && (w.State.isFree() || w.ReplacedBy != "" && !w.approved())
+	return w.IsPayment() && (w.State.isFree() || w.ReplacedBy != "" && w.Reason == ReasonNotFound)
 }
 
 // row is a write as it is stored.

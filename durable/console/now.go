@@ -80,7 +80,7 @@ func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
 			g.Charged = append(g.Charged, w)
 		case w.Reason == durable.ReasonDoubleCharged:
 			g.Done = append(g.Done, w)
-		case w.ReplacedBy == "" && w.State == durable.StateNeedsPerson:
+		case w.State == durable.StateNeedsPerson && !w.MayPayAgain(): // not_found and paid again is over
 			g.Person = append(g.Person, w)
 		}
 	}

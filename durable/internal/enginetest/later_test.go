@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"context"
 	"database/sql"
 	"slices"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -145,4 +147,63 @@ func testRefundBeforeSettlement[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, err)
 	assert.Equal(t, "not_sent.nothing", s.Settled("rest").Name())
 	assert.Equal(t, int64(1234), s.refunded())
+}
+
+// TestVoidedAfterLostAnswer: a payment whose answer was lost is still looked up when it is voided. Its order can be paid again,
+// whatever the look-ups show of the voided one.
+func TestVoidedAfterLostAnswer(t *testing.T) {
+	everywhere(t, testVoidedAfterLostAnswer[*sql.Tx], testVoidedAfterLostAnswer[pgx.Tx])
+}
+
+func testVoidedAfterLostAnswer[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	for order, back := range map[string]func(context.Context, TTx, durable.NewWrite, string) (durable.Write, bool, error){"A": s.Engine().Void, "B": s.Engine().Reverse} {
+		s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 1})
+		s.pay(order, s.stored())
+		require.False(t, s.Settled(order).Due.IsZero(), "it is looked up again")
+		_, err := s.follow(order+"/back", order, back)
+		require.NoError(t, err)
+		assert.True(t, s.Settled(order+"/back").Done())
+		s.Until(order, func(w durable.Write) bool { return w.LookedUp.After(w.Changed) })
+		for _, read := range []string{"GET /transactions/for-reference-number", "GET /transactions/{receiptNumber}"} {
+			s.inject(sandbox.Fault{Operation: read, Kind: sandbox.Status(500, sandbox.ServiceError)})
+		}
+		s.Until(order, func(w durable.Write) bool { return w.Case.Lookups[len(w.Case.Lookups)-1].Result == resolve.LookupFailed })
+		s.Sandbox.ClearFaults()
+		assert.True(t, s.Until(order, func(w durable.Write) bool { return w.Due.IsZero() }).MayPayAgain())
+		assert.Equal(t, []string{"approved", "voided"}, s.names(order))
+		_, err = s.tryPay(durable.NewWrite{ID: order + "/2", Order: order}, s.stored())
+		require.NoError(t, err)
+		assert.True(t, s.Settled(order+"/2").Paid())
+	}
+	s.Judge("A", "B")
+}
+
+// TestVoidedAfterCapture: a pre-authorisation that was captured, or may be, is not voided. If the service shows it as voided a
+// person has to look: the captured money is not back.
+func TestVoidedAfterCapture(t *testing.T) {
+	everywhere(t, testVoidedAfterCapture[*sql.Tx], testVoidedAfterCapture[pgx.Tx])
+}
+
+func testVoidedAfterCapture[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	w := s.paid("A") // the service voids no pre-authorisation, so a payment stands for one
+	s.edit("operation = 'Transactions.Preauthorise'", "A")
+	require.NoError(t, s.Engine().Pause(t.Context(), "Kim", "the capture stays open"))
+	require.NoError(t, s.Tx(func(tx TTx) error {
+		_, _, err := s.Engine().Capture(t.Context(), tx, durable.NewWrite{ID: "C"}, "A", quickstream.CaptureParams{PrincipalAmount: w.Amount, Currency: w.Currency, StoredCredential: params(nil).StoredCredential})
+		return err
+	}))
+	for _, back := range []func(context.Context, TTx, durable.NewWrite, string) (durable.Write, bool, error){s.Engine().Void, s.Engine().Reverse} {
+		_, err := s.follow("V", "A", back)
+		require.ErrorIs(t, err, durable.ErrNotAllowed)
+	}
+	_, err := s.Client.Transactions.Void(t.Context(), w.ReceiptNumber)
+	require.NoError(t, err)
+	s.Advance(time.Minute)
+	seen, err := s.Engine().LookUp(t.Context(), "Kim", "the customer asks", "A")
+	require.NoError(t, err)
+	assert.Equal(t, "needs_person.reversed", seen[0].Name())
+	_, err = s.tryPay(durable.NewWrite{ID: "A/2", Order: "A"}, s.stored())
+	require.ErrorIs(t, err, durable.ErrOrderOpen)
 }

@@ -207,3 +207,64 @@ func testAltered[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, "needs_person.altered", s.Settled("A").Name())
 	assert.Empty(t, s.Sandbox.Ledger())
 }
+
+// TestOtherAmountAfterPayAgain: a payment that was made again, and then appears with another amount, needs a person. Its order
+// cannot be paid a third time until they have decided.
+func TestOtherAmountAfterPayAgain(t *testing.T) {
+	everywhere(t, testOtherAmountAfterPayAgain[*sql.Tx], testOtherAmountAfterPayAgain[pgx.Tx])
+}
+
+func testOtherAmountAfterPayAgain[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	ctx := t.Context()
+	s.Sandbox.NextTransaction(sandbox.Declined("51"))
+	s.Sandbox.NextTransaction(sandbox.ApprovedInPart(500)) // of the first one, which comes later
+	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.CommitLate(9 * 24 * time.Hour), Times: 1})
+	s.pay("A", s.stored())
+	s.reaches("A", "needs_person.not_found")
+	eventually(s.T, func() bool {
+		seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A")
+		require.NoError(t, err)
+		return s.Tx(func(tx TTx) error {
+			_, _, err := s.Engine().PayAgain(ctx, tx, durable.NewWrite{ID: "A/2", Order: "A"}, durable.Replacement{Of: "A", Version: seen[0].Version, By: "Kim", Note: "it will not come"}, s.stored())
+			return err
+		}) == nil
+	}, "it is made again")
+	assert.True(t, s.Settled("A/2").MayPayAgain())
+	assert.True(t, s.get("A").MayPayAgain())
+	assert.Empty(t, s.health().NeedPerson)
+	w := s.reaches("A", "needs_person.unresolved")
+	assert.False(t, w.MayPayAgain())
+	assert.Equal(t, map[durable.Reason]int{durable.ReasonUnresolved: 1}, s.health().NeedPerson)
+	other, err := s.tryPay(durable.NewWrite{ID: "A/3", Order: "A"}, s.stored())
+	require.ErrorIs(t, err, durable.ErrOrderOpen)
+	assert.Equal(t, "A", other.ID)
+}
+
+// TestDecidedByReceipt: an approval that a person has decided by a receipt stays, although the request itself was declined.
+func TestDecidedByReceipt(t *testing.T) {
+	everywhere(t, testDecidedByReceipt[*sql.Tx], testDecidedByReceipt[pgx.Tx])
+}
+
+func testDecidedByReceipt[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	ctx := t.Context()
+	s.Sandbox.NextTransaction(sandbox.Declined("51"))
+	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 3})
+	s.pay("A", s.stored())
+	s.reaches("A", "unknown")
+	portal, err := s.Client.Transactions.Pay(ctx, s.stored())
+	require.NoError(t, err)
+	s.Advance(5 * time.Minute) // no process can be sending it any more
+	eventually(s.T, func() bool {
+		seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A")
+		require.NoError(t, err)
+		return s.Tx(func(tx TTx) error {
+			return s.Engine().Decide(ctx, tx, "A", durable.Decision{Verdict: durable.VerdictApproved, ReceiptNumber: portal.ReceiptNumber, By: "Kim", Note: "paid in the portal", Version: seen[0].Version})
+		}) == nil
+	}, "it is decided")
+	w := s.Until("A", func(w durable.Write) bool { return w.Due.IsZero() })
+	assert.True(t, w.Paid())
+	assert.Equal(t, portal.ReceiptNumber, w.ReceiptNumber)
+	assert.Equal(t, []string{"approved"}, s.names("A"))
+}
