@@ -131,7 +131,7 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 		if marked, err = e.db.Claim(ctx, tx); err != nil {
 			return err
 		}
-		return e.claimRow(ctx, tx, r, c, now.now)
+		return e.claimRow(ctx, tx, r, c, now)
 	})
 	if err == nil {
 		c.committed = true
@@ -143,15 +143,15 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 }
 
 // claimRow changes the row to sending, and records the claim.
-func (e *engine) claimRow(ctx context.Context, tx tx, r *row, c *claim, now time.Time) error {
-	before := *r
+func (e *engine) claimRow(ctx context.Context, tx tx, r *row, c *claim, gates gates) error {
+	before, now := *r, gates.now
 	before.now = now
 	if before.keyMayBeForgotten() {
 		return errGate
 	}
 	next := before
 	next.Standing, next.claim, next.Sends = standing(StateSending), c.text, r.Sends+1
-	if r.suspect != 0 && r.Sends == 0 {
+	if r.Sends == 0 && (r.suspect != 0 || gates.restoring.lags(now, e.lag)) {
 		next.Sends++ // a send that a lost history may hold: a decline of this one says nothing of it
 	}
 	c.sends, next.lastSent, next.Due = next.Sends, now, now.Add(e.longestPay+jobMargin)

@@ -172,7 +172,7 @@ func (r *row) differs(other *row) (in []string) {
 
 // Cancel ends a payment or a follow-up that is still queued: it is not sent. It takes the same lock as a claim: the error
 // matches [ErrTooLate] if the write was sent, or may have been. A queued write that the service has refused so far, or that
-// was queued before a restore, is looked up first, and ends not_sent if nothing is found. by and note are as in [Decision].
+// was queued before a restore or during one, is looked up first, and ends not_sent if nothing is found. by and note are as in [Decision].
 func (e *Engine[TTx]) Cancel(ctx context.Context, id, by, note string) error {
 	if err := checkPerson(by, note); err != nil {
 		return err
@@ -184,8 +184,12 @@ func (e *Engine[TTx]) Cancel(ctx context.Context, id, by, note string) error {
 		if r.State != StateQueued {
 			return fmt.Errorf("%w: it is %s", ErrTooLate, r.Text())
 		}
+		now, err := e.gates(ctx, tx)
+		if err != nil {
+			return err
+		}
 		next := *r
-		if !r.maySent() {
+		if !r.maySent() && !now.restoring.lags(now.now, e.lag) {
 			next = r.ended(standing(StateNotSent, ReasonCancelled))
 			return e.change(ctx, tx, r, &next)
 		}

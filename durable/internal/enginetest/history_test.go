@@ -337,3 +337,33 @@ func TestFiles(t *testing.T) {
 	}, "the lost payment is stored")
 	assert.Equal(t, 1, s.charged("B"))
 }
+
+// TestNewWhileRestoring: until look-ups must show what a lost history has sent, a refusal of a new payment says nothing of
+// an earlier send under its id, and a cancellation waits.
+func TestNewWhileRestoring(t *testing.T) {
+	everywhere(t, testNewWhileRestoring[*sql.Tx], testNewWhileRestoring[pgx.Tx])
+}
+
+func testNewWhileRestoring[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	p := s.card(sandbox.CardAttempted)
+	s.pay("A", p)
+	s.Settled("A")
+	s.loses("A")
+	hidden := sandbox.Status(404, sandbox.ServiceError)
+	s.inject(sandbox.Fault{Operation: bySettlement, Kind: hidden}, sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: hidden},
+		sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Status(422, sandbox.ServiceError), Times: 1}) // as for a used token
+	s.change(false)
+	eventually(s.T, func() bool { s.Advance(time.Second); return s.health().Read }, "the lists are read, and do not show it yet")
+	s.pay("A", p)
+	assert.Equal(t, "unknown", s.Until("A", func(w durable.Write) bool { return w.Sends > 0 && w.State != durable.StateSending }).Name())
+	require.NoError(t, s.Engine().Pause(t.Context(), "Kim", "to cancel"))
+	s.pay("B", s.stored())
+	require.NoError(t, s.Engine().Cancel(t.Context(), "B", "Kim", "the customer has left"))
+	assert.Equal(t, "queued", s.get("B").Name())
+	require.NoError(t, s.Engine().Unpause(t.Context(), "Kim", "done"))
+	s.Sandbox.ClearFaults()
+	assert.True(t, s.Settled("A").Paid())
+	assert.Equal(t, "not_sent.cancelled", s.Settled("B").Name())
+	assert.Equal(t, 1, s.charged("A"))
+}
