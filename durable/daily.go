@@ -3,6 +3,7 @@ package durable
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -13,7 +14,7 @@ const (
 	// can come back within three banking days, also over a long weekend.
 	returnDays = 7
 	// daysMadeUp is how many days that were missed, or failed, are made up, the oldest first.
-	daysMadeUp = 7
+	daysMadeUp = 30
 )
 
 // daily does the work that is due once a day, in Sydney: it reads returned payments, empties old writes, and compares.
@@ -26,11 +27,11 @@ func (e *engine) daily(ctx context.Context) error {
 		return quickstream.DateOf(g.now.In(e.sydney).Add(-time.Duration(hours)*time.Hour - time.Duration(minutes)*time.Minute))
 	}
 	errs := []error{
-		e.onceADay(ctx, "returns", since(9, 0), e.readReturns),
-		e.onceADay(ctx, "retention", since(3, 0), func(ctx context.Context, _ quickstream.Date) error { return e.forget(ctx) }),
+		e.onceADay(ctx, returnsName, since(9, 0), e.readReturns),
+		e.onceADay(ctx, "retention", since(3, 0), func(ctx context.Context, _, _ quickstream.Date) error { return e.forget(ctx) }),
 	}
 	if at := e.compareAt; at != nil {
-		errs = append(errs, e.onceADay(ctx, "compare", since(at.Hour, at.Minute).AddDays(-1), e.counted))
+		errs = append(errs, e.onceADay(ctx, "compare", since(at.Hour, at.Minute).AddDays(-1), func(ctx context.Context, day, _ quickstream.Date) error { return e.counted(ctx, day) }))
 	}
 	for _, err := range errs {
 		if err != nil && ctx.Err() == nil {
@@ -40,15 +41,11 @@ func (e *engine) daily(ctx context.Context) error {
 	return nil
 }
 
-// onceADay does work for a day unless it was done, after the days of the last week that were missed. The database keeps
-// which day was done last.
-func (e *engine) onceADay(ctx context.Context, name string, day quickstream.Date, work func(ctx context.Context, day quickstream.Date) error) error {
+// onceADay does work for a day unless it was done, after the days of the last month that were missed. work gets the day to
+// do, and the last one to come. The database keeps which day was done last.
+func (e *engine) onceADay(ctx context.Context, name string, day quickstream.Date, work func(ctx context.Context, day, last quickstream.Date) error) error {
 	for {
-		var done quickstream.Date
-		text, err := meta(ctx, e.db, "daily "+name)
-		if err == nil && text != "" {
-			err = done.UnmarshalText([]byte(text))
-		}
+		done, err := lastDone(ctx, e.db, name)
 		if err != nil || done == day {
 			return err
 		}
@@ -56,7 +53,7 @@ func (e *engine) onceADay(ctx context.Context, name string, day quickstream.Date
 		if done.Compare(day.AddDays(-daysMadeUp)) < 0 || next.Compare(day) > 0 { // never, long ago, or by a wrong clock
 			next = day
 		}
-		if err := work(ctx, next); err != nil {
+		if err := work(ctx, next, day); err != nil {
 			return err
 		}
 		if err := within(ctx, e.db, func(tx tx) error { return setMeta(ctx, tx, "daily "+name, next.String()) }); err != nil {
@@ -65,19 +62,30 @@ func (e *engine) onceADay(ctx context.Context, name string, day quickstream.Date
 	}
 }
 
-// readReturns reads the bank payments that came back in the last days. It reads on after
-// one that cannot be read or stored.
-func (e *engine) readReturns(ctx context.Context, today quickstream.Date) error {
+// lastDone returns for which day daily work was done last; zero for none.
+func lastDone(ctx context.Context, from reader, name string) (day quickstream.Date, err error) {
+	text, err := meta(ctx, from, "daily "+name)
+	if err == nil && text != "" {
+		err = day.UnmarshalText([]byte(text))
+	}
+	return day, err
+}
+
+// returnsName is the name of the work that reads returned payments.
+const returnsName = "returns"
+
+// readReturns reads the bank payments that came back on a day, in the days before it, and up to the last one. It reads on
+// after one that cannot be read or stored.
+func (e *engine) readReturns(ctx context.Context, day, last quickstream.Date) error {
 	var failed error
-	for day := range returnDays {
-		params := quickstream.ReturnedParams{Date: today.AddDays(-day)}
-		for page, err := range pages(ctx, e.client.Transactions.Returned(params)) {
+	for date := day.AddDays(1 - returnDays); date.Compare(last) <= 0; date = date.AddDays(1) {
+		for page, err := range pages(ctx, e.client.Transactions.Returned(quickstream.ReturnedParams{Date: date})) {
 			if err != nil {
 				failed = errors.Join(failed, err)
 				break
 			}
-			for _, unreadable := range page.Unreadable {
-				e.logger.WarnContext(ctx, "quickstream: a returned transaction could not be read", "error", unreadable)
+			if len(page.Unreadable) > 0 {
+				failed = errors.Join(failed, fmt.Errorf("%w: %d of %s", errUnreadableItem, len(page.Unreadable), date))
 			}
 			for _, t := range page.Data {
 				failed = errors.Join(failed, e.returned(ctx, t))

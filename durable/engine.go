@@ -53,7 +53,7 @@ type Options[TTx any] struct {
 	// Workers limits what this process does at once: that many sends, that many look-ups, that many hooks, and that many
 	// confirmations of notifications; 10 by default.
 	Workers int
-	// CompareAt is the time in Sydney at which the day before is compared. Days of the last week that were missed,
+	// CompareAt is the time in Sydney at which the day before is compared. Days of the last month that were missed,
 	// or failed, are made up, the oldest first. If it is nil only [Engine.CompareNow] compares.
 	CompareAt *resolve.TimeOfDay
 	// Keep is how long the request and the history of a write are kept after its last change: for ever by default, and at

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/durable/internal/database"
 )
 
@@ -51,6 +52,8 @@ type Health struct {
 	PausedFor string
 	// Comparison is the result of the comparisons with the service.
 	Comparison Comparison
+	// ReturnsRead is the day in Sydney up to which the payments that banks have returned were read; zero before the first.
+	ReturnsRead quickstream.Date
 	// Facility is why nothing is sent if the database belongs to another facility; nil if it does not.
 	Facility error
 	// DatabaseAhead is how far the database's clock is ahead of this machine's, which decides nothing.
@@ -82,7 +85,9 @@ func (e *Engine[TTx]) Health(ctx context.Context) (Health, error) {
 	if seen := e.service.Load(); seen != nil {
 		h.ServiceAhead, h.ServiceAt = seen.ahead, seen.at
 	}
-	h.Comparison, err = readComparison(ctx, e.db)
+	if h.ReturnsRead, err = lastDone(ctx, e.db, returnsName); err == nil {
+		h.Comparison, err = readComparison(ctx, e.db)
+	}
 	return h, named(err)
 }
 

@@ -9,7 +9,7 @@
 // The gauges are those of [durable.Health], under quickstream.durable: write.count by state and reason,
 // unknown.count and unknown.age, overdue.age, hook.failed.count, hook.wait, discarded.count, received.count,
 // held.count, restoring.age and restoring.unreadable, maybe_copy, paused.age by paused.by, comparison.age,
-// comparison.transaction.count, comparison.difference.count and comparison.failing.age, other_facility,
+// comparison.transaction.count, comparison.difference.count and comparison.failing.age, returns.age, other_facility,
 // clock.database.ahead and clock.service.ahead. Counters are health.failures, outcomes and differences. Each has a
 // description and a unit. Ages are in seconds, and zero means that all is well. durable/alerts.yml has alerts for
 // Prometheus, by the names that OpenTelemetry's exporter makes.

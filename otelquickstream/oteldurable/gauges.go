@@ -47,6 +47,7 @@ func gauges() []gauge {
 		{"quickstream.durable.comparison.transaction.count", "{transaction}", "Transactions that the last comparison has read.", compared(func(h durable.Health) float64 { return float64(h.Comparison.Transactions) })},
 		{"quickstream.durable.comparison.difference.count", "{difference}", "Differences that the last comparison has found.", compared(func(h durable.Health) float64 { return float64(h.Comparison.Differences) })},
 		{"quickstream.durable.comparison.failing.age", seconds, "Since when each comparison has failed.", since(func(h durable.Health) time.Time { return h.Comparison.FailingSince })},
+		{"quickstream.durable.returns.age", seconds, "Since which day's midnight (UTC) returned payments were last read; missing before the first.", known(func(h durable.Health) bool { return !h.ReturnsRead.IsZero() }, func(h durable.Health) float64 { return age(h, h.ReturnsRead.In(time.UTC)) })},
 		{"quickstream.durable.other_facility", "", "1 if the database belongs to another facility.", one(func(h durable.Health) float64 { return flag(h.Facility != nil) })},
 		{"quickstream.durable.clock.database.ahead", seconds, "How far the database's clock is ahead of this machine's.", one(func(h durable.Health) float64 { return h.DatabaseAhead.Seconds() })},
 		{"quickstream.durable.clock.service.ahead", seconds, "How far the service's clock is ahead of the database's; missing before its first answer.", known(func(h durable.Health) bool { return !h.ServiceAt.IsZero() }, func(h durable.Health) float64 { return h.ServiceAhead.Seconds() })},

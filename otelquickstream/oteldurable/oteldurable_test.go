@@ -37,8 +37,8 @@ func full() durable.Health {
 		},
 		Unknown: 14, UnknownFor: 7 * time.Second, Overdue: 8 * time.Second, HookFailed: 9, HookWaits: 10 * time.Second, Discarded: 10, Received: 11, Held: 12, Restoring: ago(13), Unreadable: "a day",
 		MaybeCopy: true, Paused: ago(15), PausedBy: "Kim",
-		Comparison: durable.Comparison{Day: quickstream.DateOf(at), At: ago(16), Transactions: 17, Differences: 18, FailingSince: ago(19), Problem: "a column is missing"},
-		Facility:   errors.New("another"), DatabaseAhead: -20 * time.Second, ServiceAhead: 21 * time.Second, ServiceAt: at,
+		Comparison: durable.Comparison{Day: quickstream.DateOf(at), At: ago(16), Transactions: 17, Differences: 18, FailingSince: ago(19), Problem: "a column is missing"}, ReturnsRead: quickstream.DateOf(at),
+		Facility: errors.New("another"), DatabaseAhead: -20 * time.Second, ServiceAhead: 21 * time.Second, ServiceAt: at,
 	}
 }
 
@@ -104,6 +104,7 @@ func TestGauges(t *testing.T) {
 		"quickstream.durable.received.count {notification} 11",
 		"quickstream.durable.restoring.age s 13",
 		"quickstream.durable.restoring.unreadable  1",
+		"quickstream.durable.returns.age s 25689",
 		"quickstream.durable.unknown.age s 7",
 		"quickstream.durable.unknown.count {write} 14",
 		"quickstream.durable.write.count {write} 1 quickstream.durable.reason=not_found,quickstream.durable.state=needs_person",
@@ -120,7 +121,7 @@ func TestGauges(t *testing.T) {
 	}
 	assert.Equal(t, want, watched(t, full()))
 	assert.NotContains(t, strings.Join(want, "\n"), "Kim")
-	assert.Len(t, watched(t, durable.Health{At: full().At}), len(want)-4, "without the comparison's three and the service's clock")
+	assert.Len(t, watched(t, durable.Health{At: full().At}), len(want)-5, "without the comparison's three, the returned payments and the service's clock")
 }
 
 // TestHealthFails: what fails, or hangs, is counted, and other metrics are collected all the same. The
