@@ -126,7 +126,7 @@ type Claim func(ctx context.Context) error
 // ClaimLifetime is how long a [Claim] and a hook of [WithBeforeSend] hold. If the first byte of the
 // request does not go out within this time of their call, it is never sent, even if the process or
 // the machine was suspended meanwhile, and the call ends with [ErrNotSent]. With a transport of the
-// caller's, the first read of the body counts.
+// caller's, the first read of the body counts, and for a void, which has none, the call of the transport.
 const ClaimLifetime = 30 * time.Second
 
 // callHooks completes the intent right before the first byte and calls the hooks: the client's,

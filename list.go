@@ -270,12 +270,12 @@ func (l List[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 }
 
 // ReadAll returns all items of a list that may change while it is read. It reads the list at most
-// four times, until the list has one page or two readings agree. Otherwise, or if an item cannot be
-// read, it returns an error and no items.
+// four times, until the list has one page or two readings agree: an empty one after another does not.
+// Otherwise, if an item cannot be read, or after 1,000 pages, it returns an error and no items.
 func (l List[T]) ReadAll(ctx context.Context) ([]*T, error) {
 	var before []string
 	last := errShifts
-	for range 4 {
+	for reading := range 4 {
 		items, pages, err := l.readOnce(ctx)
 		var ids []string
 		for _, item := range items {
@@ -285,11 +285,11 @@ func (l List[T]) ReadAll(ctx context.Context) ([]*T, error) {
 		}
 		slices.Sort(ids)
 		switch {
-		case err != nil && len(items) == 0:
+		case errors.Is(err, errEndless), err != nil && len(items) == 0 && reading == 0:
 			return nil, err
 		case err != nil:
 			last = err
-		case pages <= 1 || before != nil && slices.Equal(ids, before):
+		case pages <= 1 && reading == 0 || before != nil && slices.Equal(ids, before):
 			return items, nil
 		default:
 			before, last = ids, errShifts
@@ -300,11 +300,19 @@ func (l List[T]) ReadAll(ctx context.Context) ([]*T, error) {
 
 var errShifts = errors.New("quickstream: the list changes from one reading to the next, so that nothing can be said about what is not in it")
 
+// mostPages is how many pages ReadAll holds in memory.
+const mostPages = 1000
+
+var errEndless = fmt.Errorf("quickstream: the list has more than %d pages", mostPages)
+
 // readOnce returns the items and the number of pages of one reading, and the first error.
 func (l List[T]) readOnce(ctx context.Context) (items []*T, pages int, err error) {
 	for page, failed := range l.Pages(ctx) {
 		if failed != nil {
 			return items, pages, cmp.Or(err, failed)
+		}
+		if pages == mostPages {
+			return nil, pages, errEndless
 		}
 		items, pages = append(items, page.Data...), pages+1
 		if len(page.Unreadable) > 0 {

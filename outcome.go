@@ -178,6 +178,9 @@ func (t *Transaction) NextStep() NextStep {
 func (t *Transaction) afterDecline() NextStep {
 	code := t.ResponseCode
 	switch {
+	case t.CreditCard != nil && len(code) != 1: // whatever other accounts an answer shows beside it
+	case t.CreditCard != nil: // two digits, sent as a number
+		code = "0" + code
 	case t.PayToData != nil:
 		return NextStepPayAgain
 	case t.BankAccount != nil, t.DirectEntryAccount != nil:

@@ -118,6 +118,9 @@ func TestNextStep(t *testing.T) {
 		"PayTo, closed account":     {payTo("1", "AC05"), quickstream.NextStepPayAgain},
 		"card, a PayTo code":        {card("Declined", "1", "AC05"), quickstream.NextStepCheckRetries},
 		"bank account, closed":      {bank("3"), quickstream.NextStepPayAgain},
+		"card, other accounts empty": {&quickstream.Transaction{
+			Status: "Declined", SummaryCode: "1", ResponseCode: "51", CreditCard: &quickstream.CreditCard{}, BankAccount: &quickstream.BankAccount{}, PayToData: &quickstream.PayToData{},
+		}, quickstream.NextStepCheckRetries},
 	}
 	for name, tt := range tests {
 		assert.Equal(t, tt.want, tt.tx.NextStep(), name)

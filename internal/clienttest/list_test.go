@@ -344,6 +344,7 @@ func TestReadAll(t *testing.T) {
 		{[][][]object{pages("R-2"), {{{"receiptNumber": "R-2"}}, {{"receiptNumber": "R-1"}}}, pages("R-3")}, 4, 2},
 		{[][][]object{{{{"receiptNumber": "R-1"}, {}}}}, 4, -1},
 		{[][][]object{{nil}}, 1, -1},
+		{[][][]object{pages("R-2"), {{}}}, 5, -1}, // it was seen to hold something
 	} {
 		requests, list := 0, lookedUp(c.readings...)
 		client := clientOf(t, func(r *http.Request) (*http.Response, error) { requests++; return list(r) })
@@ -355,4 +356,16 @@ func TestReadAll(t *testing.T) {
 	items, err := quickstream.ListOf(new(quickstream.Transaction)).ReadAll(t.Context())
 	require.NoError(t, err)
 	assert.Len(t, items, 1)
+}
+
+// TestReadAllHasABound: a list that never ends fails in bounded memory.
+func TestReadAllHasABound(t *testing.T) {
+	requests := 0
+	client := clientOf(t, func(r *http.Request) (*http.Response, error) {
+		requests++
+		return says(200, fmt.Sprintf(`{"links":[{"rel":"next","href":"?page=%d"}],"data":[]}`, requests))(r)
+	})
+	_, err := client.Transactions.Retries("R-0").ReadAll(t.Context())
+	require.ErrorContains(t, err, "more than 1000 pages")
+	assert.Equal(t, 1001, requests)
 }

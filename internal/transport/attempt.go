@@ -107,6 +107,11 @@ func (a *attempt) send(next http.RoundTripper, request *http.Request) (*http.Res
 		a.dialled.Store(true) // and never connected
 		return nil, context.Cause(ctx)
 	}
+	if !a.own && a.body == nil && a.written.window.over() { // a gate sees no byte of it
+		a.dialled.Store(true)
+		a.written.late.Store(true)
+		return nil, errTooLate
+	}
 	resp, err := next.RoundTrip(request)
 	switch { // as net/http's client does above a RoundTripper
 	case err != nil:

@@ -1,9 +1,9 @@
 package transport
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -111,13 +111,26 @@ func (c *Call) repeats(text string) bool {
 	for _, values := range c.URL.Query() {
 		sent = append(sent, values...)
 	}
-	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(".[]/ ", r) }) {
-		_, after, found := bytes.Cut(c.Body, []byte(`"`+part+`"`))
-		if found && len(part) >= shortest && !bytes.HasPrefix(after, []byte(":")) { // a value and no name
-			return true
+	var body any
+	_ = json.Unmarshal(c.Body, &body) // an upload has none
+	return slices.ContainsFunc(append(sent, texts(body)...), within)
+}
+
+// texts returns the texts of a JSON value, without the names of its members.
+func texts(value any) (all []string) {
+	switch value := value.(type) {
+	case string:
+		return []string{value}
+	case []any:
+		for _, v := range value {
+			all = append(all, texts(v)...)
+		}
+	case map[string]any:
+		for _, v := range value {
+			all = append(all, texts(v)...)
 		}
 	}
-	return slices.ContainsFunc(sent, within)
+	return all
 }
 
 // Result says how a call ended.

@@ -215,3 +215,19 @@ func TestLife(t *testing.T) {
 		})
 	}
 }
+
+// TestLifeWithoutBody: a request without a body, such as a void, is not given to the caller's transport too long after its hook.
+func TestLifeWithoutBody(t *testing.T) {
+	for wait, begun := range map[time.Duration]int{time.Second: 1, time.Minute: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			called := 0
+			result := do(t, func(*http.Request) (*http.Response, error) { called++; return answer(200, "{}"), nil }, func(c *Call) {
+				c.Class, c.Life = Post, 30*time.Second
+				c.Limits = &Limits{MaxAttempts: 3, AttemptTimeout: time.Minute, WaitMin: time.Second, WaitMax: time.Second, ResendWindow: ResendWindow}
+				c.Before = func(context.Context, string) error { <-time.After(wait); return nil }
+			})
+			assert.Equal(t, begun, called)
+			assert.Equal(t, map[int]CallResult{1: Success, 0: NetworkFailed}[begun], result.End)
+		})
+	}
+}
