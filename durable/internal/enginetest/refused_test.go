@@ -40,7 +40,7 @@ func testRefusedFollowUps[TTx any](t *testing.T, db store[TTx]) {
 	s.Settled("R")
 	require.NoError(t, s.Engine().Pause(ctx, "Kim", "nothing is sent"))
 	s.pay("queued", s.stored())
-	stored := s.rows("SELECT id FROM quickstream.write")
+	stored := s.rows("SELECT id FROM quickstream.write ORDER BY id")
 	refund := func(w durable.NewWrite, of string, currency quickstream.Currency) error {
 		w.ID = "refused"
 		return s.Tx(func(tx TTx) error {
@@ -67,7 +67,7 @@ func testRefusedFollowUps[TTx any](t *testing.T, db store[TTx]) {
 	}
 	_, err = s.follow("refused", "A", s.Engine().Void)
 	require.ErrorIs(t, err, durable.ErrTooMuch)
-	assert.Equal(t, stored, s.rows("SELECT id FROM quickstream.write"))
+	assert.Equal(t, stored, s.rows("SELECT id FROM quickstream.write ORDER BY id"))
 	require.NoError(t, refund(durable.NewWrite{Version: s.get("A").Version}, "A", quickstream.CurrencyAUD))
 }
 
@@ -183,5 +183,5 @@ func TestRefusedOptions(t *testing.T) {
 		_, _, err := s.Engine().Pay(t.Context(), tx, durable.NewWrite{ID: "A", Order: "A"}, quickstream.RefundParams{OriginalReceiptNumber: "R-1", PrincipalAmount: decimal.New(1, 0), Currency: quickstream.CurrencyAUD})
 		return err
 	}), "a refund is no payment")
-	assert.Empty(t, s.rows("SELECT id FROM quickstream.write"))
+	assert.Empty(t, s.rows("SELECT id FROM quickstream.write ORDER BY id"))
 }
