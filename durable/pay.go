@@ -144,8 +144,7 @@ func (e *engine) admit(ctx context.Context, tx tx, r *row) (current *row, err er
 
 // admitPayment refuses a payment of an order that is paid, or may be.
 func (e *engine) admitPayment(ctx context.Context, tx tx, r *row) (other *row, err error) {
-	other, err = e.one(ctx, tx, "order_id = $1 AND follows = '' AND "+sqlBlocks()+" AND NOT (replaced_by <> '' AND reason = '"+string(ReasonNotFound)+
-		"') ORDER BY CASE WHEN "+sqlApproved()+" THEN 0 ELSE 1 END, replaced_by DESC LIMIT 1", r.Order)
+	other, err = e.one(ctx, tx, "order_id = $1 AND follows = '' AND "+sqlHolds()+" ORDER BY CASE WHEN "+sqlApproved()+" THEN 0 ELSE 1 END, replaced_by DESC LIMIT 1", r.Order)
 	if err == nil && other != nil {
 		err = fmt.Errorf("%w: payment %q is %s", ErrOrderOpen, other.ID, other.Text())
 	}

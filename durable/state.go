@@ -176,6 +176,11 @@ func sqlStates(holds func(State) bool) string {
 func sqlBlocks() string  { return sqlStates(State.Blocks) }
 func sqlUnknown() string { return sqlStates(State.isUnknown) }
 
+// sqlHolds is the condition of a payment that keeps its order from being paid again: see Write.MayPayAgain.
+func sqlHolds() string {
+	return sqlBlocks() + " AND NOT (replaced_by <> '' AND reason = '" + string(ReasonNotFound) + "')"
+}
+
 // sqlApproved is Standing.approved as a condition.
 func sqlApproved() string {
 	return "(state = '" + string(StateApproved) + "' OR state = '" + string(StateNeedsPerson) + "' AND reason = '" + string(ReasonDoubleCharged) + "')"

@@ -25,6 +25,10 @@ func (r row) after(o observed, p resolve.Policy) row {
 	switch {
 	case o.kind == EventNotExecuted && holder && unseen:
 		return r.queuedAgain(o.permit)
+	case o.kind == EventRefused && holder && unseen && r.Sends == 2 && r.firstSent.Equal(r.lastSent):
+		// The other send is one that a lost history may hold: when look-ups must show it, one decides.
+		r.forgetCase()
+		r.Standing, r.giveUp, r.Due = standing(StateQueued), ReasonRefused, r.now
 	case r.State == StateSending && (o.kind == EventLost || o.kind == EventRefused && holder && r.Sends > 1):
 		// A refusal says nothing of an earlier send. It is looked up at once.
 		r.lookups = resolve.Begin(r.sentIntent(), r.now)
@@ -33,6 +37,9 @@ func (r row) after(o observed, p resolve.Policy) row {
 		r.forgetCase()
 		return r.ended(standing(StateDeclined, ReasonRefused))
 	case (o.kind == EventExpired || o.kind == EventCancelled) && r.State == StateQueued && o.sends == r.Sends:
+		if o.reason == ReasonRefused {
+			return r.ended(standing(StateDeclined, o.reason))
+		}
 		return r.ended(standing(StateNotSent, o.reason))
 	case o.kind == EventHeld && r.State == StateQueued:
 		r.Problem = o.problem
@@ -43,6 +50,12 @@ func (r row) after(o observed, p resolve.Policy) row {
 		r.decided = true
 		r.ReceiptNumber = cmp.Or(o.receipt, r.ReceiptNumber)
 		r.Standing, r.Due = o.decided, r.lookups.NextLook // OnOutcome is still notified of a late charge
+		if r.approved() {
+			// Another approval is a second charge.
+			looked := r.lookups
+			r.lookups = r.settledCase()
+			r.lookups.NextLook, r.lookups.Lookups = looked.NextLook, looked.Lookups
+		}
 	case o.kind == EventAnswered && holder:
 		return r.answered(o, p)
 	case o.kind == EventShown:
@@ -161,8 +174,8 @@ func (r row) looked(o observed, p resolve.Policy) row {
 func (r row) stays(now, was Standing, o observed) bool {
 	final := r.lookups.Status == resolve.StatusSettled || r.lookups.Status == resolve.StatusDoubleCharged
 	switch {
-	case r.decided && (!final || r.approved() && now.State != StateApproved && now.Reason != ReasonDoubleCharged && o.seen.ReceiptNumber != r.ReceiptNumber):
-		return true // only an outcome overrides a person's decision, and that of another transaction no approval
+	case r.decided && !final:
+		return true // only an outcome overrides a person's decision
 	case r.moneyBack() && !r.decided && now.Reason != ReasonDoubleCharged && o.seen.ReceiptNumber == r.ReceiptNumber:
 		return true // the same transaction does not take the money again
 	case now == was && (r.approved() || r.moneyBack()):
@@ -200,8 +213,7 @@ func (r row) standingOf(c resolve.Case) Standing {
 
 // shows returns the write with the receipt, settlement date, total and card digits that a transaction shows.
 func (r row) shows(o observed) row {
-	own := !r.decided || !r.approved() || r.lookups.Outcome == quickstream.OutcomeApproved // else a person has named another one
-	if r.lookups.Version != 0 && r.lookups.Status == resolve.StatusSettled && !r.isVoid() && own {
+	if r.lookups.Version != 0 && r.lookups.Status == resolve.StatusSettled && !r.isVoid() {
 		r.ReceiptNumber = cmp.Or(r.lookups.Seen.ReceiptNumber, r.ReceiptNumber)
 	}
 	t := o.shown

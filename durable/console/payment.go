@@ -96,7 +96,7 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 		switch {
 		case other.ID != w.ID && other.Follows != w.ID:
 			v.Others = append(v.Others, other)
-			v.Elsewhere = v.Elsewhere || other.IsPayment() && other.State.Blocks() && other.ReplacedBy == ""
+			v.Elsewhere = v.Elsewhere || other.IsPayment() && !other.MayPayAgain()
 		case other.State == durable.StateQueued:
 			v.Queued = append(v.Queued, other)
 		}

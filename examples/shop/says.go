@@ -178,7 +178,7 @@ func accountOf(o order, writes []durable.Write, asked []agreement) account {
 }
 
 // counts reports whether a payment says how its order stands, as [durable.Engine.PaymentOf] does.
-func counts(w durable.Write) bool { return w.State.Blocks() && (w.ReplacedBy == "" || w.Paid()) }
+func counts(w durable.Write) bool { return !w.MayPayAgain() }
 
 // label is a state in words.
 func label(w durable.Write) string {

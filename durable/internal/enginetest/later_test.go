@@ -168,7 +168,9 @@ func testVoidedAfterLostAnswer[TTx any](t *testing.T, db store[TTx]) {
 		for _, read := range []string{"GET /transactions/for-reference-number", "GET /transactions/{receiptNumber}"} {
 			s.inject(sandbox.Fault{Operation: read, Kind: sandbox.Status(500, sandbox.ServiceError)})
 		}
-		s.Until(order, func(w durable.Write) bool { return w.Case.Lookups[len(w.Case.Lookups)-1].Result == resolve.LookupFailed })
+		s.Until(order, func(w durable.Write) bool {
+			return w.Case.Lookups[len(w.Case.Lookups)-1].Result == resolve.LookupFailed
+		})
 		s.Sandbox.ClearFaults()
 		assert.True(t, s.Until(order, func(w durable.Write) bool { return w.Due.IsZero() }).MayPayAgain())
 		assert.Equal(t, []string{"approved", "voided"}, s.names(order))

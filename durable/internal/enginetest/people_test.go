@@ -239,9 +239,13 @@ func testOtherAmountAfterPayAgain[TTx any](t *testing.T, db store[TTx]) {
 	other, err := s.tryPay(durable.NewWrite{ID: "A/3", Order: "A"}, s.stored())
 	require.ErrorIs(t, err, durable.ErrOrderOpen)
 	assert.Equal(t, "A", other.ID)
+	counts, err := s.Engine().PaymentOf(ctx, "A")
+	require.NoError(t, err)
+	assert.Equal(t, "A", counts.ID)
 }
 
-// TestDecidedByReceipt: an approval that a person has decided by a receipt stays, although the request itself was declined.
+// TestDecidedByReceipt: an approval that a person has decided by the receipt of another transaction stays if the request itself
+// was declined. If that was approved too, the order was charged twice.
 func TestDecidedByReceipt(t *testing.T) {
 	everywhere(t, testDecidedByReceipt[*sql.Tx], testDecidedByReceipt[pgx.Tx])
 }
@@ -249,22 +253,32 @@ func TestDecidedByReceipt(t *testing.T) {
 func testDecidedByReceipt[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	ctx := t.Context()
-	s.Sandbox.NextTransaction(sandbox.Declined("51"))
-	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 3})
-	s.pay("A", s.stored())
-	s.reaches("A", "unknown")
-	portal, err := s.Client.Transactions.Pay(ctx, s.stored())
-	require.NoError(t, err)
-	s.Advance(5 * time.Minute) // no process can be sending it any more
-	eventually(s.T, func() bool {
-		seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A")
+	for order, test := range map[string]struct {
+		outcome sandbox.Outcome
+		times   int
+		kind    sandbox.FaultKind
+		want    []string
+	}{
+		"declined": {sandbox.Declined("51"), 3, sandbox.ResetAfterCommit(), []string{"approved"}},
+		"approved": {sandbox.Approved(), 1, sandbox.CommitLate(time.Hour), []string{"approved", "needs_person.double_charged"}},
+	} {
+		portal, err := s.Client.Transactions.Pay(ctx, s.stored())
 		require.NoError(t, err)
-		return s.Tx(func(tx TTx) error {
-			return s.Engine().Decide(ctx, tx, "A", durable.Decision{Verdict: durable.VerdictApproved, ReceiptNumber: portal.ReceiptNumber, By: "Kim", Note: "paid in the portal", Version: seen[0].Version})
-		}) == nil
-	}, "it is decided")
-	w := s.Until("A", func(w durable.Write) bool { return w.Due.IsZero() })
-	assert.True(t, w.Paid())
-	assert.Equal(t, portal.ReceiptNumber, w.ReceiptNumber)
-	assert.Equal(t, []string{"approved"}, s.names("A"))
+		s.Sandbox.NextTransaction(test.outcome)
+		s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: test.kind, Times: test.times})
+		s.pay(order, s.stored())
+		s.reaches(order, "unknown")
+		s.Advance(5 * time.Minute) // no process can be sending it any more
+		eventually(s.T, func() bool {
+			seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", order)
+			require.NoError(t, err)
+			return s.Tx(func(tx TTx) error {
+				return s.Engine().Decide(ctx, tx, order, durable.Decision{Verdict: durable.VerdictApproved, ReceiptNumber: portal.ReceiptNumber, By: "Kim", Note: "paid in the portal", Version: seen[0].Version})
+			}) == nil
+		}, "it is decided")
+		w := s.Until(order, func(w durable.Write) bool { return w.Due.IsZero() && w.Notified })
+		assert.True(t, w.Paid())
+		assert.Equal(t, portal.ReceiptNumber, w.ReceiptNumber)
+		assert.Equal(t, test.want, s.names(order))
+	}
 }
