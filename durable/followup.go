@@ -69,7 +69,7 @@ func (e *engine) follow(ctx context.Context, tx tx, w NewWrite, of string, plan 
 	if err != nil {
 		return Write{}, false, err
 	}
-	r.Follows, r.seen = of, w.Version
+	r.Follows, r.seen, r.customer = of, w.Version, cmp.Or(r.customer, payment.customer)
 	r, created, err := e.store(ctx, tx, r)
 	if err == nil && created && w.By != "" {
 		err = e.record(ctx, tx, r, Event{Kind: EventAsked, By: w.By, Note: w.Note})

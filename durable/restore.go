@@ -188,7 +188,7 @@ func (e *engine) lostRow(w NewWrite, t *quickstream.Transaction, at time.Time) *
 	}, at)
 	r := e.rowOf(w, c.Intent)
 	r.Standing, r.ReceiptNumber, r.Reference, r.lookups = standing(StateUnknown), t.ReceiptNumber, t.PaymentReferenceNumber, c
-	r.Due, r.SupplierBusinessCode, r.Problem = at, t.SupplierBusinessCode, foundLost
+	r.customer, r.Due, r.SupplierBusinessCode, r.Problem = digest(t.CustomerReferenceNumber), at, t.SupplierBusinessCode, foundLost
 	if t.PrincipalAmount != nil {
 		r.Amount, r.Currency = t.PrincipalAmount.Amount, t.PrincipalAmount.Currency
 	}

@@ -76,6 +76,10 @@ func testErase[TTx any](t *testing.T, db store[TTx]) {
 		s.pay(order, params)
 		s.Settled(order)
 	}
+	s.Advance(48 * time.Hour) // it is settled
+	_, err := s.follow("erased/back", "erased", s.Engine().Reverse)
+	require.NoError(t, err)
+	require.True(t, s.Settled("erased/back").Done())
 	before := s.get("erased")
 	byAgreement := s.mandate()
 	byAgreement.CustomerReferenceNumber = canary
@@ -83,11 +87,12 @@ func testErase[TTx any](t *testing.T, db store[TTx]) {
 	s.pay("open", byAgreement)
 	require.Contains(t, s.tablesWith(canary), "write")
 	var done durable.Erased
-	var err error
-	eventually(s.T, func() bool { // a worker may still hold it
+	erased := 0
+	eventually(s.T, func() bool { // a worker may still hold one
 		done, err = s.Engine().Erase(ctx, canary, "Kim", "as asked")
-		return err == nil && done.Writes == 1
-	}, "it is erased")
+		erased += done.Writes
+		return err == nil && erased == 2
+	}, "the payment and its reversal are erased")
 	assert.Positive(t, done.Left, "the open payment")
 	assert.Empty(t, s.details("erased").CustomerReferenceNumber)
 	assert.Equal(t, canary, s.details("open").CustomerReferenceNumber)
