@@ -27,11 +27,11 @@ func (e *engine) daily(ctx context.Context) error {
 		return quickstream.DateOf(g.now.In(e.sydney).Add(-time.Duration(hours)*time.Hour - time.Duration(minutes)*time.Minute))
 	}
 	errs := []error{
-		e.onceADay(ctx, returnsName, since(9, 0), e.readReturns),
-		e.onceADay(ctx, "retention", since(3, 0), func(ctx context.Context, _, _ quickstream.Date) error { return e.forget(ctx) }),
+		e.readReturns(ctx, since(9, 0)),
+		e.onceADay(ctx, "retention", since(3, 0), func(ctx context.Context, _ quickstream.Date) error { return e.forget(ctx) }),
 	}
 	if at := e.compareAt; at != nil {
-		errs = append(errs, e.onceADay(ctx, "compare", since(at.Hour, at.Minute).AddDays(-1), func(ctx context.Context, day, _ quickstream.Date) error { return e.counted(ctx, day) }))
+		errs = append(errs, e.onceADay(ctx, "compare", since(at.Hour, at.Minute).AddDays(-1), e.counted))
 	}
 	for _, err := range errs {
 		if err != nil && ctx.Err() == nil {
@@ -41,9 +41,9 @@ func (e *engine) daily(ctx context.Context) error {
 	return nil
 }
 
-// onceADay does work for a day unless it was done, after the days of the last month that were missed. work gets the day to
-// do, and the last one to come. The database keeps which day was done last.
-func (e *engine) onceADay(ctx context.Context, name string, day quickstream.Date, work func(ctx context.Context, day, last quickstream.Date) error) error {
+// onceADay does work for a day unless it was done, after the days of the last month that were missed. The database keeps
+// which day was done last.
+func (e *engine) onceADay(ctx context.Context, name string, day quickstream.Date, work func(ctx context.Context, day quickstream.Date) error) error {
 	for {
 		done, err := lastDone(ctx, e.db, name)
 		if err != nil || done == day {
@@ -53,10 +53,10 @@ func (e *engine) onceADay(ctx context.Context, name string, day quickstream.Date
 		if done.Compare(day.AddDays(-daysMadeUp)) < 0 || next.Compare(day) > 0 { // never, long ago, or by a wrong clock
 			next = day
 		}
-		if err := work(ctx, next, day); err != nil {
+		if err := work(ctx, next); err != nil {
 			return err
 		}
-		if err := within(ctx, e.db, func(tx tx) error { return setMeta(ctx, tx, "daily "+name, next.String()) }); err != nil {
+		if err := e.setDone(ctx, name, next); err != nil {
 			return err
 		}
 	}
@@ -71,14 +71,24 @@ func lastDone(ctx context.Context, from reader, name string) (day quickstream.Da
 	return day, err
 }
 
+func (e *engine) setDone(ctx context.Context, name string, day quickstream.Date) error {
+	return within(ctx, e.db, func(tx tx) error { return setMeta(ctx, tx, "daily "+name, day.String()) })
+}
+
 // returnsName is the name of the work that reads returned payments.
 const returnsName = "returns"
 
-// readReturns reads the bank payments that came back on a day, in the days before it, and up to the last one. It reads on
-// after one that cannot be read or stored.
-func (e *engine) readReturns(ctx context.Context, day, last quickstream.Date) error {
-	var failed error
-	for date := day.AddDays(1 - returnDays); date.Compare(last) <= 0; date = date.AddDays(1) {
+// readReturns reads the bank payments that came back in the last days, and since it was done last, but for a month at most.
+// It reads on after one that cannot be read or stored.
+func (e *engine) readReturns(ctx context.Context, today quickstream.Date) error {
+	done, failed := lastDone(ctx, e.db, returnsName)
+	if done == today || failed != nil {
+		return failed
+	}
+	if earliest := today.AddDays(-daysMadeUp); done.Compare(earliest) < 0 || done.Compare(today) > 0 { // never, long ago, or by a wrong clock
+		done = today
+	}
+	for date := done.AddDays(-returnDays); date.Compare(today) <= 0; date = date.AddDays(1) {
 		for page, err := range pages(ctx, e.client.Transactions.Returned(quickstream.ReturnedParams{Date: date})) {
 			if err != nil {
 				failed = errors.Join(failed, err)
@@ -92,7 +102,10 @@ func (e *engine) readReturns(ctx context.Context, day, last quickstream.Date) er
 			}
 		}
 	}
-	return failed
+	if failed != nil {
+		return failed
+	}
+	return e.setDone(ctx, returnsName, today)
 }
 
 func (e *engine) returned(ctx context.Context, t *quickstream.Transaction) error {

@@ -53,7 +53,7 @@ type shop struct {
 }
 
 const schema = `
-CREATE TABLE shop_order (id TEXT PRIMARY KEY, number INTEGER NOT NULL, form TEXT NOT NULL UNIQUE, placed INTEGER NOT NULL, state TEXT NOT NULL DEFAULT 'open');
+CREATE TABLE shop_order (id TEXT PRIMARY KEY, number INTEGER NOT NULL, form TEXT NOT NULL UNIQUE, placed INTEGER NOT NULL, state TEXT NOT NULL DEFAULT 'open', paid_by TEXT NOT NULL DEFAULT '');
 CREATE TABLE shop_agreement (reference TEXT PRIMARY KEY, order_id TEXT NOT NULL, attempt TEXT NOT NULL, status TEXT NOT NULL);`
 
 // openShop opens a new shop. page is the origin of its pages, and service that of the sandbox for browsers.
@@ -158,7 +158,8 @@ func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) er
 	case w.MayPayAgain():
 		state = "open"
 	}
-	_, err := tx.ExecContext(ctx, "UPDATE shop_order SET state = $1 WHERE id = $2", state, w.Order)
+	_, err := tx.ExecContext(ctx, `UPDATE shop_order SET state = $1, paid_by = $2
+		WHERE id = $3 AND (state = 'open' OR paid_by = $2 OR state = 'check' AND $1 = 'paid')`, state, w.ID, w.Order)
 	return err
 }
 
