@@ -51,10 +51,10 @@ func (r row) after(o observed, p resolve.Policy) row {
 		r.ReceiptNumber = cmp.Or(o.receipt, r.ReceiptNumber)
 		r.Standing, r.Due = o.decided, r.lookups.NextLook // OnOutcome is still notified of a late charge
 		if r.approved() {
-			// Another approval is a second charge.
+			// Another approval is a second charge, however late it comes.
 			looked := r.lookups
 			r.lookups = r.settledCase()
-			r.lookups.NextLook, r.lookups.Lookups = looked.NextLook, looked.Lookups
+			r.lookups.NextLook, r.lookups.Until, r.lookups.Lookups = r.Due, r.now.Add(longestWait), looked.Lookups
 		}
 	case o.kind == EventAnswered && holder:
 		return r.answered(o, p)

@@ -260,7 +260,7 @@ func testDecidedByReceipt[TTx any](t *testing.T, db store[TTx]) {
 		want    []string
 	}{
 		"declined": {sandbox.Declined("51"), 3, sandbox.ResetAfterCommit(), []string{"approved"}},
-		"approved": {sandbox.Approved(), 1, sandbox.CommitLate(time.Hour), []string{"approved", "needs_person.double_charged"}},
+		"approved": {sandbox.Approved(), 1, sandbox.CommitLate(5 * 24 * time.Hour), []string{"approved", "needs_person.double_charged"}},
 	} {
 		portal, err := s.Client.Transactions.Pay(ctx, s.stored())
 		require.NoError(t, err)
