@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +17,8 @@ import (
 // Comparison is the result of the comparisons with the service: see [Engine.CompareNow].
 type Comparison struct {
 	// Day is the settlement date of the last comparison that came to its end, and At when it did. Transactions is how
-	// many the service had on that day, and Differences how many differed. Day is zero if there was none.
+	// many the service had on that day, and Differences how many differed, with those that were Found on other days in the
+	// 12 hours before. Day is zero if there was none.
 	Day          quickstream.Date `json:"day,omitzero"`
 	At           time.Time        `json:"at,omitzero"`
 	Transactions int              `json:"transactions"`
@@ -30,11 +32,12 @@ type Comparison struct {
 
 // Found is a difference as [Comparison] keeps it: enough to find the payment.
 type Found struct {
-	Kind          DifferenceKind  `json:"kind"`
-	WriteID       string          `json:"write,omitempty"` // empty if there is none here
-	Order         string          `json:"order,omitempty"`
-	ReceiptNumber string          `json:"receipt,omitempty"`
-	Amount        decimal.Decimal `json:"amount"`
+	Kind          DifferenceKind   `json:"kind"`
+	WriteID       string           `json:"write,omitempty"` // empty if there is none here
+	Order         string           `json:"order,omitempty"`
+	ReceiptNumber string           `json:"receipt,omitempty"`
+	Amount        decimal.Decimal  `json:"amount"`
+	Date          quickstream.Date `json:"date,omitzero"` // the settlement date that was compared
 }
 
 // mostFound is how many differences a [Comparison] keeps.
@@ -68,6 +71,11 @@ func (e *engine) counted(ctx context.Context, date quickstream.Date) error {
 		}
 		switch {
 		case failed == nil:
+			if now.Sub(last.At) < 12*time.Hour { // days that were made up: nobody has seen them yet
+				kept := slices.DeleteFunc(last.Found, func(f Found) bool { return f.Date == date })
+				c.differences += len(kept)
+				c.found = append(kept, c.found...)[:min(len(kept)+len(c.found), mostFound)]
+			}
 			last = Comparison{Day: date, At: now, Transactions: c.transactions, Differences: c.differences, Found: c.found}
 		case last.FailingSince.IsZero():
 			last.FailingSince = now

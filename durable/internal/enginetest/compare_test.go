@@ -167,7 +167,11 @@ func testCompareNightly[TTx any](t *testing.T, db store[TTx]) {
 	assert.False(t, s.health().Comparison.FailingSince.IsZero())
 	s.Sandbox.ClearFaults()
 	s.Daily()
-	assert.Equal(t, first.AddDays(3), s.health().Comparison.Day)
+	comparison := s.health().Comparison
+	assert.Equal(t, first.AddDays(3), comparison.Day)
+	assert.Equal(t, 1, comparison.Differences)
+	require.Len(t, comparison.Found, 1, "of another day that was made up")
+	assert.Equal(t, durable.DifferenceMissingHere, comparison.Found[0].Kind)
 	assert.True(t, s.health().Comparison.FailingSince.IsZero())
 	assert.Contains(t, reported.kinds(), "lost: missing_here")
 }
