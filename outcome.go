@@ -176,14 +176,11 @@ func (t *Transaction) NextStep() NextStep {
 // publishes only that it retries 01. So an unlisted code of a card, and QR ("retry") and QS
 // ("successful"), count as retried.
 func (t *Transaction) afterDecline() NextStep {
-	code := t.ResponseCode
+	code, card := t.ResponseCode, t.CreditCard != nil // whatever other accounts an answer shows beside it
 	switch {
-	case t.CreditCard != nil && len(code) != 1: // whatever other accounts an answer shows beside it
-	case t.CreditCard != nil: // two digits, sent as a number
-		code = "0" + code
-	case t.PayToData != nil:
+	case !card && t.PayToData != nil:
 		return NextStepPayAgain
-	case t.BankAccount != nil, t.DirectEntryAccount != nil:
+	case !card && (t.BankAccount != nil || t.DirectEntryAccount != nil):
 		if code == "4" || code == "8" { // customer deceased, invalid user identifier
 			return NextStepContactSupport
 		}
