@@ -262,10 +262,12 @@ func testNotStored[TTx any](t *testing.T, db store[TTx]) {
 		s.Settled(id)
 	}
 	require.NoError(t, s.Engine().BeginRestoring(ctx, lost.Written, "Kim", "rows were put back"))
-	eventually(s.T, func() bool {
-		s.Advance(time.Second)
-		return strings.Contains(s.health().Unreadable, "could not be stored")
-	}, "the list counts as unreadable")
+	defer func() {
+		if t.Failed() {
+			t.Log(s.health().Unreadable, s.history("A"))
+		}
+	}()
+	eventually(s.T, func() bool { return strings.Contains(s.health().Unreadable, "could not be stored") }, "the list counts as unreadable")
 	w := s.pay("B", s.card(sandbox.CardAttempted))
 	s.Kit.Work(w)
 	assert.Equal(t, "queued", s.get("B").Name())
