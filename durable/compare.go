@@ -71,7 +71,7 @@ func (e *engine) counted(ctx context.Context, date quickstream.Date) error {
 		}
 		switch {
 		case failed == nil:
-			if now.Sub(last.At) < 12*time.Hour { // days that were made up: nobody has seen them yet
+			if now.Sub(last.At) < 12*time.Hour { // made up together: they stay visible
 				kept := slices.DeleteFunc(last.Found, func(f Found) bool { return f.Date == date })
 				c.differences += len(kept)
 				c.found = append(kept, c.found...)[:min(len(kept)+len(c.found), mostFound)]

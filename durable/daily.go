@@ -88,7 +88,7 @@ func (e *engine) readReturns(ctx context.Context, today quickstream.Date) error 
 	if earliest := today.AddDays(-daysMadeUp); done.Compare(earliest) < 0 || done.Compare(today) > 0 { // never, long ago, or by a wrong clock
 		done = today
 	}
-	for date := done.AddDays(-returnDays); date.Compare(today) <= 0; date = date.AddDays(1) {
+	for date := done.AddDays(1 - returnDays); date.Compare(today) <= 0; date = date.AddDays(1) {
 		for page, err := range pages(ctx, e.client.Transactions.Returned(quickstream.ReturnedParams{Date: date})) {
 			if err != nil {
 				failed = errors.Join(failed, err)

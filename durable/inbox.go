@@ -61,7 +61,7 @@ func (e *engine) workInbox(ctx context.Context, id, digest string) error {
 	}))
 }
 
-// act confirms a notification, and commits its effect with the mark that it is done. Then nobody reads its content again.
+// act confirms a notification, and commits its effect with the mark that it is done. Its content goes then.
 func (e *engine) act(ctx context.Context, id, digest, raw string, at time.Time) error {
 	n, err := webhooks.Parse([]byte(raw))
 	if err != nil {

@@ -232,7 +232,8 @@ func (e *Engine[TTx]) Get(ctx context.Context, id string) (Write, error) {
 	return e.find(ctx, "id = $1", id)
 }
 
-// PaymentOf returns the payment of an order that counts: the one that blocks another payment, else the last one. The error matches [ErrNoWrite] if there is none.
+// PaymentOf returns the payment of an order that counts: the one that blocks another payment, else the last one.
+// The error matches [ErrNoWrite] if there is none.
 func (e *Engine[TTx]) PaymentOf(ctx context.Context, order string) (Write, error) {
 	return e.find(ctx, `order_id = $1 AND follows = ''
 		ORDER BY CASE WHEN replaced_by = '' AND `+sqlBlocks()+` THEN 0 WHEN `+sqlHolds()+` THEN 1 ELSE 2 END, written_at DESC LIMIT 1`, order)

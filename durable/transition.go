@@ -26,7 +26,7 @@ func (r row) after(o observed, p resolve.Policy) row {
 	case o.kind == EventNotExecuted && holder && unseen:
 		return r.queuedAgain(o.permit)
 	case o.kind == EventRefused && holder && unseen && r.Sends == 2 && r.firstSent.Equal(r.lastSent):
-		// The other send is one that a lost history may hold: when look-ups must show it, one decides.
+		// The other send is one that a lost history may hold. A look-up decides as soon as it has to show that one.
 		r.forgetCase()
 		r.Standing, r.giveUp, r.Due = standing(StateQueued), ReasonRefused, r.now
 	case r.State == StateSending && (o.kind == EventLost || o.kind == EventRefused && holder && r.Sends > 1):

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream/durable"
+	"github.com/quickstream-go/quickstream/durable/sqlite"
 	"github.com/quickstream-go/quickstream/sandbox"
 	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
@@ -523,4 +524,28 @@ func TestGuard(t *testing.T) {
 	assert.NotContains(t, policy.Header.Get("Content-Security-Policy"), "unsafe")
 	status, _ := v.do(http.MethodGet, "/orders/ORDER-1", nil)
 	assert.Equal(t, http.StatusNotFound, status)
+}
+
+// A decline that OnOutcome is notified of late does not open an order that another payment has paid.
+func TestLateDecline(t *testing.T) {
+	t.Parallel()
+	db, err := sqlite.Open(filepath.Join(t.TempDir(), "shop.db"))
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), schema+`INSERT INTO shop_order (id, number, form, placed) VALUES ('A', 1, 'f', 0)`)
+	require.NoError(t, err)
+	for _, step := range []struct {
+		payment string
+		state   durable.State
+		want    string
+	}{{"2", durable.StateApproved, "paid"}, {"1", durable.StateDeclined, "paid"}, {"2", durable.StateVoided, "open"}} {
+		tx, err := db.BeginTx(t.Context(), nil)
+		require.NoError(t, err)
+		w := durable.Write{ID: step.payment, Order: "A", Amount: price(), Standing: durable.Standing{State: step.state}}
+		require.NoError(t, markOrder(t.Context(), tx, durable.OutcomeChange{Write: w}))
+		require.NoError(t, tx.Commit())
+		var state string
+		require.NoError(t, db.QueryRowContext(t.Context(), "SELECT state FROM shop_order").Scan(&state))
+		assert.Equal(t, step.want, state)
+	}
 }
