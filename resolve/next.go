@@ -43,8 +43,8 @@ func (p Policy) Next(c Case, o Observation, now time.Time) Case {
 		return c.watchOn(now)
 	case o.Result == LookupFailed:
 		return p.failed(c, now)
-	case o.Result == LookupNone:
-		return p.missed(c, now)
+	case o.Result == LookupNone, o.Outcome == quickstream.OutcomePending: // PayTo payments end within seconds, or when the payer answers
+		return p.wait(c, now)
 	}
 	return p.held(c, o, now)
 }
@@ -105,8 +105,8 @@ func (p Policy) held(c Case, o Observation, now time.Time) Case {
 	return p.climb(c, now)
 }
 
-// missed waits longer each time, and then climbs.
-func (p Policy) missed(c Case, now time.Time) Case {
+// wait waits longer each time, and then climbs.
+func (p Policy) wait(c Case, now time.Time) Case {
 	pause := max(3*now.Sub(c.Intent.MadeAt), soonest)
 	if at := now.Add(pause); pause <= latestSoon && at.Before(p.cutOffOf(c)) {
 		c.NextLook = at

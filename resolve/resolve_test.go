@@ -80,6 +80,21 @@ const (
 
 func progressOf(c resolve.Case) progress { return progress(fmt.Sprint(c.Status, " ", c.Step)) }
 
+// TestPendingTransaction: a payment that waits for its payer is looked up from seconds on, less and less often, and then after the
+// cut-off.
+func TestPendingTransaction(t *testing.T) {
+	sent := at("2026-06-12 19:00")
+	s := resolve.After(payTo("R1", "A-1"), nil, sent)
+	times, _ := looksBy(policy(), *s.Case, resolve.Observation{
+		Result: resolve.LookupPending, Outcome: quickstream.OutcomePending, ReceiptNumber: "R1", SettlementDate: quickstream.NewDate(2026, time.June, 15),
+	})
+	var got []string
+	for _, at := range times[:8] {
+		got = append(got, at.In(location).Format("02 15:04:05"))
+	}
+	assert.Equal(t, "12 19:00:00, 12 19:00:05, 12 19:00:20, 12 19:01:20, 12 19:05:20, 12 19:21:20, 12 20:25:20, 15 18:30:00", strings.Join(got, ", "))
+}
+
 func TestErredTransaction(t *testing.T) {
 	for name, tt := range map[string]struct {
 		sent       string
