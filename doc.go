@@ -48,7 +48,7 @@
 //
 // errors.Is finds the reason, such as [ErrInvalid] or [ErrUnauthorized]. Every error that proves that
 // nothing was sent matches [ErrNotSent]. If a method's documentation says "matches [ErrNotFound]", the
-// error is an [APIError]. Errors, logs and observers show no keys, card or account numbers.
+// error is an [APIError], or says that a list has no such entry. Errors, logs and observers show no keys, card or account numbers.
 //
 // # Unknown outcomes
 //

@@ -162,7 +162,7 @@ type Agreement struct {
 	// AgreementToken identifies the agreement for payments. Store it.
 	AgreementToken string          `json:"agreementToken,omitempty" wire:"identifies"`
 	Status         AgreementStatus `json:"status,omitempty" wire:"decides"`
-	Priority       string          `json:"priority,omitempty"` // NORM and UNAT are known
+	Priority       string          `json:"priority,omitempty"` // UNAT is known
 	// RespondByTime is the end of the time in which the payer can answer.
 	RespondByTime  Timestamp `json:"respondByTime,omitzero"`
 	PayeeReference string    `json:"payeeReference,omitempty" wire:"decides"`

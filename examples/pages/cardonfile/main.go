@@ -22,27 +22,28 @@ func main() {
 	}
 }
 
-// join takes the first payment with the token of the browser, and keeps the card.
-func join(ctx context.Context, client *quickstream.Client, number, token string) (accountToken string, err error) {
+// join takes the first payment with the token of the browser, and keeps the card. A payment that it returns is paid, whatever
+// the error: register again.
+func join(ctx context.Context, client *quickstream.Client, number, token string) (payment *quickstream.Transaction, accountToken string, err error) {
 	customer, err := client.Customers.GetByNumber(ctx, number)
 	if errors.Is(err, quickstream.ErrNotFound) {
 		customer, err = client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: number, CustomerName: "Ann Example"})
 	}
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
-	payment, err := client.Transactions.Pay(ctx, quickstream.PayParams{
+	payment, err = client.Transactions.Pay(ctx, quickstream.PayParams{
 		Source: quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard), PrincipalAmount: decimal.RequireFromString("9.90"),
 		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.10"), CustomerReferenceNumber: number,
 	})
 	if err != nil {
-		return "", err // nothing is kept; the table of README says what each error means
+		return nil, "", err // the table of README says what each error means
 	}
 	account, err := client.Accounts.Register(ctx, customer.CustomerID, quickstream.RegisterAccountParams{ReceiptNumber: payment.ReceiptNumber})
 	if err != nil {
-		return "", err
+		return payment, "", err
 	}
-	return account.AccountToken, nil // store it, with the card's last digits and expiry
+	return payment, account.AccountToken, nil // store it, with the card's last digits and expiry
 }
 
 // charge takes a month's payment. Its reference is unique for customer and month.
@@ -65,7 +66,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	accountToken, err := join(ctx, client, "MEMBER-7", token)
+	_, accountToken, err := join(ctx, client, "MEMBER-7", token)
 	if err != nil {
 		return err
 	}
