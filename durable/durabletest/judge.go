@@ -9,7 +9,7 @@ import (
 
 // Judge compares the engine's payments of the orders with the sandbox's ledger. The test fails
 //
-//   - if an order was charged more than once;
+//   - if an order was charged more than once, where a first pre-authorisation counts as a charge;
 //   - if a payment is paid and was not charged, or was charged and is not paid. In another world than
 //     the default one a payment that was charged may need a person;
 //   - if something was charged that belongs to no payment of these orders;
@@ -22,14 +22,14 @@ func (k *Kit[TTx]) Judge(orders ...string) {
 	for _, e := range k.Sandbox.Ledger() {
 		switch reference := strings.ToUpper(e.PaymentReferenceNumber); {
 		case e.Outcome != "approved":
-		case e.Type == "PAYMENT":
+		case e.Type == "PAYMENT", e.Type == "PREAUTH" && e.OriginalReceiptNumber == "":
 			charged[reference] = append(charged[reference], e)
 		case e.Type == "REFUND":
 			refunded[e.OriginalReceiptNumber] += e.Amount
 		}
 	}
 	for _, e := range k.Sandbox.Ledger() {
-		if took := e.Amount + e.Surcharge; e.Type == "PAYMENT" && e.Outcome == "approved" && refunded[e.ReceiptNumber] > took {
+		if took := e.Amount + e.Surcharge; (e.Type == "PAYMENT" || e.Type == "CAPTURE") && e.Outcome == "approved" && refunded[e.ReceiptNumber] > took {
 			k.t.Errorf("durabletest: %s took %d cents, and %d were refunded", e.ReceiptNumber, took, refunded[e.ReceiptNumber])
 		}
 	}

@@ -146,15 +146,26 @@ func TestJudge(t *testing.T) {
 	payment := kit.Settled("A/1")
 	kit.Judge("A")
 	require.Empty(t, judged.failed)
-	kit.Judge()
+	tx, err := db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, _, err = kit.Engine().Pay(t.Context(), tx, durable.NewWrite{ID: "held", Order: "held"}, quickstream.PreauthoriseParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(kit.Token(sandbox.CardAttempted)), PrincipalAmount: payment.Amount,
+		Currency: quickstream.CurrencyAUD, ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.7"),
+	})
+	require.NoError(t, err)
+	require.NoError(t, tx.Commit())
+	require.True(t, kit.Settled("held").Paid())
+	kit.Judge("A", "held")
+	require.Empty(t, judged.failed)
+	kit.Judge("held")
 	assert.Contains(t, judged.text(), payment.ReceiptNumber+` was charged for "A"`)
 
 	judged.failed = nil
-	_, err := kit.Client.Transactions.Refund(t.Context(), quickstream.RefundParams{
+	_, err = kit.Client.Transactions.Refund(t.Context(), quickstream.RefundParams{
 		OriginalReceiptNumber: payment.ReceiptNumber, PrincipalAmount: payment.Amount, Currency: quickstream.CurrencyAUD,
 	})
 	require.NoError(t, err)
-	kit.Judge("A")
+	kit.Judge("A", "held")
 	require.Empty(t, judged.failed)
 }
 
