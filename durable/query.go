@@ -139,15 +139,15 @@ func (f Filter) statement() (text string, args []any, err error) {
 	}
 	wanted := slices.DeleteFunc(States(), func(s State) bool { return len(f.States) > 0 && !slices.Contains(f.States, s) })
 	order := " ORDER BY written_at DESC, id DESC LIMIT " + strconv.Itoa(f.Limit+1)
-	of := func(states ...State) string {
-		return "SELECT id, written_at FROM quickstream.write WHERE " + strings.Join(append(slices.Clone(c.where), sqlIn("state", states...)), " AND ")
+	of := func(column string, states ...State) string {
+		return "SELECT id, written_at FROM quickstream.write WHERE " + strings.Join(append(slices.Clone(c.where), sqlIn(column, states...)), " AND ")
 	}
-	if len(wanted) == 0 || f.ReceiptNumber != "" || f.CustomerReferenceNumber != "" || f.Unnotified {
-		return of(wanted...) + order, c.args, nil
+	if len(wanted) == 0 || f.Order != "" || f.ReceiptNumber != "" || f.CustomerReferenceNumber != "" || f.Unnotified {
+		return of("coalesce(state, '')", wanted...) + order, c.args, nil // SQLite would prefer the index of states
 	}
 	var parts []string
 	for i, state := range wanted {
-		parts = append(parts, "SELECT id, written_at FROM ("+of(state)+order+") AS part"+strconv.Itoa(i))
+		parts = append(parts, "SELECT id, written_at FROM ("+of("state", state)+order+") AS part"+strconv.Itoa(i))
 	}
 	return strings.Join(parts, " UNION ALL ") + order, c.args, nil
 }

@@ -21,7 +21,9 @@ const (
 const forgottenAtOnce = 500
 
 // pursued is the condition of a write whose outcome is still to come.
-func pursued() string { return "(state = 'queued' OR " + sqlUnknown() + ")" }
+func pursued() string {
+	return "(state = 'queued' OR " + sqlUnknown() + " AND reason <> '" + string(ReasonDoubleCharged) + "')"
+}
 
 // emptyIntent is the intent of an emptied write, in SQL: it has no request.
 func emptyIntent() string {
@@ -45,8 +47,10 @@ func (e *engine) forget(ctx context.Context) error {
 	if err != nil || e.kept == 0 {
 		return err
 	}
-	return e.inParts(ctx, func(tx tx, now time.Time) (int64, error) {
-		return e.emptied(ctx, tx, "changed_at < $1 AND written_at < $1 AND "+isOver(), now.Add(-e.kept))
+	last := "" // each part goes on after the one before
+	return e.inParts(ctx, func(tx tx, now time.Time) (n int64, err error) {
+		n, last, err = e.emptied(ctx, tx, "changed_at < $1 AND written_at < $1 AND id > $2 AND "+isOver()+" ORDER BY id", now.Add(-e.kept), last)
+		return n, err
 	})
 }
 
@@ -68,18 +72,19 @@ func (e *engine) inParts(ctx context.Context, part func(tx tx, now time.Time) (i
 	return nil
 }
 
-// emptied empties one part of the writes that a condition selects, and returns how many.
-func (e *engine) emptied(ctx context.Context, tx tx, where string, args ...any) (n int64, err error) {
+// emptied empties one part of the writes that a condition selects, and returns how many, and the id of the last one.
+func (e *engine) emptied(ctx context.Context, tx tx, where string, args ...any) (n int64, last string, err error) {
 	found, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE "+where+" LIMIT "+strconv.Itoa(forgottenAtOnce)+e.dialect.SkipLocked, args...)
 	if err != nil || len(found) == 0 {
-		return 0, err
+		return 0, "", err
 	}
 	ids := anys(found)
 	if err := execute(ctx, tx, "DELETE FROM quickstream.event WHERE write_id IN "+list(len(ids)), ids...); err != nil {
-		return 0, err
+		return 0, "", err
 	}
-	return tx.Exec(ctx, `UPDATE quickstream.write SET version = version + 1, claim = '', reference = '', settles_on = '',
+	n, err = tx.Exec(ctx, `UPDATE quickstream.write SET version = version + 1, claim = '', reference = '', settles_on = '',
 		intent = `+emptyIntent()+`, lookups = '', problem = '', customer = '', title = '', digits = '' WHERE id IN `+list(len(ids)), ids...)
+	return n, found[len(found)-1], err
 }
 
 // Erased is what [Engine.Erase] has removed and left.
@@ -116,7 +121,7 @@ func (e *engine) erase(ctx context.Context, reference, by, note string) (done Er
 		return done, err
 	}
 	err = e.inParts(ctx, func(tx tx, _ time.Time) (int64, error) {
-		n, err := e.emptied(ctx, tx, "customer <> '' AND customer = $1 AND "+isOver(), customer)
+		n, _, err := e.emptied(ctx, tx, "customer <> '' AND customer = $1 AND "+isOver(), customer)
 		done.Writes += int(n)
 		return n, err
 	})

@@ -96,7 +96,7 @@ func emptyDatabase(t testing.TB) string {
 		require.NoError(t, err)
 	}
 	name := "durable_" + strings.ToLower(rand.Text())
-	ask("CREATE DATABASE " + name)
+	ask("CREATE DATABASE " + name + " TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'") // which sorts as people do
 	t.Cleanup(func() { ask("DROP DATABASE " + name + " WITH (FORCE)") })
 	address.Path = name
 	return address.String()

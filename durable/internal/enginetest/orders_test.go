@@ -187,13 +187,13 @@ func testList[TTx any](t *testing.T, db store[TTx]) {
 		s.Advance(time.Second)
 	}
 	taken := s.get("taken 2")
-	s.pay("declined", s.card("4111111111444496"))
-	s.Settled("declined")
+	s.pay("TAKEN", s.card("4111111111444496"))
+	s.Settled("TAKEN")
 	other := s.card(sandbox.CardAttempted)
 	other.PrincipalAmount = decimal.New(777, -2)
 	s.pay("another amount", other)
 	s.Settled("another amount")
-	all := []string{"another amount", "declined", "taken 2", "taken 1", "taken 0"}
+	all := []string{"another amount", "TAKEN", "taken 2", "taken 1", "taken 0"}
 	for _, limit := range []int{1, 2, 50} {
 		assert.Equal(t, all, s.listed(durable.Filter{}, limit))
 		for _, test := range []struct {

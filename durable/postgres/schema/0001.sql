@@ -7,7 +7,7 @@ DROP INDEX IF EXISTS quickstream.river_job_metadata_index;
 -- amounts: see "Personal data" in durable/README.md. All times are the database's.
 CREATE TABLE quickstream.write (
 	id text PRIMARY KEY,
-	order_id text NOT NULL,
+	order_id text COLLATE "C" NOT NULL, -- so that a prefix is a range
 	operation text NOT NULL,
 	follows text NOT NULL, -- the payment that it follows; '' for a payment
 	written_at timestamptz NOT NULL,
