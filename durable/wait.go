@@ -9,7 +9,8 @@ import (
 
 // Wait returns a write when its outcome is known and OnOutcome was notified of it, for handlers that can wait for a
 // moment. If OnOutcome fails it returns the write with Notified false. If ctx ends first it returns the write as it
-// is then, and an error that matches [ErrInProgress] unless the outcome is known. OnOutcome is notified of later changes.
+// is then, and an error that matches [ErrInProgress] unless the outcome is known. It reads for at most five seconds more, if the
+// database does not answer. OnOutcome is notified of later changes.
 func (e *Engine[TTx]) Wait(ctx context.Context, id string) (Write, error) {
 	r, err := e.waitFor(ctx, id)
 	if err != nil || r == nil {
@@ -32,7 +33,9 @@ func (e *engine) waitFor(ctx context.Context, id string) (*row, error) {
 	defer e.waiting.wake(id) // keeps no channel of a write that another process sends
 	for look := 0; ; look++ {
 		woken := e.waiting.join(id)
-		r, err := e.one(context.WithoutCancel(ctx), e.db, "id = $1", id)
+		read, done := context.WithTimeout(context.WithoutCancel(ctx), hangAfter)
+		r, err := e.one(read, e.db, "id = $1", id)
+		done()
 		if err != nil || r == nil || ctx.Err() != nil || !r.State.InProgress() && (r.notified >= r.changes || r.Failures > 0) {
 			return r, err
 		}

@@ -2,8 +2,14 @@ package enginetest
 
 import (
 	"context"
+	"database/sql"
+	"strings"
+	"sync/atomic"
+	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
+	"github.com/stretchr/testify/require"
 
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/durable/internal/database"
@@ -113,4 +119,24 @@ func itself[TTx any](tx database.Tx) database.Tx {
 		return hooked.Tx
 	}
 	return tx
+}
+
+// TestWaitSilent: Wait ends soon after its context if the database does not answer.
+func TestWaitSilent(t *testing.T) { everywhere(t, testWaitSilent[*sql.Tx], testWaitSilent[pgx.Tx]) }
+
+func testWaitSilent[TTx any](t *testing.T, db store[TTx]) {
+	var silent atomic.Bool
+	db.Database = &hooked[TTx]{Database: db.Database, before: func(ctx context.Context, _ database.Tx, query string, _ []any) {
+		if silent.Load() && strings.Contains(query, "FROM quickstream.write WHERE id = $1") {
+			<-ctx.Done()
+		}
+	}}
+	s := open(t, db)
+	s.paid("A")
+	silent.Store(true)
+	defer silent.Store(false)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.Engine().Wait(ctx, "A")
+	require.Error(t, err)
 }
