@@ -118,32 +118,36 @@ type list struct {
 }
 
 // payments shows a page of the list, or what the search field finds. A customer's reference is personal: a post searches for
-// it and shows what it finds. If it finds nothing it redirects to the address of the search.
+// it and shows what it finds. It redirects to the address of the search only if that finds something else.
 func (c *console[TTx]) payments(q request, _ string) {
 	l, after := list{search: searchOf(q)}, durable.Cursor(q.field("after"))
 	p := page{Name: "payments", Title: "Payments"}
 	f, err := c.filter(l.search)
-	if q.Method == http.MethodPost && err == nil {
+	posted := q.Method == http.MethodPost && err == nil
+	switch {
+	case posted && l.Find == "":
+		c.redirect(q, l.address(l.Tab, ""))
+		return
+	case posted:
 		customer := f
 		customer.CustomerReferenceNumber, customer.Limit = l.Find, mostFound
-		if l.Find != "" {
-			err = c.read(q.Context(), &l, customer)
-		}
-		if err == nil && len(l.Rows) == 0 {
-			c.redirect(q, l.address(l.Tab, ""))
-			return
-		}
-	} else {
+		err = c.read(q.Context(), &l, customer)
+	default:
 		for _, t := range tabs() {
 			t.Address, t.Current = l.address(t.Name, ""), t.Name == l.Tab
 			l.Tabs = append(l.Tabs, t)
 		}
 		p.Address = l.address(l.Tab, after)
 	}
+	personal := len(l.Rows) > 0
 	if f.After = after; err == nil && l.Find == "" {
 		err = c.read(q.Context(), &l, f)
 	} else if err == nil {
 		err = c.find(q.Context(), &l, f)
+	}
+	if posted && err == nil && !personal && len(l.Rows) > 0 {
+		c.redirect(q, l.address(l.Tab, ""))
+		return
 	}
 	if wrong, isForm := errors.AsType[errForm](err); isForm {
 		p.Notice, err = wrong.Error(), nil
@@ -184,13 +188,13 @@ func (c *console[TTx]) find(ctx context.Context, l *list, f durable.Filter) erro
 	byReceipt := f
 	byReceipt.ReceiptNumber = text
 	all = append(all, byReceipt)
-	if f.From.IsZero() && f.To.IsZero() { // no index finds amounts and cards
-		f.From = c.opts.Now().AddDate(0, 0, -31)
+	note := ""
+	if f.From.IsZero() { // no index finds amounts and cards
+		f.From, note = cmp.Or(f.To, c.opts.Now()).AddDate(0, 0, -31), "By amount and card: 31 days. Fill in a first day to look further back."
 	}
 	byAmount, byCard := f, f
 	if byAmount.Amount, err = amountIn(text); err == nil {
-		all = append(all, byAmount)
-		l.Note = "By amount and card: the last 31 days. Fill in a day to look further back."
+		all, l.Note = append(all, byAmount), note
 	}
 	if byCard.CardDigits = text; (len(text) == 3 || len(text) == 4) && strings.Trim(text, "0123456789") == "" {
 		all = append(all, byCard)

@@ -79,6 +79,9 @@ func TestConsoleSearch(t *testing.T) {
 	page := o.send("jo", http.MethodPost, "find", url.Values{"find": {"customer-77"}})
 	assert.Equal(t, []string{"theirs"}, page.orders())
 	assert.NotContains(t, strings.Join(regexp.MustCompile(`(href|action|data-address)="[^"]*"`).FindAllString(page.body, -1), " "), "customer-77")
+	mistyped := o.send("jo", http.MethodPost, "find", url.Values{"find": {"customer-78"}})
+	assert.Equal(t, http.StatusOK, mistyped.status, "it is in no address either")
+	assert.Contains(t, mistyped.body, "Nothing was found.")
 }
 
 func sydney(t *testing.T) *time.Location {
