@@ -195,7 +195,10 @@ func (c *comparison) without(ctx context.Context, d Difference, at time.Time) er
 	if err != nil || c.restoring {
 		return err
 	}
-	if stored != nil {
+	switch {
+	case stored != nil && !stored.Paid():
+		return nil // it has taken nothing so far, and its order shows it
+	case stored != nil:
 		if d.Kind, d.Write = DifferenceMissingHere, stored.shown(); stored.Reason == ReasonDoubleCharged {
 			d.Kind = DifferenceDoubleCharged
 		}

@@ -63,7 +63,7 @@ func (r *row) differences(t *quickstream.Transaction) []DifferenceKind {
 		kinds = append(kinds, DifferenceNotFoundCharged)
 	case outcome.Final() && r.State.InProgress():
 		kinds = append(kinds, DifferenceLate)
-	case approved != r.approved():
+	case approved && !r.approved(), !approved && r.approved() && r.ReceiptNumber == t.ReceiptNumber: // a declined one that was retried has another receipt
 		kinds = append(kinds, DifferenceState)
 	}
 	return kinds

@@ -107,6 +107,12 @@ func testCompare[TTx any](t *testing.T, db store[TTx]) {
 	s.edit("id = 'gone', order_id = 'gone', receipt = 'R-2', reference = ''", "its own")
 	s.paid("missing here")
 	s.loses("missing here")
+	s.pay("declined there", s.card("4111111111444496"))
+	s.Settled("declined there")
+	s.loses("declined there")
+	s.pay("retried", s.card("4111111111444496"))
+	s.Settled("retried")
+	s.edit("state = 'approved', receipt = 'R-3', settles_on = ''", "retried") // as by a retry of the service
 	s.compare(day)
 	assert.ElementsMatch(t, want, reported.kinds())
 	for _, c := range cases {
@@ -114,6 +120,7 @@ func testCompare[TTx any](t *testing.T, db store[TTx]) {
 		assert.Equal(t, []string{"approved", c.after}, s.names(c.name), c.name)
 	}
 	assert.True(t, s.Settled("missing here").Paid())
+	assert.True(t, s.Settled("declined there").MayPayAgain())
 }
 
 // TestCompareElsewhere: a payment that was made elsewhere is not_ours, or pays an order of ours twice.
