@@ -115,7 +115,28 @@ func (e *engine) change(ctx context.Context, tx tx, r, next *row) error {
 	if err := e.jobsAfter(ctx, tx, r, next); err != nil {
 		return err
 	}
-	return e.propagateVoid(ctx, tx, next)
+	if err := e.propagateVoid(ctx, tx, next); err != nil {
+		return err
+	}
+	return e.paysAlone(ctx, tx, r, next)
+}
+
+// paysAlone ends a double charge when one of the two payments is voided or returned: the other one pays the order.
+func (e *engine) paysAlone(ctx context.Context, tx tx, r, next *row) error {
+	if !r.Paid() || !next.moneyBack() {
+		return nil
+	}
+	var paid []*row
+	err := e.each(ctx, tx, func(other *row) { paid = append(paid, other) }, "order_id = $1 AND follows = '' AND "+sqlApproved()+" ORDER BY id"+e.dialect.ForUpdate, r.Order)
+	if err != nil || len(paid) != 1 || paid[0].State == StateApproved || paid[0].unreadable != nil || paid[0].twice() {
+		return err
+	}
+	alone := *paid[0]
+	alone.Standing = standing(StateApproved)
+	if err := e.change(ctx, tx, paid[0], &alone); err != nil {
+		return err
+	}
+	return e.record(ctx, tx, &alone, Event{Kind: EventLookedUp})
 }
 
 // jobsAfter inserts the jobs that follow from a change. Existing jobs stay.

@@ -55,7 +55,7 @@ func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) er
 		state = "open"
 	}
 	_, err := tx.ExecContext(ctx, `UPDATE orders SET state = CASE WHEN $1 = 'paid' AND amount <> $2 THEN 'check' ELSE $1 END, paid_by = $3
-		WHERE id = $4 AND (state = 'open' OR paid_by = $3 OR state = 'check' AND $1 = 'paid')`, state, w.Amount.StringFixed(2), w.ID, w.Order)
+		WHERE id = $4 AND (state = 'open' OR paid_by = $3 OR $1 = 'paid')`, state, w.Amount.StringFixed(2), w.ID, w.Order)
 	return err
 }
 

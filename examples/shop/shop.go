@@ -159,7 +159,7 @@ func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) er
 		state = "open"
 	}
 	_, err := tx.ExecContext(ctx, `UPDATE shop_order SET state = $1, paid_by = $2
-		WHERE id = $3 AND (state = 'open' OR paid_by = $2 OR state = 'check' AND $1 = 'paid')`, state, w.ID, w.Order)
+		WHERE id = $3 AND (state = 'open' OR paid_by = $2 OR $1 = 'paid')`, state, w.ID, w.Order)
 	return err
 }
 

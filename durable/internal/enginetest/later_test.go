@@ -209,3 +209,23 @@ func testVoidedAfterCapture[TTx any](t *testing.T, db store[TTx]) {
 	_, err = s.tryPay(durable.NewWrite{ID: "A/2", Order: "A"}, s.stored())
 	require.ErrorIs(t, err, durable.ErrOrderOpen)
 }
+
+// TestPaysAlone: when one of two payments of an order is voided, the other one pays the order: OnOutcome is notified of it, and
+// nothing needs a person any more.
+func TestPaysAlone(t *testing.T) { everywhere(t, testPaysAlone[*sql.Tx], testPaysAlone[pgx.Tx]) }
+
+func testPaysAlone[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.paid("A")
+	s.paid("A/2")
+	s.edit("order_id = 'A', replaced_by = 'A', state = 'needs_person', reason = 'double_charged'", "A/2")
+	_, err := s.follow("V", "A", s.Engine().Void)
+	require.NoError(t, err)
+	require.True(t, s.Settled("V").Done())
+	assert.Equal(t, "voided", s.Settled("A").Name())
+	assert.Equal(t, "approved", s.Settled("A/2").Name())
+	assert.Equal(t, []string{"approved", "approved"}, s.names("A/2"))
+	assert.Empty(t, s.health().NeedPerson)
+	_, err = s.tryPay(durable.NewWrite{ID: "A/3", Order: "A"}, s.stored())
+	require.ErrorIs(t, err, durable.ErrOrderOpen)
+}
