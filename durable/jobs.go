@@ -89,13 +89,6 @@ func (e *engine) enqueue(ctx context.Context, tx tx, queue string, in time.Durat
 	return e.queue.Insert(ctx, tx, params)
 }
 
-// runNow inserts one more job, which runs at once, for work whose job may sleep. That job finds nothing to do later.
-func (e *engine) runNow(ctx context.Context, tx tx, queue string, j job) error {
-	opts := e.insertOpts(queue, 0)
-	opts.UniqueOpts = river.UniqueOpts{}
-	return e.queue.Insert(ctx, tx, []river.InsertManyParams{{Args: j, InsertOpts: opts}})
-}
-
 // worker does the jobs of all queues.
 type worker struct {
 	river.WorkerDefaults[job]

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/riverqueue/river"
 	"github.com/shopspring/decimal"
 
 	"github.com/quickstream-go/quickstream/webhooks"
@@ -77,7 +78,9 @@ func (e *Engine[TTx]) RetryNotification(ctx context.Context, id, digest, by, not
 		if err != nil {
 			return err
 		}
-		if err := e.runNow(ctx, tx, inboxQueue, job{id, digest}); err != nil {
+		opts := e.insertOpts(inboxQueue, 0)
+		opts.UniqueOpts = river.UniqueOpts{} // its own job may sleep, and finds nothing to do later
+		if err := e.queue.Insert(ctx, tx, []river.InsertManyParams{{Args: job{id, digest}, InsertOpts: opts}}); err != nil {
 			return err
 		}
 		return e.recordInstallation(ctx, tx, Event{Kind: EventAsked, By: by, Note: note})

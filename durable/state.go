@@ -117,9 +117,6 @@ func (s Standing) Text() string {
 	return text
 }
 
-// isNews reports whether OnOutcome is notified of it.
-func (s Standing) isNews() bool { return !s.State.InProgress() }
-
 func standing(s State, r ...Reason) Standing {
 	if len(r) > 0 {
 		return Standing{s, r[0]}

@@ -209,7 +209,7 @@ func (e *engine) insert(ctx context.Context, tx tx, r *row, statement string) (s
 func (e *engine) save(ctx context.Context, tx tx, before, r *row) error {
 	r.Version = before.Version + 1
 	if r.Standing != before.Standing {
-		if r.Changed = before.now; r.isNews() {
+		if r.Changed = before.now; !r.State.InProgress() { // OnOutcome is notified of it
 			r.changes++
 			if r.callsHook {
 				r.notifies()
