@@ -51,10 +51,28 @@ func (e *engine) differs(text string, sends bool) error {
 	}
 }
 
-// ConfirmFacility says that the installation has moved to the address of this program's client. by and note
-// are as in [Decision].
+// ConfirmFacility says that the installation has moved to the address of this program's client, where its open writes are
+// looked up and sent from now on. by and note are as in [Decision].
 func (e *Engine[TTx]) ConfirmFacility(ctx context.Context, by, note string) error {
-	return e.decides(ctx, facilityName, Event{Kind: EventFacilityConfirmed, By: by, Note: note}, func(tx, *gates) (any, error) {
-		return e.here(), nil
+	return e.decides(ctx, facilityName, Event{Kind: EventFacilityConfirmed, By: by, Note: note}, func(tx tx, _ *gates) (any, error) {
+		return e.here(), e.move(ctx, tx)
 	})
+}
+
+// move changes the address in the intents of all writes that are not over.
+func (e *engine) move(ctx context.Context, tx tx) error {
+	var open []*row
+	err := e.each(ctx, tx, func(r *row) {
+		if r.unreadable == nil {
+			open = append(open, r)
+		}
+	}, "(next_at IS NOT NULL OR "+pursued()+") ORDER BY id"+e.dialect.ForUpdate)
+	for _, r := range open {
+		if err == nil {
+			moved := *r
+			moved.intent.Environment, moved.lookups.Intent.Environment = e.address, e.address
+			err = e.save(ctx, tx, r, &moved)
+		}
+	}
+	return err
 }

@@ -2,6 +2,7 @@ package durable
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -161,11 +162,15 @@ func (e *Engine[TTx]) ConfirmHistory(ctx context.Context, by, note string) error
 }
 
 // EndRestoring ends the restoring, for example if the service cannot list a day. Orders whose payments were not found
-// can be paid again. What was queued before is still looked up before it is sent. by and note are as in [Decision].
+// can be paid again. What was queued before is still looked up before it is sent. by and note are as in [Decision]. The error
+// matches [ErrNotAllowed] if the database may be a copy: see [Engine.ConfirmHistory].
 func (e *Engine[TTx]) EndRestoring(ctx context.Context, by, note string) error {
 	return e.decides(ctx, restoringName, Event{Kind: EventRestoringEnded, By: by, Note: note}, func(_ tx, g *gates) (any, error) {
-		if !g.restoring.on() {
+		switch {
+		case !g.restoring.on():
 			return nil, nil //nolint:nilnil // nothing is stored
+		case g.restoring.MaybeCopy: // its original would send what was queued too
+			return nil, fmt.Errorf("%w: the database may be a copy: confirm first that it is none", ErrNotAllowed)
 		}
 		return restoring{}, nil
 	})

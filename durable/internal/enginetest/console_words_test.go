@@ -113,7 +113,8 @@ func TestConsoleHistory(t *testing.T) {
 		assert.Contains(t, page.body, "Nothing is sent, because a list of the service cannot be read", path)
 	}
 	page := o.get("jo", "installation")
-	assert.Equal(t, http.StatusUnprocessableEntity, o.submit("jo", page, "end-restoring").status, "no reason")
+	assert.False(t, page.offers("end-restoring"), "its original would send what was queued too")
+	assert.Equal(t, http.StatusUnprocessableEntity, o.submit("jo", page, "confirm-history").status, "no reason")
 	page = o.submit("jo", page, "confirm-history", "note", "the only one")
 	assert.NotContains(t, page.body, "may be a copy")
 	require.True(t, page.offers("end-restoring"), page.body)

@@ -191,6 +191,7 @@ func testMaybeCopy[TTx any](t *testing.T, db store[TTx]) {
 		s.Kit.Work(before)
 	}
 	assert.Equal(t, "queued", s.get("A").Name())
+	require.ErrorIs(t, s.Engine().EndRestoring(ctx, "Kim", "it takes too long"), durable.ErrNotAllowed)
 	assert.True(t, s.health().MaybeCopy)
 	require.NoError(t, s.Engine().ConfirmHistory(ctx, "Kim", "the original is down"))
 	assert.True(t, s.Settled("A").Paid())
@@ -375,4 +376,31 @@ func testNewWhileRestoring[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, "declined.refused", ended.Name())
 	assert.Less(t, ended.Changed.Sub(refused.Changed), time.Hour)
 	assert.Equal(t, []int{1, 0}, []int{s.charged("A"), s.charged("new")})
+}
+
+// TestMoved: after a person has said that the installation has moved, its open payments are looked up and sent at the new address.
+func TestMoved(t *testing.T) { everywhere(t, testMoved[*sql.Tx], testMoved[pgx.Tx]) }
+
+func testMoved[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	ctx := t.Context()
+	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.StatusAfterCommit(502, sandbox.HTML), Times: 3},
+		sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.Status(500, sandbox.ServiceError)})
+	s.pay("lost", s.stored())
+	s.reaches("lost", "unknown")
+	require.NoError(t, s.Engine().Pause(ctx, "Kim", "the service moves"))
+	s.pay("queued", s.stored())
+	for _, statement := range []string{ // they were made for another address
+		`UPDATE quickstream.write SET intent = replace(intent, '"environment":"', '"environment":"before.'), lookups = replace(lookups, '"environment":"', '"environment":"before.')`,
+		`UPDATE quickstream.meta SET value = replace(value, '"address":"', '"address":"before.') WHERE name = 'facility'`,
+	} {
+		require.NoError(t, db.exec(ctx, statement))
+	}
+	s.Sandbox.ClearFaults()
+	require.ErrorIs(t, s.Engine().Ready(ctx), durable.ErrFacility)
+	require.NoError(t, s.Engine().ConfirmFacility(ctx, "Kim", "it has moved"))
+	require.NoError(t, s.Engine().Unpause(ctx, "Kim", "go on"))
+	assert.True(t, s.Settled("lost").Paid())
+	assert.True(t, s.Settled("queued").Paid())
+	s.Judge("lost", "queued")
 }
