@@ -240,7 +240,11 @@ func (e *engine) decidable(ctx context.Context, tx tx, id string, version int64,
 
 // notDecidable returns why a person cannot decide about a write now; nil if they can.
 func (e *engine) notDecidable(r *row) error {
-	switch until := e.sentUntil(r); {
+	until := e.sentUntil(r)
+	if shown := r.lastSent.Add(e.lag); r.State == StateUnknown && !r.mayBeFound() && shown.After(until) {
+		until = shown // look-ups that find nothing do not count before
+	}
+	switch {
 	case r.State.isUnknown() && until.After(r.now):
 		return &StillSendingError{until}
 	case r.State != StateUnknown && r.State != StatePending && r.State != StateNeedsPerson || r.Reason == ReasonDoubleCharged:

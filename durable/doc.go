@@ -61,7 +61,8 @@
 // A status counts only with the service's error body. A key is used for one minute, because the service does not say how long
 // it keeps one. After that the look-up must come Options.LookupLag after the last send, and the next key is used. So a payment
 // by a single-use token can end not_sent after a 503: its token is too old. If a look-up finds anything that may be the
-// write, it is not sent. After a second send only an approval settles the write at once, and it is still looked up again.
+// write, it is not sent. After a second send only an approval settles the write at once, and it is still looked up again. A
+// refusal ends it after such a look-up that finds nothing.
 //
 // Within one claim the client sends a payment again after a lost answer, with the same key and for a
 // minute (see [quickstream.WithoutResend]). Follow-ups are looked up instead.

@@ -55,13 +55,13 @@ func (e *IDReusedError) Error() string {
 // Unwrap returns [ErrIDReused].
 func (e *IDReusedError) Unwrap() error { return ErrIDReused }
 
-// StillSendingError means that a process may still be sending the write, so its outcome cannot be
-// decided. Nothing was stored. Try again after Until.
+// StillSendingError means that a process may still be sending the write, or that look-ups have found nothing and may still miss
+// it: see Options.LookupLag. So its outcome cannot be decided. Nothing was stored. Try again after Until.
 type StillSendingError struct{ Until time.Time }
 
 // Error says until when.
 func (e *StillSendingError) Error() string {
-	return "durable: a process may still be sending it, until " + e.Until.UTC().Format(time.RFC3339)
+	return "durable: it may still be on its way, or not be shown yet, until " + e.Until.UTC().Format(time.RFC3339)
 }
 
 // Unwrap returns [ErrNotAllowed].

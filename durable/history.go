@@ -43,9 +43,6 @@ func (s restoring) lags(now time.Time, lag time.Duration) bool {
 	return s.on() && (s.Read.IsZero() || now.Before(s.Read.Add(lag)))
 }
 
-// looks reports whether a write is looked up before it is sent.
-func (s restoring) looks(r *row) bool { return s.on() || r.suspect != 0 }
-
 // waits returns how long a write that was queued before the change still waits.
 func (s restoring) waits(r *row, lag time.Duration) time.Duration {
 	switch {

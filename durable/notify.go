@@ -35,7 +35,7 @@ func (e *engine) workNotify(ctx context.Context, id string) error {
 func (e *engine) notified(ctx context.Context, id string) error {
 	return within(ctx, e.db, func(tx tx) error {
 		r, err := e.read(ctx, tx, id)
-		if err != nil || r == nil || r.notified >= r.changes {
+		if err != nil || r == nil || r.notified >= r.changes || r.State.InProgress() {
 			return err
 		}
 		return e.runHook(ctx, tx, r)

@@ -97,7 +97,7 @@ func (r *row) same(before *row) bool {
 // write, or it becomes free.
 func (e *engine) change(ctx context.Context, tx tx, r, next *row) error {
 	next.compareWithOrder(r.Standing)
-	if next.moneyBack() && !next.decided {
+	if next.moneyBack() && !next.byPerson {
 		captured, err := e.captured(ctx, tx, next)
 		if err != nil {
 			return err
@@ -189,7 +189,7 @@ func (e *engine) propagateVoid(ctx context.Context, tx tx, r *row) error {
 		return nil
 	}
 	payment, err := e.read(ctx, tx, r.Follows)
-	if err != nil || payment == nil || !payment.approved() || payment.twice() {
+	if err != nil || payment == nil || !payment.approved() && payment.Reason != ReasonReversed || payment.twice() {
 		return err
 	}
 	next := payment.ended(standing(StateVoided))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/quickstream-go/quickstream"
 )
@@ -14,7 +15,7 @@ const OperationReverse quickstream.Operation = "Reverse"
 
 // Reverse stores a follow-up that reverses all that is left of an approved payment, as Refund does.
 // It is sent as a void if the transaction can be voided and nothing of it was refunded, and otherwise
-// as a refund: the transaction's voidable and refundable are read just before. For a pre-authorisation
+// as a refund: the transaction's voidable and refundable are read just before each send. For a pre-authorisation
 // that can neither be voided nor refunded it ends not_sent: cancel that, or reverse its capture.
 func (e *Engine[TTx]) Reverse(ctx context.Context, tx TTx, w NewWrite, of string) (write Write, created bool, err error) {
 	return e.follow(ctx, e.typed.Join(tx), w, of, func(w NewWrite, payment *row) (*row, error) {
@@ -27,8 +28,8 @@ func (e *Engine[TTx]) Reverse(ctx context.Context, tx TTx, w NewWrite, of string
 // prepareFollowUp reads the payment of a refund or a reversal before it is sent: refunds made elsewhere, and whether
 // the service takes it now. A reversal is planned as a void or a refund, and stored so.
 func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
-	reverses := r.Operation == OperationReverse && r.intent.Operation == OperationReverse
-	if !r.refunds() || r.isVoid() || r.Operation == OperationReverse && !reverses {
+	reverses := r.Operation == OperationReverse && r.intent.Operation != quickstream.OperationRefund // a void may have to become a refund
+	if !r.refunds() || r.Operation == OperationReverse && !reverses {
 		return nil
 	}
 	if reverses {
@@ -61,13 +62,18 @@ func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
 	chosen := *r
 	chosen.Amount = left
 	all := t.PrincipalAmount != nil && left.Equal(t.PrincipalAmount.Amount) || t.TotalAmount != nil && left.Equal(t.TotalAmount.Amount)
+	if r.Sends > 0 { // the key was that of a void
+		chosen.keyNumber, chosen.keySent = r.keyNumber+1, time.Time{}
+	}
 	switch {
+	case t.Voidable && all && r.isVoid():
+		return nil
 	case t.Voidable && all:
-		chosen.intent, err = e.client.Transactions.PlanVoid(ctx, r.intent.Target, quickstream.WithIdempotencyKey(e.key(r.ID, r.keyNumber)))
+		chosen.intent, err = e.client.Transactions.PlanVoid(ctx, r.intent.Target, quickstream.WithIdempotencyKey(e.key(r.ID, chosen.keyNumber)))
 	case t.Refundable:
 		chosen.intent, err = e.client.Transactions.Plan(ctx, quickstream.RefundParams{
 			OriginalReceiptNumber: r.intent.Target, PrincipalAmount: left, Currency: r.Currency,
-		}, quickstream.WithIdempotencyKey(e.key(r.ID, r.keyNumber)), quickstream.WithUniqueReference(e.reference(r.ID)))
+		}, quickstream.WithIdempotencyKey(e.key(r.ID, chosen.keyNumber)), quickstream.WithUniqueReference(e.reference(r.ID)))
 	default:
 		return errors.New("the transaction can neither be voided nor refunded now")
 	}

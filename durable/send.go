@@ -112,7 +112,7 @@ func (e *engine) sendQueued(ctx context.Context, r *row, now gates, alone string
 		return time.Second, nil
 	}
 	defer release()
-	if next.lookUp || now.restoring.looks(r) {
+	if next.lookUp || now.restoring.on() {
 		settled, again, err := e.lookBefore(ctx, r, now)
 		if settled || err != nil {
 			return again, err
@@ -180,6 +180,9 @@ func (e *engine) lookBefore(ctx context.Context, r *row, now gates) (settled boo
 	if r.intent.Operation != OperationReverse {
 		seen = e.policy.LookUp(ctx, lookupService{e, r.ID}, resolve.Case{Intent: r.sentIntent()})
 	}
+	if r.refunds() && !r.maySent() && !now.restoring.on() {
+		seen.Candidates = nil // refunds made elsewhere: prepareFollowUp counts them
+	}
 	switch {
 	case ctx.Err() != nil && seen.Result == resolve.LookupFailed:
 		return true, 0, ctx.Err()
@@ -191,7 +194,7 @@ func (e *engine) lookBefore(ctx context.Context, r *row, now gates) (settled boo
 			}
 		})
 		return true, again, err
-	case nothing(seen) && r.suspect == suspectFailed:
+	case nothing(seen) && r.suspect == suspectFailed && r.intent.Operation != OperationReverse:
 		return true, 0, e.observe(ctx, r, observed{kind: EventHeld, reason: ReasonRestored, problem: "it may have been sent before the restore: a list or a look-up has failed since"})
 	case nothing(seen):
 		return false, 0, nil

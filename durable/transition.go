@@ -25,13 +25,13 @@ func (r row) after(o observed, p resolve.Policy) row {
 	switch {
 	case o.kind == EventNotExecuted && holder && unseen:
 		return r.queuedAgain(o.permit)
-	case o.kind == EventRefused && holder && unseen && r.Sends == 2 && r.firstSent.Equal(r.lastSent):
-		// The other send is one that a lost history may hold. A look-up decides as soon as it has to show that one.
+	case o.kind == EventRefused && holder && unseen && r.Sends > 1:
+		// It says nothing of an earlier send, which was refused too, or which a lost history may hold. A look-up decides as soon
+		// as it has to show that one.
 		r.forgetCase()
 		r.Standing, r.giveUp, r.Due = standing(StateQueued), ReasonRefused, r.now
-	case r.State == StateSending && (o.kind == EventLost || o.kind == EventRefused && holder && r.Sends > 1):
-		// A refusal says nothing of an earlier send. It is looked up at once.
-		r.lookups = resolve.Begin(r.sentIntent(), r.now)
+	case r.State == StateSending && o.kind == EventLost:
+		r.lookups = resolve.Begin(r.sentIntent(), r.now) // it is looked up at once
 		r.Standing, r.Due = standing(StateUnknown), r.lookups.NextLook
 	case o.kind == EventRefused && holder && unseen && r.Sends == 1:
 		r.forgetCase()
@@ -44,10 +44,10 @@ func (r row) after(o observed, p resolve.Policy) row {
 	case o.kind == EventHeld && r.State == StateQueued:
 		r.Problem = o.problem
 		return r.ended(standing(StateNeedsPerson, o.reason))
-	case o.kind == EventReturned && r.approved() && !r.twice():
+	case o.kind == EventReturned && (r.approved() || r.Reason == ReasonReversed) && !r.twice():
 		return r.ended(standing(StateReturned))
 	case o.kind == EventDecided:
-		r.decided = true
+		r.decided, r.byPerson = true, true
 		r.ReceiptNumber = cmp.Or(o.receipt, r.ReceiptNumber)
 		r.Standing, r.Due = o.decided, r.lookups.NextLook // OnOutcome is still notified of a late charge
 		if r.approved() {
@@ -174,8 +174,10 @@ func (r row) looked(o observed, p resolve.Policy) row {
 func (r row) stays(now, was Standing, o observed) bool {
 	final := r.lookups.Status == resolve.StatusSettled || r.lookups.Status == resolve.StatusDoubleCharged
 	switch {
-	case r.decided && !final:
-		return true // only an outcome overrides a person's decision
+	case r.decided && !final && (now.Reason != ReasonReversed || o.seen.ReceiptNumber != r.ReceiptNumber):
+		return true // only an outcome overrides a person's decision, or the end of an approval
+	case (r.Reason == ReasonAltered || r.Reason == ReasonRestored) && nothing(o.seen):
+		return true // a look-up that finds nothing does not say what a person has to find out
 	case r.moneyBack() && !r.decided && now.Reason != ReasonDoubleCharged && o.seen.ReceiptNumber == r.ReceiptNumber:
 		return true // the same transaction does not take the money again
 	case now == was && (r.approved() || r.moneyBack()):

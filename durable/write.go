@@ -124,6 +124,7 @@ type row struct {
 	others     []*row // the other payments of the order that are not free, if locked has read it
 
 	callsHook bool // the transaction that changes it calls OnOutcome, and needs no job for that
+	byPerson  bool // the change is a person's decision
 }
 
 // shown returns the row as the merchant sees it.

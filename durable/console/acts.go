@@ -63,7 +63,7 @@ func (c *console[TTx]) notice(err error) (notice, technical string) {
 		return wrong.Error(), ""
 	}
 	if sending, isSending := errors.AsType[*durable.StillSendingError](err); isSending {
-		return "It may be on its way to the service until " + c.stamp(sending.Until) + ". Look it up and decide after that.", ""
+		return "It may be on its way to the service, or not be shown yet, until " + c.stamp(sending.Until) + ". It is asked again by itself. Look it up and decide after that.", ""
 	}
 	for _, known := range []struct {
 		err  error

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -162,8 +161,6 @@ func (c *console[TTx]) offer(v view) offer {
 	o.LookUp = v.OutcomeOpen() && w.State != durable.StateQueued
 	_, sending := errors.AsType[*durable.StillSendingError](v.NotDecidable)
 	switch {
-	case v.NotDecidable == nil && tooEarly(v):
-		o.Why = "The service shows nothing yet: that can take a quarter of an hour. It is asked again by itself: decide nothing until then."
 	case v.NotDecidable == nil:
 		o.Decide = verdicts(w)
 		o.Receipt = w.ReceiptNumber == "" && w.Operation != quickstream.OperationVoid
@@ -172,21 +169,6 @@ func (c *console[TTx]) offer(v view) offer {
 		o.LookUp = o.LookUp && !(sending && w.State == durable.StateSending)
 	}
 	return o
-}
-
-// shownFor is how long a transaction may be missing from look-ups, as durable assumes.
-const shownFor = 15 * time.Minute
-
-// tooEarly reports whether it is too early to decide about a write that the engine still looks up: the last look-up shows
-// nothing, and a transaction may still be missing from look-ups.
-func tooEarly(v view) bool {
-	var sent time.Time
-	for _, event := range v.Events {
-		if event.Kind == durable.EventClaimed {
-			sent = event.At
-		}
-	}
-	return v.State == durable.StateUnknown && lastLook(v.write).Result == resolve.LookupNone && v.Details.At.Sub(sent) < shownFor
 }
 
 // verdicts returns the possible outcomes of a write. It cannot be not_sent if the service has shown it. Only a payment or

@@ -144,20 +144,26 @@ func testPreauthorisation[TTx any](t *testing.T, db store[TTx]) {
 	require.Len(t, d.FollowUps, 1)
 }
 
+// bankAccount returns the parameters of a payment from a bank account.
+func (s *shop[TTx]) bankAccount() quickstream.PayParams {
+	s.T.Helper()
+	token, err := s.Client.SingleUseTokens.Create(s.T.Context(), quickstream.CreateSingleUseTokenParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness,
+		Account:              quickstream.BankAccountDetails{AccountName: "Kim Lee", BSB: "032-002", AccountNumber: quickstream.NewSecret("123465")},
+	})
+	require.NoError(s.T, err)
+	return quickstream.PayParams{
+		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(token.SingleUseTokenID, quickstream.AccountTypeDirectDebit),
+		PrincipalAmount: decimal.New(1234, -2), Currency: quickstream.CurrencyAUD, IPAddress: params(nil).IPAddress,
+	}
+}
+
 // TestReturned: a bank payment that comes back is returned, and its order can be paid again.
 func TestReturned(t *testing.T) { everywhere(t, testReturned[*sql.Tx], testReturned[pgx.Tx]) }
 
 func testReturned[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
-	token, err := s.Client.SingleUseTokens.Create(t.Context(), quickstream.CreateSingleUseTokenParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness,
-		Account:              quickstream.BankAccountDetails{AccountName: "Kim Lee", BSB: "032-002", AccountNumber: quickstream.NewSecret("123465")},
-	})
-	require.NoError(t, err)
-	s.pay("A", quickstream.PayParams{
-		SupplierBusinessCode: sandbox.DefaultBusiness, Source: quickstream.FromSingleUseToken(token.SingleUseTokenID, quickstream.AccountTypeDirectDebit),
-		PrincipalAmount: decimal.New(1234, -2), Currency: quickstream.CurrencyAUD, IPAddress: params(nil).IPAddress,
-	})
+	s.pay("A", s.bankAccount())
 	w := s.Settled("A")
 	assert.True(t, w.Paid())
 	assert.True(t, s.health().ReturnsRead.IsZero())

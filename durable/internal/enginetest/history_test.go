@@ -160,8 +160,11 @@ func TestRestoredByAPerson(t *testing.T) {
 func testRestoredByAPerson[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	ctx := t.Context()
+	s.paid("B")
 	require.NoError(t, s.Engine().Pause(ctx, "Kim", "a backup is put back"))
 	s.pay("A", s.stored())
+	_, err := s.follow("reversal", "B", s.Engine().Reverse)
+	require.NoError(t, err)
 	s.inject(sandbox.Fault{Operation: bySettlement, Kind: sandbox.Status(500, sandbox.ServiceError)})
 	s.change(false)
 	require.NoError(t, s.Engine().Unpause(ctx, "Kim", "it is back"))
@@ -171,6 +174,10 @@ func testRestoredByAPerson[TTx any](t *testing.T, db store[TTx]) {
 	w := s.Settled("A")
 	assert.Equal(t, "needs_person.restored", w.Name())
 	assert.Equal(t, 0, s.charged("A"))
+	seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A")
+	require.NoError(t, err)
+	assert.Equal(t, "needs_person.restored", seen[0].Name(), "nothing was found")
+	assert.True(t, s.Settled("reversal").Done(), "the refunds of its payment are read before it is sent")
 }
 
 // TestMaybeCopy: payments that were queued before wait for a person, however long, and new ones go on.

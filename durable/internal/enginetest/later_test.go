@@ -16,6 +16,7 @@ import (
 	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/resolve"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/sandbox/sandboxtest"
 )
 
 // TestNextKey: a payment that is refused for longer than a key is kept is sent under its next key, after the look-up lag,
@@ -178,7 +179,18 @@ func testVoidedAfterLostAnswer[TTx any](t *testing.T, db store[TTx]) {
 		require.NoError(t, err)
 		assert.True(t, s.Settled(order+"/2").Paid())
 	}
-	s.Judge("A", "B")
+	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 1})
+	s.pay("C", s.stored())
+	s.Settled("C")
+	s.inject(sandbox.Fault{Operation: "POST /transactions/{receiptNumber}/void", Kind: sandbox.ResetAfterCommit(), Times: 1},
+		sandbox.Fault{Operation: "GET /transactions/{receiptNumber}", Kind: sandbox.Status(500, sandbox.ServiceError)})
+	_, err := s.follow("C/void", "C", s.Engine().Void)
+	require.NoError(t, err)
+	s.reaches("C", "needs_person.reversed") // it is looked up before its void
+	s.Sandbox.ClearFaults()
+	assert.True(t, s.Settled("C/void").Done())
+	assert.Equal(t, "voided", s.get("C").Name())
+	s.Judge("A", "B", "C")
 }
 
 // TestVoidedAfterCapture: a pre-authorisation that was captured, or may be, is not voided. If the service shows it as voided a
@@ -206,8 +218,45 @@ func testVoidedAfterCapture[TTx any](t *testing.T, db store[TTx]) {
 	seen, err := s.Engine().LookUp(t.Context(), "Kim", "the customer asks", "A")
 	require.NoError(t, err)
 	assert.Equal(t, "needs_person.reversed", seen[0].Name())
+	require.NoError(t, s.Tx(func(tx TTx) error {
+		return s.Engine().Decide(t.Context(), tx, "A", durable.Decision{Verdict: durable.VerdictApproved, By: "Kim", Note: "it was captured", Version: seen[0].Version})
+	}))
+	s.Advance(time.Minute)
+	seen, err = s.Engine().LookUp(t.Context(), "Kim", "the customer asks again", "A")
+	require.NoError(t, err)
+	assert.Equal(t, "needs_person.reversed", seen[0].Name(), "what the service shows does not free it either")
 	_, err = s.tryPay(durable.NewWrite{ID: "A/2", Order: "A"}, s.stored())
 	require.ErrorIs(t, err, durable.ErrOrderOpen)
+}
+
+// TestVoidedAfterDecision: a payment that a person has decided as approved by a receipt, and that is voided in the portal, needs
+// a person again.
+func TestVoidedAfterDecision(t *testing.T) {
+	everywhere(t, testVoidedAfterDecision[*sql.Tx], testVoidedAfterDecision[pgx.Tx])
+}
+
+func testVoidedAfterDecision[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	ctx := t.Context()
+	portal, err := s.Client.Transactions.Pay(ctx, s.stored())
+	require.NoError(t, err)
+	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetBeforeCommit(), Times: 3})
+	s.pay("A", s.stored())
+	s.reaches("A", "unknown")
+	s.Advance(16 * time.Minute)
+	eventually(s.T, func() bool {
+		seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A")
+		require.NoError(t, err)
+		return s.Tx(func(tx TTx) error {
+			return s.Engine().Decide(ctx, tx, "A", durable.Decision{Verdict: durable.VerdictApproved, ReceiptNumber: portal.ReceiptNumber, By: "Kim", Note: "paid in the portal", Version: seen[0].Version})
+		}) == nil
+	}, "it is decided")
+	s.reaches("A", "approved")
+	_, err = s.Client.Transactions.Void(ctx, portal.ReceiptNumber)
+	require.NoError(t, err)
+	s.Advance(time.Minute)
+	s.compare(portal.SettlementDate)
+	assert.Equal(t, "needs_person.reversed", s.get("A").Name())
 }
 
 // TestPaysAlone: when one of two payments of an order is voided, the other one pays the order: OnOutcome is notified of it, and
@@ -228,4 +277,63 @@ func testPaysAlone[TTx any](t *testing.T, db store[TTx]) {
 	assert.Empty(t, s.health().NeedPerson)
 	_, err = s.tryPay(durable.NewWrite{ID: "A/3", Order: "A"}, s.stored())
 	require.ErrorIs(t, err, durable.ErrOrderOpen)
+}
+
+// TestReturnedAfterLostAnswer: a payment that a person has to look at, because it is approved no more, is returned when the bank
+// says so.
+func TestReturnedAfterLostAnswer(t *testing.T) {
+	everywhere(t, testReturnedAfterLostAnswer[*sql.Tx], testReturnedAfterLostAnswer[pgx.Tx])
+}
+
+func testReturnedAfterLostAnswer[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	p := s.bankAccount()
+	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 3})
+	s.pay("A", p)
+	w := s.Settled("A")
+	require.True(t, w.Paid())
+	require.NoError(t, s.Sandbox.ReturnPayment(w.ReceiptNumber, "6"))
+	assert.Equal(t, "needs_person.reversed", s.Until("A", func(w durable.Write) bool { return !w.Paid() }).Name())
+	s.Advance(24 * time.Hour)
+	s.Daily()
+	assert.Equal(t, "returned", s.get("A").Name())
+}
+
+// TestLateReversal: a reversal that was to be a void, and that the service did not take before the cut-off, becomes a refund.
+func TestLateReversal(t *testing.T) {
+	everywhere(t, testLateReversal[*sql.Tx], testLateReversal[pgx.Tx])
+}
+
+func testLateReversal[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.paid("A")
+	s.inject(sandbox.Fault{Operation: "POST /transactions/{receiptNumber}/void", Kind: sandbox.Status(401, sandbox.ServiceError)})
+	_, err := s.follow("R", "A", s.Engine().Reverse)
+	require.NoError(t, err)
+	s.Until("R", func(w durable.Write) bool { return w.Sends == 1 })
+	s.Advance(48 * time.Hour)
+	assert.True(t, s.Settled("R").Done())
+	assert.Equal(t, int64(1234), s.refunded())
+	assert.True(t, s.get("A").Refunded.Equal(decimal.New(1234, -2)))
+}
+
+// TestEqualRefundElsewhere: a refund that has waited, and was never sent, is not taken for an equal one that was made in the portal.
+func TestEqualRefundElsewhere(t *testing.T) {
+	everywhere(t, testEqualRefundElsewhere[*sql.Tx], testEqualRefundElsewhere[pgx.Tx])
+}
+
+func testEqualRefundElsewhere[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	w := s.paid("A")
+	s.Advance(48 * time.Hour)
+	portal := sandboxtest.Client(t, s.Sandbox, quickstream.WithIntentMetadata(""))
+	_, err := portal.Transactions.Refund(t.Context(), quickstream.RefundParams{OriginalReceiptNumber: w.ReceiptNumber, PrincipalAmount: decimal.New(500, -2), Currency: quickstream.CurrencyAUD})
+	require.NoError(t, err)
+	require.NoError(t, s.Engine().Pause(t.Context(), "Kim", "the refund waits"))
+	_, err = s.refund("R", "A", 500)
+	require.NoError(t, err)
+	s.Advance(20 * time.Minute)
+	require.NoError(t, s.Engine().Unpause(t.Context(), "Kim", "go on"))
+	assert.Equal(t, "approved", s.Settled("R").Name())
+	assert.Equal(t, int64(1000), s.refunded())
 }

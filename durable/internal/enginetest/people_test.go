@@ -66,6 +66,31 @@ func testDecide[TTx any](t *testing.T, db store[TTx]) {
 	s.Judge("A")
 }
 
+// TestDecideEarly: nothing is decided before look-ups must show what was sent.
+func TestDecideEarly(t *testing.T) { everywhere(t, testDecideEarly[*sql.Tx], testDecideEarly[pgx.Tx]) }
+
+func testDecideEarly[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db, func(o *durable.Options[TTx]) { o.LookupLag = 45 * time.Minute })
+	ctx := t.Context()
+	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Status(502, sandbox.HTML), Times: 1})
+	s.pay("A", s.stored())
+	s.reaches("A", "unknown")
+	decide := func() error {
+		seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A")
+		require.NoError(t, err)
+		return s.Tx(func(tx TTx) error {
+			return s.Engine().Decide(ctx, tx, "A", durable.Decision{Verdict: durable.VerdictNotSent, By: "Kim", Note: "it is not there", Version: seen[0].Version})
+		})
+	}
+	s.Advance(30 * time.Minute)
+	eventually(s.T, func() bool { // the engine looks it up too
+		sending, early := errors.AsType[*durable.StillSendingError](decide())
+		return early && sending.Until.After(s.Now())
+	}, "it is too early")
+	s.Advance(16 * time.Minute)
+	eventually(s.T, func() bool { return decide() == nil }, "it is decided")
+}
+
 // TestFoundAfterPayAgain: a payment can be replaced when it is not_found and not before. If it is found after all, both are
 // charged, and the second one is double_charged.
 func TestFoundAfterPayAgain(t *testing.T) {
@@ -92,8 +117,8 @@ func testFoundAfterPayAgain[TTx any](t *testing.T, db store[TTx]) {
 		}
 	}
 	eventually(s.T, func() bool { return s.get("A").State == durable.StateUnknown }, "its answer is lost")
-	require.ErrorContains(t, again(), "may still be sending it")
-	s.Advance(3 * time.Minute)
+	require.ErrorContains(t, again(), "may still be on its way")
+	s.Advance(16 * time.Minute)
 	require.ErrorContains(t, again(), "it is unknown")
 	s.reaches("A", "needs_person.not_found")
 	require.NoError(t, again())
@@ -206,6 +231,13 @@ func testAltered[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, s.Engine().Unpause(ctx, "Kim", "go on"))
 	assert.Equal(t, "needs_person.altered", s.Settled("A").Name())
 	assert.Empty(t, s.Sandbox.Ledger())
+	seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A")
+	require.NoError(t, err)
+	assert.Equal(t, "needs_person.altered", seen[0].Name(), "a look-up does not say who has edited it")
+	require.NoError(t, s.Tx(func(tx TTx) error {
+		return s.Engine().Decide(ctx, tx, "A", durable.Decision{Verdict: durable.VerdictNotSent, By: "Kim", Note: "it was a test", Version: seen[0].Version})
+	}))
+	assert.True(t, s.Settled("A").MayPayAgain())
 }
 
 // TestOtherAmountAfterPayAgain: a payment that was made again, and then appears with another amount, needs a person. Its order
@@ -268,7 +300,7 @@ func testDecidedByReceipt[TTx any](t *testing.T, db store[TTx]) {
 		s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: test.kind, Times: test.times})
 		s.pay(order, s.stored())
 		s.reaches(order, "unknown")
-		s.Advance(5 * time.Minute) // no process can be sending it any more
+		s.Advance(16 * time.Minute) // no process can be sending it any more, and look-ups would show it
 		eventually(s.T, func() bool {
 			seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", order)
 			require.NoError(t, err)

@@ -120,7 +120,7 @@ func testRefusedDecisions[TTx any](t *testing.T, db store[TTx]) {
 	s.pay("hangs", s.stored())
 	eventually(s.T, func() bool { return s.get("hangs").State == durable.StateSending }, "it is being sent")
 	_, err = s.Engine().LookUp(ctx, "Kim", "now", "hangs")
-	require.ErrorContains(t, err, "may still be sending it, until 20")
+	require.ErrorContains(t, err, "may still be on its way, or not be shown yet, until 20")
 	require.ErrorIs(t, decide("hangs", durable.Decision{Verdict: durable.VerdictDeclined}), durable.ErrNotAllowed)
 	assert.True(t, s.Settled("hangs").Paid())
 	s.Judge("paid", "A", "hangs")
@@ -184,4 +184,22 @@ func TestRefusedOptions(t *testing.T) {
 		return err
 	}), "a refund is no payment")
 	assert.Empty(t, s.rows("SELECT id FROM quickstream.write ORDER BY id"))
+}
+
+// TestRefusedTwice: a payment that the service has refused for now, and then for its content, took nothing. It is over after a
+// look-up that has to show an earlier send.
+func TestRefusedTwice(t *testing.T) {
+	everywhere(t, testRefusedTwice[*sql.Tx], testRefusedTwice[pgx.Tx])
+}
+
+func testRefusedTwice[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Status(503, sandbox.ServiceError), Times: 1},
+		sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Status(422, sandbox.ServiceError), Nth: 2, Times: 1})
+	s.pay("A", s.stored())
+	w := s.Settled("A")
+	assert.Equal(t, "declined.refused", w.Name())
+	assert.Equal(t, 2, w.Sends)
+	assert.Less(t, w.Changed.Sub(w.Written), time.Hour)
+	assert.Equal(t, []string{"declined.refused"}, s.names("A"))
 }
