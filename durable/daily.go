@@ -19,6 +19,8 @@ const (
 
 // daily does the work that is due once a day, in Sydney: it reads returned payments, empties old writes, and compares.
 func (e *engine) daily(ctx context.Context) error {
+	e.daytime.Lock() // two comparisons at once would each take what the other one stores for known
+	defer e.daytime.Unlock()
 	g, err := e.gates(ctx, e.db)
 	if err != nil {
 		return err

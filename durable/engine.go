@@ -98,6 +98,7 @@ type engine struct {
 	service  atomic.Pointer[clockSkew]
 	waiting  waiters
 	gate     *gate
+	daytime  sync.Mutex // of daily work
 	started  atomic.Bool
 	stopping atomic.Bool
 	stop     context.CancelFunc
