@@ -121,14 +121,18 @@ func (e *engine) change(ctx context.Context, tx tx, r, next *row) error {
 	return e.paysAlone(ctx, tx, r, next)
 }
 
-// paysAlone ends a double charge when one of the two payments is voided or returned: the other one pays the order.
+// paysAlone ends a double charge when one of the two payments is voided or returned: the other one pays the order, unless it
+// is refunded, or may be.
 func (e *engine) paysAlone(ctx context.Context, tx tx, r, next *row) error {
-	if !r.Paid() || !next.moneyBack() {
+	if !r.IsPayment() || r.State.isFree() || !next.moneyBack() {
 		return nil
 	}
 	var paid []*row
 	err := e.each(ctx, tx, func(other *row) { paid = append(paid, other) }, "order_id = $1 AND follows = '' AND "+sqlApproved()+" ORDER BY id"+e.dialect.ForUpdate, r.Order)
 	if err != nil || len(paid) != 1 || paid[0].State == StateApproved || paid[0].unreadable != nil || paid[0].twice() {
+		return err
+	}
+	if back, err := e.refunded(ctx, tx, &row{Write: Write{Follows: paid[0].ID}}, paid[0].Amount); err != nil || back.IsPositive() {
 		return err
 	}
 	alone := *paid[0]

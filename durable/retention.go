@@ -21,9 +21,7 @@ const (
 const forgottenAtOnce = 500
 
 // pursued is the condition of a write whose outcome is still to come.
-func pursued() string {
-	return "(state = 'queued' OR " + sqlUnknown() + " AND reason <> '" + string(ReasonDoubleCharged) + "')"
-}
+func pursued() string { return "(state = 'queued' OR " + sqlUnknown() + ")" }
 
 // emptyIntent is the intent of an emptied write, in SQL: it has no request.
 func emptyIntent() string {

@@ -70,6 +70,8 @@ func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
 		return nil
 	case t.Voidable && all:
 		chosen.intent, err = e.client.Transactions.PlanVoid(ctx, r.intent.Target, quickstream.WithIdempotencyKey(e.key(r.ID, chosen.keyNumber)))
+	case t.Refundable && r.Sends > 0 && r.now.Before(r.lastSent.Add(e.lag)):
+		return errors.New("look-ups may still miss its void")
 	case t.Refundable:
 		chosen.intent, err = e.client.Transactions.Plan(ctx, quickstream.RefundParams{
 			OriginalReceiptNumber: r.intent.Target, PrincipalAmount: left, Currency: r.Currency,

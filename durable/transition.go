@@ -10,8 +10,8 @@ import (
 )
 
 // after returns the write after an observation. It is pure. A state is changed elsewhere only by a claim,
-// by Cancel before any claim, by propagateVoid, and by compareWithOrder, which adds what a second payment of
-// the order means.
+// by Cancel before any claim, by propagateVoid and paysAlone, by compareWithOrder, which adds what a second payment of
+// the order means, and by change for a pre-authorisation that was captured.
 func (r row) after(o observed, p resolve.Policy) row {
 	if o.problem != "" && r.State.InProgress() {
 		r.Problem = o.problem
@@ -55,6 +55,7 @@ func (r row) after(o observed, p resolve.Policy) row {
 			looked := r.lookups
 			r.lookups = r.settledCase()
 			r.lookups.NextLook, r.lookups.Until, r.lookups.Lookups = r.Due, r.now.Add(longestWait), looked.Lookups
+			r.lookups.Changed = looked.Changed // the person has seen that
 		}
 	case o.kind == EventAnswered && holder:
 		return r.answered(o, p)
@@ -156,10 +157,10 @@ func (r row) looked(o observed, p resolve.Policy) row {
 		r.Standing, r.Due = r.standingOf(r.lookups), r.lookups.NextLook
 		return r
 	}
-	was := r.standingOf(r.lookups)
+	was, changed := r.standingOf(r.lookups), r.lookups.Changed
 	r.lookups = p.Next(r.lookups, o.seen, r.now)
 	r.Due = r.lookups.NextLook
-	if now := r.standingOf(r.lookups); !r.stays(now, was, o) {
+	if now := r.standingOf(r.lookups); !r.stays(now, was, o, r.lookups.Changed && !changed) {
 		r.Standing = now
 	}
 	r = r.shows(o)
@@ -170,11 +171,12 @@ func (r row) looked(o observed, p resolve.Policy) row {
 	return r
 }
 
-// stays reports whether a write keeps its state although its case would change it.
-func (r row) stays(now, was Standing, o observed) bool {
+// stays reports whether a write keeps its state although its case would change it. changed means that the case has just seen the
+// end of an approval.
+func (r row) stays(now, was Standing, o observed, changed bool) bool {
 	final := r.lookups.Status == resolve.StatusSettled || r.lookups.Status == resolve.StatusDoubleCharged
 	switch {
-	case r.decided && !final && (now.Reason != ReasonReversed || o.seen.ReceiptNumber != r.ReceiptNumber):
+	case r.decided && !final && !(changed && o.seen.ReceiptNumber == r.ReceiptNumber):
 		return true // only an outcome overrides a person's decision, or the end of an approval
 	case (r.Reason == ReasonAltered || r.Reason == ReasonRestored) && nothing(o.seen):
 		return true // a look-up that finds nothing does not say what a person has to find out

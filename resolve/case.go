@@ -26,7 +26,7 @@ const (
 
 // The steps of the schedule.
 const (
-	stepSoon  = iota // not found yet
+	stepSoon  = iota // not found yet, or its payer has to answer
 	stepHeld         // waits for a cut-off, a retry, the payer or the portal
 	stepDaily        // was looked up after the cut-off
 )

@@ -80,7 +80,7 @@ const (
 	// watched is how long look-ups go on after an end without an outcome. It also limits the wait
 	// for a date that the service shows.
 	watched = 14 * 24 * time.Hour
-	// While nothing is found, the pause is three times the time since sending, from the first to the second.
+	// While nothing is found, or a payer has to answer, the pause is three times the time since sending, from the first to the second.
 	soonest, latestSoon = 5 * time.Second, 90 * time.Minute
 	// The pause after a failed look-up doubles from the first to the second.
 	failedDelay, maxFailedDelay = 30 * time.Second, 30 * time.Minute

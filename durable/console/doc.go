@@ -17,7 +17,7 @@
 // It offers only what the engine allows. A form has the version of the payment that it shows, and the id of the write that it
 // makes: a second click makes nothing, and a second person sees what the first one did. A refund is asked for on one page and
 // made on the next. A person decides only in the minute after a look-up. A write that the engine still looks up can be decided
-// only if the look-up shows something, or shows nothing a quarter of an hour after the write was sent.
+// only if the look-up shows something, or shows nothing [durable.Options].LookupLag after the write was sent.
 //
 // People who may read see order, title, amount, receipt number and the last digits of the card. Tokens of cards, accounts and
 // agreements are never shown. The customer's reference number is searched for by a form, and is in no address. The

@@ -116,6 +116,20 @@ func testReversedAfterLostAnswer[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, "needs_person.reversed", w.Name())
 	assert.False(t, w.MayPayAgain())
 	assert.Equal(t, []string{"approved", "needs_person.reversed"}, s.names("A"))
+	for _, verdict := range []durable.Verdict{durable.VerdictVoided, durable.VerdictApproved} { // whatever the person says, who has seen that
+		eventually(s.T, func() bool {
+			seen, err := s.Engine().LookUp(t.Context(), "Kim", "before I decide", "A")
+			require.NoError(t, err)
+			return s.Tx(func(tx TTx) error {
+				return s.Engine().Decide(t.Context(), tx, "A", durable.Decision{Verdict: verdict, By: "Kim", Note: "support says so", Version: seen[0].Version})
+			}) == nil
+		}, "it is decided")
+		s.Advance(25 * time.Hour)
+		seen, err := s.Engine().LookUp(t.Context(), "Kim", "to see", "A")
+		require.NoError(t, err)
+		assert.Equal(t, string(verdict), seen[0].Name())
+		s.edit("state = 'needs_person', reason = 'reversed'", "A") // for the other verdict
+	}
 }
 
 // TestRefundBeforeSettlement: a refund waits until its payment is settled. One that the service never makes ends not_sent.
@@ -182,14 +196,18 @@ func testVoidedAfterLostAnswer[TTx any](t *testing.T, db store[TTx]) {
 	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 1})
 	s.pay("C", s.stored())
 	s.Settled("C")
+	s.paid("C/2")
+	s.edit("order_id = 'C', replaced_by = 'C', state = 'needs_person', reason = 'double_charged'", "C/2")
 	s.inject(sandbox.Fault{Operation: "POST /transactions/{receiptNumber}/void", Kind: sandbox.ResetAfterCommit(), Times: 1},
 		sandbox.Fault{Operation: "GET /transactions/{receiptNumber}", Kind: sandbox.Status(500, sandbox.ServiceError)})
 	_, err := s.follow("C/void", "C", s.Engine().Void)
 	require.NoError(t, err)
+	s.reaches("C/void", "unknown")
 	s.reaches("C", "needs_person.reversed") // it is looked up before its void
 	s.Sandbox.ClearFaults()
 	assert.True(t, s.Settled("C/void").Done())
 	assert.Equal(t, "voided", s.get("C").Name())
+	assert.Equal(t, "approved", s.get("C/2").Name())
 	s.Judge("A", "B", "C")
 }
 
@@ -229,7 +247,7 @@ func testVoidedAfterCapture[TTx any](t *testing.T, db store[TTx]) {
 	require.ErrorIs(t, err, durable.ErrOrderOpen)
 }
 
-// TestVoidedAfterDecision: a payment that a person has decided as approved by a receipt, and that is voided in the portal, needs
+// TestVoidedAfterDecision: a payment that a person has decided as approved by a receipt, and that the service shows as voided, needs
 // a person again.
 func TestVoidedAfterDecision(t *testing.T) {
 	everywhere(t, testVoidedAfterDecision[*sql.Tx], testVoidedAfterDecision[pgx.Tx])
@@ -239,6 +257,8 @@ func testVoidedAfterDecision[TTx any](t *testing.T, db store[TTx]) {
 	s := open(t, db)
 	ctx := t.Context()
 	portal, err := s.Client.Transactions.Pay(ctx, s.stored())
+	require.NoError(t, err)
+	_, err = s.Client.Transactions.Void(ctx, portal.ReceiptNumber) // which the person does not know
 	require.NoError(t, err)
 	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetBeforeCommit(), Times: 3})
 	s.pay("A", s.stored())
@@ -252,8 +272,6 @@ func testVoidedAfterDecision[TTx any](t *testing.T, db store[TTx]) {
 		}) == nil
 	}, "it is decided")
 	s.reaches("A", "approved")
-	_, err = s.Client.Transactions.Void(ctx, portal.ReceiptNumber)
-	require.NoError(t, err)
 	s.Advance(time.Minute)
 	s.compare(portal.SettlementDate)
 	assert.Equal(t, "needs_person.reversed", s.get("A").Name())
@@ -277,6 +295,20 @@ func testPaysAlone[TTx any](t *testing.T, db store[TTx]) {
 	assert.Empty(t, s.health().NeedPerson)
 	_, err = s.tryPay(durable.NewWrite{ID: "A/3", Order: "A"}, s.stored())
 	require.ErrorIs(t, err, durable.ErrOrderOpen)
+
+	s.pay("B", s.bankAccount())
+	w := s.Settled("B")
+	s.paid("B/2")
+	s.edit("order_id = 'B', replaced_by = 'B', state = 'needs_person', reason = 'double_charged'", "B/2")
+	s.Advance(48 * time.Hour)
+	_, err = s.refund("B/2/back", "B/2", 1234)
+	require.NoError(t, err)
+	require.True(t, s.Settled("B/2/back").Done())
+	require.NoError(t, s.Sandbox.ReturnPayment(w.ReceiptNumber, "6"))
+	s.Advance(24 * time.Hour)
+	s.Daily()
+	assert.Equal(t, "returned", s.get("B").Name())
+	assert.Equal(t, "needs_person.double_charged", s.get("B/2").Name(), "its money is back too")
 }
 
 // TestReturnedAfterLostAnswer: a payment that a person has to look at, because it is approved no more, is returned when the bank

@@ -260,6 +260,6 @@ func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) er
 		state = "open"
 	}
 	_, err := tx.ExecContext(ctx, `UPDATE orders SET state = CASE WHEN $1 = 'paid' AND amount <> $2 THEN 'check' ELSE $1 END, paid_by = $3
-		WHERE number = $4 AND state <> 'refunded' AND (state = 'open' OR paid_by = $3 OR $1 = 'paid')`, state, write.Amount.StringFixed(2), write.ID, write.Order)
+		WHERE number = $4 AND (state <> 'refunded' OR paid_by <> $3) AND (state = 'open' OR paid_by = $3 OR $1 = 'paid')`, state, write.Amount.StringFixed(2), write.ID, write.Order)
 	return err
 }

@@ -140,6 +140,8 @@ func TestMarkOrder(t *testing.T) {
 			{"5", "3", durable.Standing{State: durable.StateApproved}, "refunded"},
 			{"4", "3", durable.Standing{State: durable.StateDeclined}, "refunded"},
 			{"3", "", durable.Standing{State: durable.StateVoided}, "refunded"},
+			{"1", "", durable.Standing{State: durable.StateNeedsPerson, Reason: durable.ReasonNotFound}, "refunded"},
+			{"1", "", durable.Standing{State: durable.StateApproved}, "paid"}, // it pays the order alone
 		} {
 			tx, err := c.db.BeginTx(t.Context(), nil)
 			require.NoError(t, err)
