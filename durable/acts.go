@@ -18,7 +18,7 @@ const lookUpPace = 100 * time.Millisecond
 // LookUp looks up writes now, before they are due, one after the other, and returns them as they are after it.
 // A person calls it before a [Decision]. by and note are as there. A look-up that fails is in the evidence as
 // one that failed. The error matches [ErrNotAllowed] if a write was never sent, and is a
-// [StillSendingError] while a process may be sending it.
+// [TooEarlyError] while a process may be sending it.
 func (e *Engine[TTx]) LookUp(ctx context.Context, by, note string, ids ...string) (list []Write, err error) {
 	if err := checkPerson(by, note); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (e *engine) lookUpNow(ctx context.Context, id string, person Event) error {
 	}
 	switch until := e.sentUntil(r); {
 	case r.State == StateSending && until.After(r.now):
-		return &StillSendingError{until}
+		return &TooEarlyError{until}
 	case r.State == StateNotSent || r.State == StateDeclined && r.Reason == ReasonRefused || r.State == StateQueued && !r.maySent():
 		return fmt.Errorf("%w: it is %s", ErrNotAllowed, r.Text())
 	}
@@ -246,7 +246,7 @@ func (e *engine) notDecidable(r *row) error {
 	}
 	switch {
 	case r.State.isUnknown() && until.After(r.now):
-		return &StillSendingError{until}
+		return &TooEarlyError{until}
 	case r.State != StateUnknown && r.State != StatePending && r.State != StateNeedsPerson || r.Reason == ReasonDoubleCharged:
 		return fmt.Errorf("%w: it is %s", ErrNotAllowed, r.Text())
 	case !r.justLookedUp():

@@ -55,17 +55,17 @@ func (e *IDReusedError) Error() string {
 // Unwrap returns [ErrIDReused].
 func (e *IDReusedError) Unwrap() error { return ErrIDReused }
 
-// StillSendingError means that a process may still be sending the write, or that look-ups have found nothing and may still miss
+// TooEarlyError means that a process may still be sending the write, or that look-ups have found nothing and may still miss
 // it: see Options.LookupLag. So its outcome cannot be decided. Nothing was stored. Try again after Until.
-type StillSendingError struct{ Until time.Time }
+type TooEarlyError struct{ Until time.Time }
 
 // Error says until when.
-func (e *StillSendingError) Error() string {
+func (e *TooEarlyError) Error() string {
 	return "durable: it may still be on its way, or not be shown yet, until " + e.Until.UTC().Format(time.RFC3339)
 }
 
 // Unwrap returns [ErrNotAllowed].
-func (e *StillSendingError) Unwrap() error { return ErrNotAllowed }
+func (e *TooEarlyError) Unwrap() error { return ErrNotAllowed }
 
 // named adds the name of the package to an error that does not begin with it.
 func named(err error) error {

@@ -52,7 +52,8 @@ func (e *engine) differs(text string, sends bool) error {
 }
 
 // ConfirmFacility says that the installation has moved to the address of this program's client, where its open writes are
-// looked up and sent from now on. No program may be at the address before any more: it would store writes for that one. by and note are as in [Decision].
+// looked up and sent from now on. Stop all programs with the old address first: they would store writes for that one. by and
+// note are as in [Decision].
 func (e *Engine[TTx]) ConfirmFacility(ctx context.Context, by, note string) error {
 	return e.decides(ctx, facilityName, Event{Kind: EventFacilityConfirmed, By: by, Note: note}, func(tx tx, _ *gates) (any, error) {
 		return e.here(), e.move(ctx, tx)

@@ -57,11 +57,6 @@ func (o observed) found() bool {
 	return o.seen.Result == resolve.LookupSettled || o.seen.Result == resolve.LookupDoubleCharged
 }
 
-// shownAs reports whether a look-up, a list or an event has shown the transaction of a receipt.
-func (o observed) shownAs(receipt string) bool {
-	return (o.kind == EventLookedUp || o.kind == EventShown) && o.seen.ReceiptNumber == receipt
-}
-
 // nothing reports whether a look-up has seen nothing that may be the write.
 func nothing(seen resolve.Observation) bool {
 	return (seen.Result == resolve.LookupNone || seen.Result == resolve.LookupFailed) && len(seen.Candidates) == 0

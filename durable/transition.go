@@ -19,7 +19,7 @@ func (r row) after(o observed, p resolve.Policy) row {
 	if o.sends != 0 && o.sends < r.Sends && !o.found() {
 		return r // it was not found, but was sent again since
 	}
-	if r.Reason == ReasonReversed && o.shownAs(r.ReceiptNumber) && !o.at.After(r.Changed) {
+	if r.Reason == ReasonReversed && o.seen.ReceiptNumber == r.ReceiptNumber && o.at.Before(r.Changed) {
 		return r // it was read before the money came back
 	}
 	// It may have been looked up meanwhile without being found.

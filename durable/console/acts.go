@@ -62,8 +62,8 @@ func (c *console[TTx]) notice(err error) (notice, technical string) {
 	if wrong, isForm := errors.AsType[errForm](err); isForm {
 		return wrong.Error(), ""
 	}
-	if sending, isSending := errors.AsType[*durable.StillSendingError](err); isSending {
-		return "It may be on its way to the service, or not be shown yet, until " + c.stamp(sending.Until) + ". It is asked again by itself. Look it up and decide after that.", ""
+	if early, is := errors.AsType[*durable.TooEarlyError](err); is {
+		return "It may be on its way to the service, or not be shown yet, until " + c.stamp(early.Until) + ". It is asked again by itself. Look it up and decide after that.", ""
 	}
 	for _, known := range []struct {
 		err  error

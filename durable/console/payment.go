@@ -159,14 +159,14 @@ func (c *console[TTx]) offer(v view) offer {
 	w := v.Details.Write
 	o := offer{Refund: v.Left.IsPositive()}
 	o.LookUp = v.OutcomeOpen() && w.State != durable.StateQueued
-	_, sending := errors.AsType[*durable.StillSendingError](v.NotDecidable)
+	_, early := errors.AsType[*durable.TooEarlyError](v.NotDecidable)
 	switch {
 	case v.NotDecidable == nil:
 		o.Decide = verdicts(w)
 		o.Receipt = w.ReceiptNumber == "" && w.Operation != quickstream.OperationVoid
-	case sending || errors.Is(v.NotDecidable, durable.ErrLookUpFirst):
+	case early || errors.Is(v.NotDecidable, durable.ErrLookUpFirst):
 		o.Why, _ = c.notice(v.NotDecidable)
-		o.LookUp = o.LookUp && !(sending && w.State == durable.StateSending)
+		o.LookUp = o.LookUp && !(early && w.State == durable.StateSending)
 	}
 	return o
 }

@@ -243,7 +243,7 @@ func TestConsoleCompare(t *testing.T) {
 	eventually(o.T, func() bool { return !o.health().Comparison.FailingSince.IsZero() }, "it fails")
 	page := o.get("jo", "")
 	assert.Contains(t, page.body, "<strong>The comparison fails.</strong>")
-	assert.Contains(t, page.body, "Compare now when the cause is mended")
+	assert.Contains(t, page.body, "Compare now when the service answers again")
 	o.Sandbox.ClearFaults()
 	eventually(o.T, func() bool {
 		return !strings.Contains(o.send("jo", http.MethodGet, "", nil).body, "Comparison of "+day+" by Jo: 0")

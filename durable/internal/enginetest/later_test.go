@@ -110,12 +110,23 @@ func testReversedAfterLostAnswer[TTx any](t *testing.T, db store[TTx]) {
 	s.pay("A", s.stored())
 	w := s.Settled("A")
 	require.True(t, w.Paid())
+	s.inject(sandbox.Fault{Operation: "GET /transactions/for-reference-number", Kind: sandbox.DelayAfterCommit(500 * time.Millisecond), Times: 1})
+	before := make(chan error)
+	go func() { // it shows the approval, and ends after the look-up that shows the void
+		_, err := s.Engine().LookUp(t.Context(), "Kim", "before the void", "A")
+		before <- err
+	}()
+	eventually(s.T, func() bool { return s.Sandbox.FaultCounts()["DelayAfterCommit"] > 0 }, "it is read")
 	_, err := s.Client.Transactions.Void(t.Context(), w.ReceiptNumber) // as an acquirer may
 	require.NoError(t, err)
+	_, err = s.Engine().LookUp(t.Context(), "Lee", "after the void", "A")
+	require.NoError(t, err)
+	require.NoError(t, <-before)
 	w = s.Until("A", func(w durable.Write) bool { return !w.Paid() && w.Notified })
 	assert.Equal(t, "needs_person.reversed", w.Name())
 	assert.False(t, w.MayPayAgain())
 	assert.Equal(t, []string{"approved", "needs_person.reversed"}, s.names("A"))
+	s.Advance(2 * time.Minute)                                                                  // no process can be sending it any more
 	for _, verdict := range []durable.Verdict{durable.VerdictVoided, durable.VerdictApproved} { // whatever the person says, who has seen that
 		eventually(s.T, func() bool {
 			seen, err := s.Engine().LookUp(t.Context(), "Kim", "before I decide", "A")

@@ -84,7 +84,7 @@ func testDecideEarly[TTx any](t *testing.T, db store[TTx]) {
 	}
 	s.Advance(30 * time.Minute)
 	eventually(s.T, func() bool { // the engine looks it up too
-		sending, early := errors.AsType[*durable.StillSendingError](decide())
+		sending, early := errors.AsType[*durable.TooEarlyError](decide())
 		return early && sending.Until.After(s.Now())
 	}, "it is too early")
 	s.Advance(16 * time.Minute)
