@@ -87,7 +87,8 @@ func nzBankAccountCases[T any](put func(*T, NZBankAccountDetails)) []ruleCase[T]
 		{rule: "nzBankAccount.nzAccountName.required", pass: whole, fail: with(func(a *NZBankAccountDetails) { a.AccountName = "" })},
 		{rule: "nzBankAccount.nzBankCode.required", pass: whole, fail: with(func(a *NZBankAccountDetails) { a.BankCode = "" })},
 		{rule: "nzBankAccount.nzBranchCode.required", pass: whole, fail: with(func(a *NZBankAccountDetails) { a.BranchCode = "" })},
-		{rule: "nzBankAccount.nzAccountNumber.required", pass: with(func(a *NZBankAccountDetails) { a.AccountSuffix = "" }), fail: with(func(a *NZBankAccountDetails) { a.AccountNumber = Secret{} })},
+		{rule: "nzBankAccount.nzAccountNumber.required", pass: whole, fail: with(func(a *NZBankAccountDetails) { a.AccountNumber = Secret{} })},
+		{rule: "nzBankAccount.nzAccountSuffix.required", pass: whole, fail: with(func(a *NZBankAccountDetails) { a.AccountSuffix = "" })},
 	}
 }
 

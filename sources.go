@@ -78,9 +78,8 @@ type BankAccountDetails struct {
 	AccountNumber Secret
 }
 
-// NZBankAccountDetails is a New Zealand bank account. All fields but AccountSuffix are required for
-// single-use tokens. That payments take the same members, nzAccountName and so on, is inferred and
-// unconfirmed.
+// NZBankAccountDetails is a New Zealand bank account. All fields are required for single-use tokens. That payments
+// take the same members, nzAccountName and so on, is inferred and unconfirmed.
 type NZBankAccountDetails struct {
 	// AccountName is the holder's name.
 	AccountName   string

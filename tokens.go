@@ -141,6 +141,7 @@ func (d NZBankAccountDetails) check(f *findings) {
 	f.require(d.BankCode != "", "nzBankAccount.nzBankCode.required", "nzBankCode", "is required")
 	f.require(d.BranchCode != "", "nzBankAccount.nzBranchCode.required", "nzBranchCode", "is required")
 	f.require(!d.AccountNumber.IsZero(), "nzBankAccount.nzAccountNumber.required", "nzAccountNumber", "is required")
+	f.require(d.AccountSuffix != "", "nzBankAccount.nzAccountSuffix.required", "nzAccountSuffix", "is required")
 }
 
 func (p *BrowserProfile) check(f *findings) {

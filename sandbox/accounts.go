@@ -112,7 +112,7 @@ func (f *fields) update(members *map[string]string, name string, checks ...check
 	(*members)[name] = f.text(name, checks...)
 }
 
-// findCustomers matches customerNumber exactly, and the other filters as a part in any case.
+// findCustomers lists customers by their identifiers. It matches customerNumber exactly, and the other filters as a part in any case.
 // All filters must match; without filters all customers are listed.
 func (b *Sandbox) findCustomers(c *call) answer {
 	contains := func(whole, part string) bool { return strings.Contains(strings.ToLower(whole), strings.ToLower(part)) }
@@ -120,7 +120,7 @@ func (b *Sandbox) findCustomers(c *call) answer {
 	found := b.customers.where(func(cust *customer) bool {
 		return (number == "" || cust.number == number) && contains(cust.name, name) && contains(cust.optional["emailAddress"], email)
 	})
-	slices.Reverse(found)
+	slices.SortFunc(found, func(a, b *customer) int { return strings.Compare(a.id, b.id) })
 	return list(c, found, (*call).customerBody)
 }
 

@@ -163,8 +163,12 @@ func (b *Sandbox) attempt(d *delivery, fault DeliveryFault) {
 	if fault.Shift != 0 {
 		signed = dated.Add(fault.Shift)
 	}
+	posted := body
+	if fault.Tampered { // with another id: a receiver that does not verify takes it for another notification
+		posted = bytes.Replace(body, []byte(d.ID), []byte(randomText(b.dice, textAlphabet, 36)), 1)
+	}
 	b.mu.Unlock()
-	result := b.deliver(d, fault, signed, body)
+	result := b.deliver(d, signed, body, posted)
 	result.Time = now
 
 	b.mu.Lock()
@@ -207,17 +211,15 @@ const (
 
 var errTimedOut = errors.New("timed out")
 
-func (b *Sandbox) deliver(d *delivery, fault DeliveryFault, signed time.Time, body []byte) Attempt {
+// deliver posts a body with the signature of another one, which is the same unless the notification is tampered with.
+func (b *Sandbox) deliver(d *delivery, signed time.Time, body, posted []byte) Attempt {
 	header, err := signature.Sign(d.to.Scheme, d.to.Secret, signed, body)
 	if err != nil {
 		return Attempt{Error: err.Error()}
 	}
 	header = headerForm(header, b.assume.SignatureHeader)
-	if fault.Tampered { // with another id: a receiver that does not verify takes it for another notification
-		body = bytes.Replace(body, []byte(d.ID), []byte(randomText(b.dice, textAlphabet, 36)), 1)
-	}
-	made := Attempt{Signature: header, SignatureError: d.to.check(header, body)}
-	if made.Status, err = b.postTo(d.to, header, body); err != nil {
+	made := Attempt{Signature: header, SignatureError: d.to.check(header, posted)}
+	if made.Status, err = b.postTo(d.to, header, posted); err != nil {
 		made.Error = err.Error()
 	}
 	return made

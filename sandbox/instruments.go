@@ -142,19 +142,17 @@ type bankAccount struct{ name, bsb, number string }
 
 type nzBankAccount struct{ name, bank, branch, number, suffix string }
 
-// bankAccount reads the members of an account, which are required in tokens and payment files.
-func (f *fields) bankAccount(required bool) *bankAccount {
+func (f *fields) bankAccount() *bankAccount {
 	return &bankAccount{
-		name: f.read(required, "accountName"), number: f.read(required, "accountNumber"),
-		bsb: strings.Replace(f.read(required, "bsb", form(bsbForm)), "-", "", 1),
+		name: f.need("accountName"), number: f.need("accountNumber"), bsb: strings.Replace(f.need("bsb", form(bsbForm)), "-", "", 1),
 	}
 }
 
-// nzBankAccount reads the members that public client code names.
+// nzBankAccount reads the members that public client code names. They are required in tokens.
 func (f *fields) nzBankAccount(required bool) *nzBankAccount {
 	return &nzBankAccount{
 		name: f.read(required, "nzAccountName"), bank: f.read(required, "nzBankCode"), branch: f.read(required, "nzBranchCode"),
-		number: f.read(required, "nzAccountNumber"), suffix: f.text("nzAccountSuffix"),
+		number: f.read(required, "nzAccountNumber"), suffix: f.read(required, "nzAccountSuffix"),
 	}
 }
 
@@ -257,7 +255,7 @@ func (b *Sandbox) detailsSource(f *fields, name string, cvnRequired bool) *sourc
 			details.card.walletProvider = wallet
 		}
 	case sourceBank:
-		details.bank = inner.bankAccount(false)
+		details.bank = inner.bankAccount()
 	default:
 		details.nz = inner.nzBankAccount(false)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -189,5 +190,11 @@ func TestListsOfTransactions(t *testing.T) {
 			assert.Equal(t, want, c.receipts("/transactions/"+path), path)
 		}
 		c.must(404, c.get("/transactions/for-settlement-date?settlementDate=2000-01-03"))
+
+		customer := c.customerNumbered("o") // a reference in any case
+		assert.Equal(t, cards, c.receipts("/customers/"+customer+"/transactions"))
+		customers := []string{customer, c.customerNumbered("P"), c.customerNumbered("Q")}
+		slices.Sort(customers)
+		assert.Equal(t, customers, c.listed("/customers", "customerId"))
 	})
 }

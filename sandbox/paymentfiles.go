@@ -290,7 +290,7 @@ func (b *Sandbox) readLine(record []string) *transaction {
 	case "C":
 		src.card = b.readCard(f, false)
 	case "B":
-		src.bank = f.bankAccount(true)
+		src.bank = f.bankAccount()
 	default:
 		src = b.accountSource(f)
 	}

@@ -89,6 +89,7 @@ func TestPaymentRules(t *testing.T) {
 			{good, "creditCard", changed(details, "cardNumber", realPAN), "creditCard.cardNumber"},
 			{good, "creditCard", changed(details, "walletProvider", "GOOGLE_PAY"), "creditCard.walletProvider"},
 			{bankPayment("O", "032-999"), "eci", "INTERNET", "ipAddress"},
+			{bankPayment("O", "032-999"), "bankAccount", object{}, "bankAccount.accountName"},
 		} {
 			field := test.field
 			if field == "" {

@@ -97,6 +97,9 @@ func (b *Sandbox) checkPayTo(f *fields, tx *transaction, src *source) {
 	case tx.shop != nil && tx.shop != a.shop && b.assume.TermsEnforced:
 		f.refuse("supplierBusinessCode", tx.shop.code, "must be the agreement's")
 	}
+	if tx.Currency != "AUD" {
+		f.refuse("currency", tx.Currency, "must be the agreement's AUD")
+	}
 	if src.payTo.opens {
 		return
 	}
@@ -122,7 +125,7 @@ func (b *Sandbox) checkTerms(f *fields, amount cents, a *agreement, final bool) 
 	if n := a.terms.permitted; n != nil && a.terms.frequency == frequencyAdhoc && int64(made) >= *n {
 		f.refuse(sourcePayTo+".agreementToken", "", "the permitted number of payments has been made")
 	}
-	if amount <= 0 {
+	if amount < 0 {
 		return // already refused
 	}
 	exact, least := (*cents)(nil), a.terms.each

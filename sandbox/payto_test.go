@@ -80,9 +80,11 @@ func TestPayToTerms(t *testing.T) {
 		accepted(costing(limited, "5.00"))
 		accepted(costing(limited, "20.00"))
 		refused(costing(limited, "20.01"), "principalAmount")
+		refused(changed(costing(limited, "20.00"), "currency", "NZD"), "currency")
 
 		fixed := terms("agreementType", "FIXE", "paymentAmount", "10.00", "firstPaymentAmount", "50.00", "lastPaymentAmount", "70.00")
 		refused(costing(fixed, "10.00"), "principalAmount")
+		refused(costing(fixed, "0.00"), "principalAmount")
 		c.box.NextTransaction(Declined("AM04"))
 		accepted(costing(fixed, "50.00"))
 		accepted(costing(fixed, "50.00")) // the declined one was not the first

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/quickstream-go/quickstream/sandbox/internal/calendar"
@@ -187,6 +189,15 @@ func (b *Sandbox) transactionsOfSchedule(c *call, sc *schedule) answer {
 	return b.pagesOf(c, b.visibleOf(sc.payments, c.now, func(*transaction) bool { return true }))
 }
 
+// schedulesOfCustomer lists active schedules first, and then by code.
 func (b *Sandbox) schedulesOfCustomer(c *call, cust *customer) answer {
-	return list(c, b.schedules.where(func(sc *schedule) bool { return sc.CustomerID == cust.id }), (*call).scheduleBody)
+	found := b.schedules.where(func(sc *schedule) bool { return sc.CustomerID == cust.id })
+	over := func(sc *schedule) int {
+		if sc.status == scheduleActive {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(found, func(a, b *schedule) int { return cmp.Or(over(a)-over(b), strings.Compare(a.code, b.code)) })
+	return list(c, found, (*call).scheduleBody)
 }

@@ -145,11 +145,15 @@ func (x *exchange) settle(a answer) {
 
 // commit carries out the operation once, and returns its answer, after its events if Events is before.
 func (x *exchange) commit() answer {
+	x.decide()
+	return x.afterEvents()
+}
+
+func (x *exchange) decide() {
 	x.box.mu.Lock()
+	defer x.box.mu.Unlock()
 	x.claim()
 	x.carryOut()
-	x.box.mu.Unlock()
-	return x.afterEvents()
 }
 
 // commitLater carries out the operation after d, in the goroutine of the clock. Until then its

@@ -106,14 +106,14 @@ func (b *Sandbox) createToken(c *call) answer {
 	switch accountType {
 	case typeCard:
 		tok.source.card = b.readCard(f, false)
+		tok.profile = f.threeDS2()
 	case typeDirectDebit:
-		tok.source.bank = f.bankAccount(true)
+		tok.source.bank = f.bankAccount()
 	case typeDirectDebitNZ:
 		tok.source.nz = f.nzBankAccount(true)
 	default:
 		return c.invalid() // the type decides which other members are allowed
 	}
-	tok.profile = f.threeDS2()
 	if !c.valid() {
 		return c.invalid()
 	}
@@ -331,26 +331,23 @@ const (
 
 // threeDSOptional are the optional members of an authentication, by the form of their values.
 var threeDSOptional = map[string][]string{ //nolint:gochecknoglobals // an immutable table
-	`.{0,254}`:     {"deliveryEmailAddress", "email"},
-	`.{0,64}`:      {"acctID"},
-	`.{0,50}`:      {"billAddrLine1", "billAddrLine2", "billAddrLine3", "billAddrCity", "shipAddrLine1", "shipAddrLine2", "shipAddrLine3", "shipAddrCity"},
-	`.{0,16}`:      {"billAddrPostCode", "shipAddrPostCode"},
-	`.{0,15}`:      {"homePhone", "mobilePhone", "workPhone"},
-	`.{0,3}`:       {"billAddrState", "shipAddrState"},
-	`[0-9]{3}`:     {"billAddrCountry", "shipAddrCountry", "giftCardCurr"},
-	`[0-9]{2}`:     {"giftCardCount"},
-	`[0-9]{1,3}`:   {"provisionAttemptsDay", "txnActivityDay", "txnActivityYear"},
-	`[0-9]{1,4}`:   {"nbPurchaseAccount"},
-	`[0-9]{1,15}`:  {"giftCardAmount"},
-	`[YN]`:         {"addrMatch"},
-	`0[12]`:        {"preOrderPurchaseInd", "reorderItemsInd", "shipNameIndicator", "suspiciousAccActivity"},
-	`0[1-4]`:       {"deliveryTimeframe", "chAccChangeInd", "shipAddressUsageInd"},
-	`0[1-5]`:       {"chAccAgeInd", "chAccPwChangeInd", "paymentAccInd"},
-	`0[1-7]`:       {"shipIndicator"},
-	compactDayForm: {"preOrderDate", "chAccChange", "chAccDate", "chAccPwChange", "paymentAccAge", "shipAddressUsage"},
+	`.{0,254}`:    {"deliveryEmailAddress", "email"},
+	`.{0,64}`:     {"acctID"},
+	`.{0,50}`:     {"billAddrLine1", "billAddrLine2", "billAddrLine3", "billAddrCity", "shipAddrLine1", "shipAddrLine2", "shipAddrLine3", "shipAddrCity"},
+	`.{0,16}`:     {"billAddrPostCode", "shipAddrPostCode"},
+	`.{0,15}`:     {"homePhone", "mobilePhone", "workPhone"},
+	`.{0,3}`:      {"billAddrState", "shipAddrState"},
+	`[0-9]{3}`:    {"billAddrCountry", "shipAddrCountry", "giftCardCurr"},
+	`[0-9]{2}`:    {"giftCardCount"},
+	`[0-9]{1,3}`:  {"provisionAttemptsDay", "txnActivityDay", "txnActivityYear"},
+	`[0-9]{1,4}`:  {"nbPurchaseAccount"},
+	`[0-9]{1,15}`: {"giftCardAmount"},
+	`[YN]`:        {"addrMatch"},
+	`0[12]`:       {"preOrderPurchaseInd", "reorderItemsInd", "shipNameIndicator", "suspiciousAccActivity"},
+	`0[1-4]`:      {"deliveryTimeframe", "chAccChangeInd", "shipAddressUsageInd"},
+	`0[1-5]`:      {"chAccAgeInd", "chAccPwChangeInd", "paymentAccInd"},
+	`0[1-7]`:      {"shipIndicator"},
 }
-
-const compactDayForm = `[0-9]{4}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])`
 
 func moneyText(s string) string {
 	amount, wrong := parseCents(s)
@@ -370,12 +367,15 @@ func (b *Sandbox) readThreeDS(f *fields) threeDSRequest {
 	f.read(recurring, "recurringExpiry", compactDate)
 	f.read(recurring, "recurringFrequency", digits(1, 4))
 	f.read(indicator == "03", "purchaseInstalData", digits(1, 3))
+	for _, name := range []string{"preOrderDate", "chAccChange", "chAccDate", "chAccPwChange", "paymentAccAge", "shipAddressUsage"} {
+		f.text(name, compactDate)
+	}
 	addressed := false
 	for _, pattern := range slices.Sorted(maps.Keys(threeDSOptional)) {
 		check := form(pattern)
 		for _, name := range threeDSOptional[pattern] {
-			addressed = addressed || strings.HasPrefix(name, "billAddr") && f.has(name)
-			f.text(name, check)
+			given := f.text(name, check) != ""
+			addressed = addressed || given && strings.HasPrefix(name, "billAddr")
 		}
 	}
 	if r.category == forPayment && !addressed {

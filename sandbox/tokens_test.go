@@ -54,6 +54,16 @@ func TestTokenIsUsedOnceWithinTenMinutes(t *testing.T) {
 	})
 }
 
+func TestTokensOfBankAccounts(t *testing.T) {
+	bubble(t, func(c *caller) {
+		for _, body := range []object{bankToken(), nzToken()} {
+			c.token(body)
+			assert.Contains(t, c.findings(c.post("/single-use-tokens", changed(body, "threeDS2", true, "browserProfile", browser()))), "threeDS2")
+		}
+		assert.Contains(t, c.findings(c.post("/single-use-tokens", changed(nzToken(), "nzAccountSuffix", nil))), "nzAccountSuffix")
+	})
+}
+
 func TestTokenQuota(t *testing.T) {
 	bubble(t, func(c *caller) {
 		c.token(cardToken(goodCard))
@@ -141,6 +151,17 @@ func TestChallenge(t *testing.T) {
 		c.sleep(10 * time.Minute)
 		assert.Empty(t, c.box.Challenges())
 		require.Error(t, c.box.AnswerChallenge(last, TransStatusAuthenticated))
+	})
+}
+
+func TestAuthenticationRules(t *testing.T) {
+	bubble(t, func(c *caller) {
+		token := c.token(threeDSToken(goodCard))
+		bare := object{"messageCategory": "01", "threeDSRequestorAuthenticationInd": "01", "principalAmount": "10.50", "currency": "AUD"}
+		assert.Contains(t, c.findings(c.authenticate(token, bare)), "billAddrLine1")
+		assert.Contains(t, c.findings(c.authenticate(token, changed(bare, "billAddrCity", ""))), "billAddrLine1")
+		assert.Contains(t, c.findings(c.authenticate(token, changed(authentication(), "preOrderDate", "20260231"))), "preOrderDate")
+		c.transStatus(token, changed(bare, "billAddrCity", "Sydney", "preOrderDate", "20260228"))
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -42,6 +43,7 @@ func (b *Sandbox) transactionReport(c *call) answer {
 	key := c.query.Encode()
 	r := b.reports[key]
 	if r == nil || c.now.After(r.ready.Add(reportKept)) {
+		maps.DeleteFunc(b.reports, func(_ string, old *report) bool { return c.now.After(old.ready.Add(reportKept)) })
 		r = &report{ready: c.now.Add(b.assume.ReportGeneration)}
 		b.reports[key] = r
 	}

@@ -237,7 +237,8 @@ func (b *Sandbox) pagesOrNotFound(c *call, what string, found []*transaction) an
 
 func (b *Sandbox) transactionsOfCustomer(c *call, cust *customer) answer {
 	return b.pagesOf(c, b.visibleTransactions(c.now, func(tx *transaction) bool {
-		return tx.account != nil && tx.account.customer == cust || tx.source.payTo != nil && tx.source.payTo.customer == cust
+		return tx.account != nil && tx.account.customer == cust || tx.source.payTo != nil && tx.source.payTo.customer == cust ||
+			cust.number != "" && strings.EqualFold(tx.CustomerReferenceNumber, cust.number)
 	}))
 }
 

@@ -236,6 +236,20 @@ func TestReceiverThatHangs(t *testing.T) {
 	})
 }
 
+func TestTamperedTwice(t *testing.T) {
+	bubble(t, func(c *caller) {
+		hook := c.subscribe()
+		c.box.NextDelivery(DeliveryFault{Twice: true, Tampered: true})
+		c.reach(agreementActive)
+		got := hook.all()
+		require.Len(t, got, 2)
+		for _, in := range got {
+			require.ErrorIs(t, in.err, signature.ErrMismatch)
+		}
+		assert.NotEqual(t, got[0].id, got[1].id)
+	})
+}
+
 func TestDeliveryFaults(t *testing.T) {
 	bubble(t, func(c *caller) {
 		hook := c.subscribe()
