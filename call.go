@@ -256,7 +256,20 @@ func (c *call) refuse(err error) {
 }
 
 func (c *call) notSent(err error) error {
-	return c.unclaimed(fmt.Errorf("quickstream: %s: %w: %w", c.op.name, ErrNotSent, err))
+	unsent := ErrNotSent
+	if c.op.method == http.MethodGet {
+		unsent = readNotSent{}
+	}
+	return c.unclaimed(fmt.Errorf("quickstream: %s: %w: %w", c.op.name, unsent, err))
+}
+
+// readNotSent is ErrNotSent of a read, which says nothing about what would have been read.
+type readNotSent struct{}
+
+func (readNotSent) Error() string { return ErrNotSent.Error() }
+
+func (readNotSent) Is(target error) bool {
+	return target == ErrNotSent || target == wire.ErrReadNotSent
 }
 
 // unclaimed returns the error of a call that sent nothing. Until the claim of a Submit has

@@ -52,7 +52,7 @@ type Intent struct {
 	// service echoes. Both are "" for other writes, and if [WithIntentMetadata] switches them off.
 	ID           string `json:"id,omitempty"`
 	MetadataName string `json:"metadataName,omitempty"`
-	// MadeAt is when the intent was made, by this machine's clock; notBefore in JSON.
+	// MadeAt is when the first attempt began, by this machine's clock; zero in a planned intent. It is notBefore in JSON.
 	MadeAt time.Time `json:"notBefore"`
 	// Attempts counts the requests; 0 if unknown, as after a crash.
 	Attempts int `json:"attempts,omitempty"`
@@ -223,7 +223,7 @@ func (c *call) plan(ctx context.Context) (Intent, error) {
 		return Intent{}, c.notSent(errIntentIncomplete)
 	}
 	c.intent.OwnKey = false // the claim lets only one process send it
-	c.intent.Carrier, c.intent.IdempotencyKey, c.intent.MadeAt = carrier, c.config.key, c.config.now()
+	c.intent.Carrier, c.intent.IdempotencyKey = carrier, c.config.key
 	if c.config.key == "" {
 		c.intent.IdempotencyKey = transport.NewKey()
 	}

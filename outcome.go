@@ -253,7 +253,7 @@ type UnknownOutcomeError struct {
 	Reference string
 	// ReceiptNumber is set if the answer had a receipt number. Look it up first.
 	ReceiptNumber string
-	// FirstSent is the start of the first attempt, by this machine's clock; after a Resume it is the intent's MadeAt.
+	// FirstSent is the start of the first attempt, by this machine's clock; after a Resume it is the intent's MadeAt, which can be zero.
 	FirstSent time.Time
 	Attempts  int
 	// Candidates are the objects that a Resume found and that settle nothing. None means "not found

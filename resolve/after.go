@@ -3,9 +3,11 @@ package resolve
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
+	"github.com/quickstream-go/quickstream/internal/wire"
 )
 
 // ResultStatus says whether a call has ended, was refused or is open.
@@ -34,7 +36,7 @@ type Result struct {
 }
 
 // After judges a call by its two results: those of Pay, Submit, Void and the other methods that
-// make a transaction, or of Get. An error that proves nothing, such as any error of Get, is open,
+// make a transaction, or of Get. A transaction beside an error that is not about it counts alone. An error that proves nothing, such as any error of Get, is open,
 // without a Case if it has no intent to look up. A transaction that was read is judged by its
 // outcome alone: compare its amount, or give it to Intent.Match.
 //
@@ -45,9 +47,7 @@ func After(t *quickstream.Transaction, err error, now time.Time) Result {
 	pending, isPending := errors.AsType[*quickstream.PendingError](err)
 	lost, isUnknown := errors.AsType[*quickstream.UnknownOutcomeError](err)
 	switch {
-	case isUnknown && lost.Intent == nil:
-		return Result{Status: ResultOpen}
-	case isUnknown:
+	case isUnknown && lost.Intent != nil:
 		c := Begin(*lost.Intent, now)
 		if c.Intent.Answered {
 			c.Step = stepHeld
@@ -57,6 +57,9 @@ func After(t *quickstream.Transaction, err error, now time.Time) Result {
 		t = declined.Transaction
 	case isPending:
 		t = pending.Transaction
+	case t != nil: // an error beside a transaction came after it, as from what a function of the merchant did next
+	case isUnknown:
+		return Result{Status: ResultOpen}
 	case tookNothing(err):
 		return Result{Status: ResultRefused}
 	case err != nil:
@@ -75,6 +78,12 @@ func After(t *quickstream.Transaction, err error, now time.Time) Result {
 // tookNothing reports whether an error proves that a write took nothing. An error of a read proves
 // nothing about the transaction.
 func tookNothing(err error) bool {
+	if notSent(err) {
+		return true
+	}
+	if errors.Is(err, wire.ErrReadNotSent) {
+		return false
+	}
 	if api, ok := errors.AsType[*quickstream.APIError](err); ok {
 		return api.Method != http.MethodGet
 	}
@@ -82,6 +91,18 @@ func tookNothing(err error) bool {
 		return false
 	}
 	return errors.Is(err, quickstream.ErrNotSent)
+}
+
+// notSent reports whether an error itself says that nothing was sent, whatever the cause that it wraps is about.
+func notSent(err error) bool {
+	switch wrapped := err.(type) { //nolint:errorlint // it goes through the tree itself
+	case interface{ Unwrap() error }:
+		return notSent(wrapped.Unwrap())
+	case interface{ Unwrap() []error }:
+		return slices.Contains(wrapped.Unwrap(), quickstream.ErrNotSent)
+	default:
+		return err == quickstream.ErrNotSent //nolint:errorlint // likewise
+	}
 }
 
 // ofTransaction returns the case of a transaction whose receipt is known.

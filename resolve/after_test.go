@@ -33,6 +33,17 @@ func answering(t *testing.T, status int, body string, opts ...quickstream.Client
 	return client
 }
 
+// unkeyed is a client whose source of keys fails.
+func unkeyed(t *testing.T) *quickstream.Client {
+	t.Helper()
+	client, err := quickstream.NewClient(quickstream.CustomURL("https://api.invalid/rest/v1"), quickstream.Keys{},
+		quickstream.WithKeySource(func(context.Context) (quickstream.Keys, error) {
+			return quickstream.Keys{}, errors.New("the store of secrets is down")
+		}))
+	require.NoError(t, err)
+	return client
+}
+
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
@@ -153,6 +164,8 @@ func TestAfterErrors(t *testing.T) {
 	require.NoError(t, err)
 	_, unclaimed := client.Transactions.Submit(t.Context(), plan, func(context.Context) error { return errors.New("taken") })
 	_, invalid := client.Transactions.Pay(t.Context(), quickstream.PayParams{})
+	unread := &quickstream.APIError{CallInfo: read, Reason: quickstream.ReasonNotFound}
+	_, unsentRead := unkeyed(t).Transactions.Get(t.Context(), "R1")
 	for name, c := range map[string]struct {
 		err  error
 		want string
@@ -173,6 +186,10 @@ func TestAfterErrors(t *testing.T) {
 		"validation":                     {invalid, "refused"},
 		"a hook":                         {hooked(errors.New("no database")), "refused"},
 		"a hook's own refusal":           {hooked(refused), "refused"},
+		"a hook's failed read":           {hooked(unread), "refused"},
+		"a hook's read without a key":    {hooked(unsentRead), "refused"},
+		"a read without a key":           {unsentRead, "open"},
+		"not sent, because of a read":    {fmt.Errorf("%w: the agreement: %w", quickstream.ErrNotSent, unread), "refused"},
 		"a hook's own decline":           {hooked(&quickstream.DeclinedError{Transaction: declined("R1", "54")}), "ended declined"},
 		"a hook's own lost call":         {hooked(lost), "open, open 0 Transactions.Pay"},
 		"before the claim":               {unclaimed, "open, open 0 Transactions.Void"},
@@ -186,4 +203,20 @@ func TestAfterErrors(t *testing.T) {
 	} {
 		assert.Equal(t, c.want, said(resolve.After(nil, c.err, wednesday())), name)
 	}
+}
+
+// TestAfterWhatCameNext: a payment that was made counts, whatever failed after it.
+func TestAfterWhatCameNext(t *testing.T) {
+	refused := &quickstream.APIError{CallInfo: quickstream.CallInfo{Method: http.MethodPost}, Reason: quickstream.ReasonInvalid}
+	for _, next := range []error{refused, &quickstream.UnknownOutcomeError{}, fmt.Errorf("keep: %w", quickstream.ErrNotSent), errors.New("mine")} {
+		assert.Equal(t, "ended approved", said(resolve.After(approved("R1"), next, wednesday())), next)
+	}
+}
+
+// TestPlanned: a planned intent has no time, so after a crash its case counts from then, and not from the plan.
+func TestPlanned(t *testing.T) {
+	intent, err := answering(t, http.StatusOK, "").Transactions.PlanVoid(t.Context(), "R1")
+	require.NoError(t, err)
+	assert.Zero(t, intent.MadeAt)
+	assert.Equal(t, wednesday(), resolve.Begin(intent, wednesday()).Intent.MadeAt)
 }

@@ -124,6 +124,15 @@ func TestClockBehindTheTransaction(t *testing.T) {
 	}
 }
 
+// TestClockBehindTheSender: look-ups become rarer although the machine that sent is ahead.
+func TestClockBehindTheSender(t *testing.T) {
+	c, looks := resolve.Begin(quickstream.Intent{MadeAt: wednesday().Add(5 * time.Minute)}, wednesday()), 0
+	for ; c.NextLook.Before(wednesday().Add(5 * time.Minute)); looks++ {
+		c = policy().Next(c, foundNothing(), c.NextLook)
+	}
+	assert.LessOrEqual(t, looks, 6)
+}
+
 // TestOutcomeAfterTheEnd: a webhook may bring an outcome that two days of look-ups did not find.
 func TestOutcomeAfterTheEnd(t *testing.T) {
 	policy := policy()

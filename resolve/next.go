@@ -107,7 +107,11 @@ func (p Policy) held(c Case, o Observation, now time.Time) Case {
 
 // wait waits longer each time, and then climbs.
 func (p Policy) wait(c Case, now time.Time) Case {
-	pause := max(3*now.Sub(c.Intent.MadeAt), soonest)
+	since := now.Sub(c.Intent.MadeAt)
+	for _, l := range c.Lookups { // the machine that has sent it may be ahead
+		since = max(since, now.Sub(l.At))
+	}
+	pause := max(3*since, soonest)
 	if at := now.Add(pause); pause <= latestSoon && at.Before(p.cutOffOf(c)) {
 		c.NextLook = at
 		return c

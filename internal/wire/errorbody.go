@@ -37,6 +37,9 @@ type ErrorBody struct {
 	errors Span
 }
 
+// ErrReadNotSent matches the error of a read that was not sent. It is for this repository.
+var ErrReadNotSent = errors.New("nothing was read")
+
 // ErrFromService matches an error whose answer has a body that is FromService. It is for this
 // repository.
 var ErrFromService = errors.New("in the service's error body")
