@@ -46,6 +46,17 @@ func TestAttack51SlowBody(t *testing.T) {
 	})
 }
 
+// The limit of the body does not end the function's context: the server waits for it if a middleware has read the body.
+func TestReadLimitIsLifted(t *testing.T) {
+	t.Parallel()
+	w := &limited{ResponseRecorder: httptest.NewRecorder()}
+	webhooks.NewHandler(newVerifier(t), func(context.Context, *webhooks.Notification) error {
+		assert.Zero(t, w.deadline)
+		return nil
+	}).ServeHTTP(w, signed(t, confirmedBody))
+	assert.Equal(t, http.StatusOK, w.Code)
+}
+
 type reading func(p []byte) (int, error)
 
 func (r reading) Read(p []byte) (int, error) { return r(p) }

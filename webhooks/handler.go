@@ -129,7 +129,6 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) (status int, n *
 }
 
 func (h *handler) receive(w http.ResponseWriter, r *http.Request) (*Notification, error) {
-	// The server lifts the deadline after the body, so it does not end the function's context.
 	err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTimeout))
 	if err != nil {
 		h.unlimited.Do(func() {
@@ -144,6 +143,7 @@ func (h *handler) receive(w http.ResponseWriter, r *http.Request) (*Notification
 	if err != nil {
 		return nil, err
 	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // it would end the function's context if a middleware has read the body
 	return verify(h.verifier, h.config.tolerance, r.Header, body)
 }
 

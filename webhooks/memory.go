@@ -19,11 +19,11 @@ const retention = 8 * 24 * time.Hour
 // after the first use. It is safe for concurrent use.
 //
 // It forgets notifications older than eight days, the oldest if there are more than MaxIDs, and all
-// when the process ends. It never handles one that it may have forgotten: it refuses an unknown
+// when the process ends. It handles none with its first signature that it may have forgotten: it refuses an unknown
 // notification with [signature.ErrTooOld] if that was signed no later than a forgotten one, or more
 // than [signature.DefaultTolerance] before the store was first used. So a notification that first
-// arrives after a restart can be refused for good if the service does not sign it again. An inbox does
-// not have this limit. A notification that no [signature.Verifier] has verified is always accepted.
+// arrives after a restart can be refused for good if the service does not sign it again, and one that it signs again is
+// handled again. An inbox has neither limit. A notification that no [signature.Verifier] has verified is always accepted.
 type MemoryStore struct {
 	// MaxIDs is the largest number of notifications; 50,000 if not positive. One takes about 450
 	// bytes. It should exceed the number that arrives within the tolerance for signatures.
