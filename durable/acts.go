@@ -118,7 +118,7 @@ func (e *engine) asked(ctx context.Context, id string, event Event, act func(tx 
 // that waits for longer than Options.SendWithin ends not_sent. by and note are as in [Decision].
 func (e *Engine[TTx]) Pause(ctx context.Context, by, note string) error {
 	return e.decides(ctx, pauseName, Event{Kind: EventPaused, By: by, Note: note}, func(tx tx, g *gates) (any, error) {
-		return personsPause{g.now, by, note}, e.queue.Pause(ctx, tx, sendQueue)
+		return personsPause{Since: g.now, By: by, Note: note}, e.queue.Pause(ctx, tx, sendQueue)
 	})
 }
 
@@ -126,9 +126,9 @@ func (e *Engine[TTx]) Pause(ctx context.Context, by, note string) error {
 func (e *Engine[TTx]) Unpause(ctx context.Context, by, note string) error {
 	return e.decides(ctx, pauseName, Event{Kind: EventUnpaused, By: by, Note: note}, func(tx tx, g *gates) (any, error) {
 		if g.breaker.Since.IsZero() {
-			return personsPause{}, e.queue.Resume(ctx, tx, sendQueue)
+			return personsPause{Ended: g.now}, e.queue.Resume(ctx, tx, sendQueue)
 		}
-		return personsPause{}, nil
+		return personsPause{Ended: g.now}, nil
 	})
 }
 
@@ -162,7 +162,7 @@ func (e *Engine[TTx]) Import(ctx context.Context, w NewWrite, receiptNumber stri
 			}
 			return err
 		}
-		_, created, err = e.store(ctx, tx, r) // its job finds that nothing is to be sent
+		_, created, err = e.storeFor(ctx, tx, w, r) // its job finds that nothing is to be sent
 		return err
 	})
 	if err != nil {
@@ -323,14 +323,18 @@ func (e *engine) payAgain(ctx context.Context, tx tx, r *row, of Replacement) (*
 	}
 	replaced := *absent
 	replaced.ReplacedBy, replaced.Problem = r.ID, "paid again"
+	replaced.changes++ // OnOutcome is notified that it does not hold its order any more
 	if err := e.save(ctx, tx, absent, &replaced); err != nil {
 		return nil, false, err
 	}
 	stored, created, err := e.store(ctx, tx, r)
 	if err != nil || !created { // an earlier payment was found meanwhile
 		undone := replaced
-		undone.ReplacedBy, undone.Problem = absent.ReplacedBy, absent.Problem
+		undone.ReplacedBy, undone.Problem, undone.changes = absent.ReplacedBy, absent.Problem, absent.changes
 		return stored, false, errors.Join(err, e.save(ctx, tx, &replaced, &undone))
+	}
+	if err := e.jobsAfter(ctx, tx, absent, &replaced); err != nil {
+		return nil, false, err
 	}
 	return stored, true, e.record(ctx, tx, &replaced, Event{Kind: EventReplaced, By: of.By, Note: of.Note})
 }

@@ -37,6 +37,8 @@ type breaker struct {
 	// Claim is the turn of the process that tries, and Until when another one may.
 	Claim string    `json:"claim,omitempty"`
 	Until time.Time `json:"until,omitzero"`
+	// Ended is when the last pause ended.
+	Ended time.Time `json:"ended,omitzero"`
 }
 
 // pause returns how long it waits after a failed trial. The pause grows with the time that it is open, because each trial may
@@ -50,6 +52,7 @@ type personsPause struct {
 	Since time.Time `json:"since"`
 	By    string    `json:"by"`
 	Note  string    `json:"note"`
+	Ended time.Time `json:"ended,omitzero"` // the last one
 }
 
 // stops reports whether the error of a write opens the breaker: a refusal that the next write may get too, by the service, a
@@ -116,9 +119,9 @@ func (e *engine) afterSend(ctx context.Context, c *claim, err error) {
 	case !ends(err):
 		e.endTurn(ctx, c.alone, true)
 	default:
-		closed := e.changeBreaker(ctx, func(b *breaker, _ time.Time) bool {
+		closed := e.changeBreaker(ctx, func(b *breaker, now time.Time) bool {
 			open := !b.Since.IsZero()
-			*b = breaker{}
+			*b = breaker{Ended: now}
 			return open
 		})
 		if closed {
@@ -224,7 +227,7 @@ func newGate(places int) *gate {
 	return &gate{places: make(chan struct{}, places), begun: map[int]time.Time{}}
 }
 
-// enter waits for a place for up to five seconds.
+// enter waits for a place for up to five seconds. release may be called twice.
 func (g *gate) enter(ctx context.Context) (release func(), admitted bool) {
 	ctx, cancel := context.WithTimeout(ctx, hangAfter)
 	defer cancel()

@@ -76,7 +76,7 @@
 // # What OnOutcome is notified of
 //
 // Options.OnOutcome is called with a write that is approved, declined, not_sent, voided, returned, or needs a person, and
-// again if that changes. It runs in one transaction with the mark that it has run, so its writes through that transaction
+// again if that changes, or if [Engine.PayAgain] has another payment made instead. It runs in one transaction with the mark that it has run, so its writes through that transaction
 // are committed once. The same transaction stores the answer. If OnOutcome fails in it, or takes more than five seconds, the
 // answer is stored alone, and OnOutcome is called again for ever, with pauses that grow to an hour. After two changes in quick
 // succession it may be called for the last one only. Its errors and panics are stored and logged as types and places. It runs

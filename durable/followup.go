@@ -70,11 +70,7 @@ func (e *engine) follow(ctx context.Context, tx tx, w NewWrite, of string, plan 
 		return Write{}, false, err
 	}
 	r.Follows, r.seen, r.customer = of, w.Version, cmp.Or(r.customer, payment.customer)
-	r, created, err := e.store(ctx, tx, r)
-	if err == nil && created && w.By != "" {
-		err = e.record(ctx, tx, r, Event{Kind: EventAsked, By: w.By, Note: w.Note})
-	}
-	return shown(r, created, err)
+	return shown(e.storeFor(ctx, tx, w, r))
 }
 
 // admitFollowUp refuses a follow-up of a write that is not approved or in another currency, a refund or

@@ -160,6 +160,9 @@ func (e *Engine[TTx]) Ready(ctx context.Context) error {
 	if err == nil {
 		late, err = e.waited(ctx, overdue)
 	}
+	for _, ended := range []time.Time{g.breaker.Ended, g.person.Ended, g.restoring.Ended} { // what has waited meanwhile is sent now
+		late = min(late, g.now.Sub(ended))
+	}
 	paused := g.person.By != "" || !g.breaker.Since.IsZero() || g.restoring.on()
 	switch {
 	case err != nil:

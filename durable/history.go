@@ -34,6 +34,8 @@ type restoring struct {
 	Unreadable string `json:"unreadable,omitempty"`
 	// Next is when the lists are read again, or when another process may take over.
 	Next time.Time `json:"next,omitzero"`
+	// Ended is when the last restoring ended.
+	Ended time.Time `json:"ended,omitzero"`
 }
 
 func (s restoring) on() bool { return !s.Began.IsZero() }
@@ -169,6 +171,6 @@ func (e *Engine[TTx]) EndRestoring(ctx context.Context, by, note string) error {
 		case g.restoring.MaybeCopy: // its original would send what was queued too
 			return nil, fmt.Errorf("%w: the database may be a copy: confirm first that it is none", ErrNotAllowed)
 		}
-		return restoring{}, nil
+		return restoring{Ended: g.now}, nil
 	})
 }

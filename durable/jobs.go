@@ -222,7 +222,7 @@ func (e *engine) config() *river.Config {
 }
 
 // orphans inserts a job for every row that has work and no job, as after River's tables were emptied. It also
-// runs jobs now that were put off by another clock than the database's.
+// runs jobs now that were put off by another clock than the database's, or that sleep although their row is due.
 func (e *engine) orphans(ctx context.Context) error {
 	return within(ctx, e.db, func(tx tx) error {
 		now, err := databaseNow(ctx, tx)
@@ -236,6 +236,11 @@ func (e *engine) orphans(ctx context.Context) error {
 		}
 		if err := execute(ctx, tx, "UPDATE quickstream.write SET next_at = $1 WHERE next_at > $2", now, now.Add(longestWait)); err != nil {
 			return err // a wrong clock has put it off
+		}
+		err = execute(ctx, tx, "UPDATE "+e.dialect.Jobs+" SET scheduled_at = "+e.dialect.JobTime+" WHERE state = 'scheduled' AND scheduled_at > "+e.dialect.JobTime+" AND "+
+			sqlIn("queue", sendQueue, lookUpQueue)+" AND args ->> 'id' IN (SELECT id FROM quickstream.write WHERE next_at < $1)", now.Add(-orphanAfter))
+		if err != nil {
+			return err // the row became due earlier, as by a look-up of a person, and its job sleeps
 		}
 		for queue, rows := range map[string]string{
 			sendQueue:   "SELECT id, '' FROM quickstream.write t WHERE next_at < $1 AND state = 'queued'",

@@ -45,7 +45,16 @@ func (e *Engine[TTx]) Pay(ctx context.Context, tx TTx, w NewWrite, params quicks
 	if err != nil {
 		return Write{}, false, err
 	}
-	return shown(e.store(ctx, e.typed.Join(tx), r))
+	return shown(e.storeFor(ctx, e.typed.Join(tx), w, r))
+}
+
+// storeFor stores a write, and records the person who has asked for it.
+func (e *engine) storeFor(ctx context.Context, tx tx, w NewWrite, r *row) (stored *row, created bool, err error) {
+	stored, created, err = e.store(ctx, tx, r)
+	if err == nil && created && w.By != "" {
+		err = e.record(ctx, tx, stored, Event{Kind: EventAsked, By: w.By, Note: w.Note})
+	}
+	return stored, created, err
 }
 
 // shown returns a stored write as the merchant sees it.

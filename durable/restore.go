@@ -60,7 +60,7 @@ func (e *engine) restore(ctx context.Context) error {
 		if at.Before(s.Read.Add(e.lag)) || s.MaybeCopy {
 			return true, nil
 		}
-		*s = restoring{}
+		*s = restoring{Ended: now}
 		return true, e.recordInstallation(ctx, tx, Event{Kind: EventRestoringEnded, By: "the engine", Note: "all lists were read, and look-ups show everything"})
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/quickstream-go/quickstream"
 )
 
@@ -38,6 +40,9 @@ func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
 		}
 	}
 	left, err := e.checkLeft(ctx, r)
+	if reverses {
+		left = decimal.Min(left, r.Amount) // a refund that was not made has left more than a person has confirmed
+	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("the refunds of the payment could not be read: %w", err)

@@ -131,7 +131,7 @@ func (e *engine) sendQueued(ctx context.Context, r *row, now gates, alone string
 	if err := e.prepareFollowUp(ctx, r); err != nil {
 		return e.unsent(ctx, r, now, err)
 	}
-	return e.submit(ctx, r, now, alone)
+	return e.submit(ctx, r, now, alone, release)
 }
 
 // unsent handles an error that came before a claim was committed: nothing was sent.
@@ -242,7 +242,7 @@ func (e *engine) requeue(ctx context.Context, of *row, change func(r *row)) (aga
 
 // submit sends the intent of a write under a claim, and stores the answer even if the job is
 // cancelled.
-func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (time.Duration, error) {
+func (e *engine) submit(ctx context.Context, r *row, now gates, alone string, release func()) (time.Duration, error) {
 	c := &claim{text: cryptorand.Text(), now: now, alone: alone}
 	if r.intent.IdempotencyKey != "" {
 		r.intent.IdempotencyKey = e.key(r.ID, r.keyNumber)
@@ -252,6 +252,7 @@ func (e *engine) submit(ctx context.Context, r *row, now gates, alone string) (t
 		c.err = e.claim(ctx, r, c)
 		return c.err
 	}, append(resends(r.intent.Operation), answer)...)
+	release() // OnOutcome may take longer than a call
 	note(ctx)
 	stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.longestPay/4+jobMargin)
 	defer cancel()

@@ -107,11 +107,29 @@ func testReverse[TTx any](t *testing.T, db store[TTx]) {
 	assert.Equal(t, int64(1234), s.refunded())
 	_, err = s.follow("RB2", "B", s.Engine().Reverse)
 	require.ErrorIs(t, err, durable.ErrTooMuch)
+	testReverseOfTheRest(s)
 	_, err = s.follow("VC", "C", s.Engine().Void)
 	require.NoError(t, err)
 	assert.Equal(t, durable.StateDeclined, s.Settled("VC").State, "it is settled, and cannot be voided")
 	assert.True(t, s.get("C").Paid())
-	s.Judge("A", "B", "C")
+	s.Judge("A", "B", "C", "D")
+}
+
+// testReverseOfTheRest: what a reversal gives back does not grow when an earlier refund is cancelled.
+func testReverseOfTheRest[TTx any](s *shop[TTx]) {
+	ctx, before := s.T.Context(), s.refunded()
+	s.pay("D", s.stored())
+	s.Settled("D")
+	require.NoError(s.T, s.Engine().Pause(ctx, "Kim", "two people refund"))
+	_, err := s.refund("PD", "D", 500)
+	require.NoError(s.T, err)
+	_, err = s.follow("RD", "D", s.Engine().Reverse)
+	require.NoError(s.T, err)
+	require.NoError(s.T, s.Engine().Cancel(ctx, "PD", "Kim", "another order"))
+	require.NoError(s.T, s.Engine().Unpause(ctx, "Kim", "go on"))
+	assert.True(s.T, s.Settled("RD").Amount.Equal(decimal.New(734, -2)))
+	assert.True(s.T, s.get("D").Paid())
+	assert.Equal(s.T, before+734, s.refunded())
 }
 
 // TestPreauthorisation: a pre-authorisation is captured or cancelled.

@@ -171,3 +171,33 @@ func testMetadata[TTx any](t *testing.T, db store[TTx]) {
 	delete(paid.Metadata, "intentId")
 	assert.Equal(t, map[string]string{"colour": "red", "campaign": "x", "quickstreamInstallation": "shop", "quickstreamOrder": "O", "quickstreamWrite": "A"}, paid.Metadata)
 }
+
+// TestHookHoldsNoPlace: while OnOutcome takes its time the next payment is sent, although only one call at a time is made.
+func TestHookHoldsNoPlace(t *testing.T) {
+	t.Parallel()
+	second := make(chan struct{})
+	waited := false
+	s := open(t, onServer(t, emptyDatabase(t)), func(o *durable.Options[pgx.Tx]) {
+		reported := o.OnOutcome
+		o.Workers = 1
+		o.OnOutcome = func(ctx context.Context, tx pgx.Tx, change durable.OutcomeChange) error {
+			switch change.Write.ID {
+			case "B":
+				close(second)
+			default:
+				select {
+				case <-second:
+					waited = true
+				case <-ctx.Done():
+				}
+			}
+			return reported(ctx, tx, change)
+		}
+	})
+	s.pay("A", s.card(sandbox.CardAttempted))
+	eventually(s.T, func() bool { return s.charged("A") == 1 }, "it is paid")
+	s.pay("B", s.card(sandbox.CardAttempted))
+	s.Settled("A")
+	assert.True(t, waited)
+	s.Judge("A", "B")
+}

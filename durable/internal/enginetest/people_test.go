@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -122,6 +123,11 @@ func testFoundAfterPayAgain[TTx any](t *testing.T, db store[TTx]) {
 	require.ErrorContains(t, again(), "it is unknown")
 	s.reaches("A", "needs_person.not_found")
 	require.NoError(t, again())
+	eventually(s.T, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return slices.ContainsFunc(s.changes, func(c durable.OutcomeChange) bool { return c.Write.ID == "A" && c.Write.MayPayAgain() })
+	}, "OnOutcome is notified that it does not hold its order any more")
 	assert.True(t, s.Settled("A/2").Paid())
 	w := s.reaches("A", "needs_person.double_charged")
 	assert.True(t, w.Paid() && !w.MayPayAgain())
@@ -167,6 +173,32 @@ func testPause[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, err)
 	assert.True(t, settled.Paid())
 	assert.True(t, s.health().Paused.IsZero())
+	_, err = s.tryPay(durable.NewWrite{ID: "B", Order: "B", By: "Lee", Note: "by telephone"}, s.stored())
+	require.NoError(t, err)
+	deeds, err := s.Engine().EventsBy(ctx, "Lee")
+	require.NoError(t, err)
+	require.Len(t, deeds, 1)
+	assert.Equal(t, "B by telephone", deeds[0].WriteID+" "+deeds[0].Note)
+}
+
+// TestReadyAfterAPause: what has waited for a pause makes no process unready when the pause ends, unless it still waits.
+func TestReadyAfterAPause(t *testing.T) {
+	everywhere(t, testReadyAfterAPause[*sql.Tx], testReadyAfterAPause[pgx.Tx])
+}
+
+func testReadyAfterAPause[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	ctx := t.Context()
+	require.NoError(t, s.Engine().Pause(ctx, "Kim", "a wrong price"))
+	s.pay("A", s.stored())
+	require.NoError(t, s.Engine().Stop(ctx))
+	s.Advance(10 * time.Minute)
+	web, err := durable.New(ctx, db.Database, s.Client, durable.Options[TTx]{Installation: "shop", ServiceRetries: serviceRetries(), OnOutcome: s.reported})
+	require.NoError(t, err)
+	require.NoError(t, web.Unpause(ctx, "Kim", "go on"))
+	require.NoError(t, web.Ready(ctx))
+	s.Advance(6 * time.Minute)
+	require.ErrorIs(t, web.Ready(ctx), durable.ErrNotReady, "nobody sends it")
 }
 
 // TestHook: OnOutcome runs once. If it fails nothing of the outcome is lost, and it runs again; NotifyAgain calls it once more.

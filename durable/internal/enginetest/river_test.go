@@ -242,3 +242,22 @@ func testChaos[TTx any](t *testing.T, db store[TTx]) {
 		return err
 	})
 }
+
+// TestSleepingJob: a write that becomes due earlier than its job is looked up all the same.
+func TestSleepingJob(t *testing.T) {
+	everywhere(t, testSleepingJob[*sql.Tx], testSleepingJob[pgx.Tx])
+}
+
+func testSleepingJob[TTx any](t *testing.T, db store[TTx]) {
+	s := open(t, db)
+	s.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.ResetAfterCommit(), Times: 3})
+	s.pay("A", s.stored())
+	due := s.Settled("A").Due
+	require.False(t, due.IsZero(), "it is looked up again")
+	eventually(s.T, func() bool {
+		return db.exec(t.Context(), "UPDATE "+s.jobs()+" SET state = 'scheduled', scheduled_at = '2100-01-01 00:00:00' WHERE queue = 'quickstream_lookup' AND state NOT IN ('completed', 'running')") == nil
+	}, "its job sleeps")
+	s.Advance(time.Hour)
+	s.Daily()
+	eventually(s.T, func() bool { return !s.get("A").Due.Equal(due) }, "it is looked up")
+}
