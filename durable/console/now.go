@@ -23,10 +23,11 @@ type glance struct {
 	Unsent  []durable.Write // that could not be sent, and are tried again: the oldest first
 	Held    []durable.Notification
 
-	Failed time.Time // when the last look-up failed; zero if it was answered
-	Back   time.Time // when a payment was answered since
-	Work   work
-	Now    bool // it is for the first page, which says if all is well
+	Failed   time.Time // when the last look-up failed; zero if it was answered
+	Back     time.Time // when a payment was answered since
+	Answered time.Time // when a payment was answered last, if some could not be sent
+	Work     work
+	Now      bool // it is for the first page, which says if all is well
 }
 
 // mostOpen is how many writes of each kind a glance has at most.
@@ -39,6 +40,11 @@ func (g glance) Waiting() int {
 
 // Silent reports whether the last look-up failed, and nothing was answered since.
 func (g glance) Silent() bool { return !g.Failed.IsZero() && g.Back.IsZero() }
+
+// CutOff reports whether no payment was answered since the last one that could not be sent.
+func (g glance) CutOff() bool {
+	return len(g.Unsent) > 0 && latest(g.Unsent, func(w durable.Write) time.Time { return w.Changed }).After(g.Answered)
+}
 
 // Next returns how soon the engine looks up the first write of unknown outcome; empty if it looks up none.
 func (g glance) Next() string {
@@ -96,7 +102,7 @@ func (c *console[TTx]) glance(ctx context.Context) (g glance, err error) {
 	return g, err
 }
 
-// answers fills in when the last look-up failed, and when a payment was answered since.
+// answers fills in when the last look-up failed, and when a payment was answered.
 func (c *console[TTx]) answers(ctx context.Context, g *glance) error {
 	open := slices.Concat(g.Unknown, g.Person)
 	g.Failed = latest(open, func(w durable.Write) (at time.Time) {
@@ -107,9 +113,12 @@ func (c *console[TTx]) answers(ctx context.Context, g *glance) error {
 	})
 	if !g.Failed.After(latest(open, func(w durable.Write) time.Time { return w.LookedUp })) {
 		g.Failed = time.Time{}
+	}
+	if g.Failed.IsZero() && len(g.Unsent) == 0 {
 		return nil
 	}
 	ended, err := c.engine.List(ctx, durable.Filter{States: []durable.State{durable.StateApproved, durable.StateDeclined}, Limit: mostFound})
+	g.Answered = latest(ended.Writes, func(w durable.Write) time.Time { return w.Changed })
 	g.Back = latest(ended.Writes, func(w durable.Write) (at time.Time) {
 		if w.LookedUp.After(g.Failed) || w.Written.After(g.Failed) {
 			at = w.Changed

@@ -31,6 +31,7 @@ type view struct {
 	Twice         bool            // it was taken, and its order was charged twice
 	Both          []durable.Write // two payments, one to be refunded
 	Refused       bool            // OnOutcome failed to take the last change
+	Cancelled     bool            // it is queued, and only looked up any more
 	Offer         offer
 }
 
@@ -72,6 +73,7 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 	v.Refused = !w.Notified && w.Failures > 0 && w.State != durable.StateQueued
 	v.Back = w.Refunded
 	for _, event := range v.Events {
+		v.Cancelled = v.Cancelled || event.Kind == durable.EventCancelled && w.State == durable.StateQueued
 		v.Timeline = append(v.Timeline, deed{event, w})
 	}
 	for _, f := range v.FollowUps {
@@ -96,7 +98,7 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 		case other.ID != w.ID && other.Follows != w.ID:
 			v.Others = append(v.Others, other)
 			v.Elsewhere = v.Elsewhere || other.IsPayment() && !other.MayPayAgain()
-		case other.State == durable.StateQueued:
+		case other.State == durable.StateQueued && !(v.Cancelled && other.ID == w.ID):
 			v.Queued = append(v.Queued, other)
 		}
 	}

@@ -103,6 +103,40 @@ func TestConsoleUnreachable(t *testing.T) {
 	assert.NotContains(t, o.get("jo", "").body, "could not be sent")
 }
 
+// One payment that could not be sent, while others go through, is no outage.
+func TestConsoleNotSentYet(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	require.NoError(t, o.Engine().Pause(t.Context(), "Kim", "it is edited"))
+	o.pay("A", o.card(sandbox.CardAttempted))
+	require.NoError(t, o.db.exec(t.Context(), "UPDATE quickstream.write SET failures = 1, problem = 'nothing was sent', next_at = next_at + 3600000000, version = version + 1 WHERE id = 'A'"))
+	assert.Contains(t, o.get("jo", "").body, "Paused.")
+	require.NoError(t, o.Engine().Unpause(t.Context(), "Kim", "go on"))
+	assert.Contains(t, o.get("jo", "").body, "The service cannot be reached.", "nothing was answered since")
+	o.Advance(time.Second)
+	o.paid("B")
+	page := o.get("jo", "")
+	assert.Contains(t, page.body, "Not sent yet.")
+	assert.Contains(t, page.body, "yes, and some are tried again")
+	assert.NotContains(t, page.body, "cannot be reached")
+}
+
+// A payment that the service has refused for now, and that a person has cancelled, is looked up and not sent again: its page says so.
+func TestConsoleCancelRefused(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	o.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.Status(http.StatusServiceUnavailable, sandbox.ServiceError)})
+	o.pay("A", o.stored())
+	eventually(o.T, func() bool { w := o.shop.get("A"); return w.State == durable.StateQueued && w.Sends > 0 }, "it is refused")
+	assert.Contains(t, o.page("jo", "A").body, "then sent again by itself")
+	eventually(o.T, func() bool { return o.Engine().Cancel(t.Context(), "A", "Jo", "the customer has left") == nil }, "it is cancelled")
+	page := o.page("jo", "A")
+	assert.Contains(t, page.body, "A person has cancelled it. It is looked up once more, and not sent again.")
+	assert.NotContains(t, page.body, "sent again by itself")
+	assert.NotContains(t, page.body, "cancelled before it was sent")
+	assert.False(t, page.offers("cancel"))
+}
+
 // A customer who was charged twice gets one payment back: the page shows both side by side, and offers nothing else.
 func TestConsoleChargedTwice(t *testing.T) {
 	t.Parallel()

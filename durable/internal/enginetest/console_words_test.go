@@ -112,6 +112,12 @@ func TestConsoleHistory(t *testing.T) {
 		assert.Contains(t, page.body, "may be a copy of one that is in use", path)
 		assert.Contains(t, page.body, "Nothing is sent, because a list of the service cannot be read", path)
 	}
+	require.NoError(t, o.db.exec(t.Context(), "UPDATE quickstream.meta SET value = json_set(value, '$.read', '2000-01-02T00:00:00Z') WHERE name = 'restoring'"))
+	for _, path := range []string{"", "installation"} {
+		page := o.get("reader", path)
+		assert.Contains(t, page.body, "New payments are sent.", path)
+		assert.NotContains(t, page.body, "Nothing is sent", path)
+	}
 	page := o.get("jo", "installation")
 	assert.False(t, page.offers("end-restoring"), "its original would send what was queued too")
 	assert.Equal(t, http.StatusUnprocessableEntity, o.submit("jo", page, "confirm-history").status, "no reason")
