@@ -25,7 +25,7 @@ Every operation that this package carries out: verb and path below the environme
 what that returns. The methods are those of a ` + "`quickstream.Client`" + `; their documentation has the details and a runnable example each.
 
 The last column is for writes: how to find out what became of one that ended in an ` + "`UnknownOutcomeError`" + `. Until then it is neither a
-success nor a failure, and is not to be made again with new data. Reads change nothing and can be repeated.
+success nor a failure, and is not to be made again with new data. Reads change nothing and can be repeated; only APIKeys.Renew may make a key.
 
 ## With Client.Do
 

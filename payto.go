@@ -63,7 +63,7 @@ type AgreementTermsParams struct {
 	// creates such agreements without it, which [WithoutRule] of
 	// "agreement.numberOfPaymentsPermitted.required" allows; unconfirmed.
 	NumberOfPaymentsPermitted *int64
-	// PointInTime is the day of payments within the period. Its range depends on the frequency.
+	// PointInTime says when in the period payments are made. Its range depends on the frequency; its unit is not published.
 	// Optional; absent with [AgreementFrequencyAdhoc].
 	PointInTime *int64
 	// Type is agreementType: how the amounts are set. Whether it is required is not published.

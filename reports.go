@@ -1,6 +1,7 @@
 package quickstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -210,8 +211,8 @@ func (s *TransactionsService) DownloadReport(ctx context.Context, to io.Writer, 
 	return s.report("Transactions.DownloadReport", params, opts).fetch(ctx, &download{accept: textPlain, to: to, hasHeader: true})
 }
 
-// AwaitReport repeats DownloadReport at an interval, such as the minute that the service asks for, until the
-// report is ready or the context ends. [WithTimeout] limits each request.
+// AwaitReport repeats DownloadReport at an interval until the report is ready or the context ends. Zero is a minute, as the
+// service asks for, and less than a second is a second. [WithTimeout] limits each request.
 //
 // GET /transactions/csv. Errors as for DownloadReport. If the context ends in a pause, the error
 // matches [ErrReportNotReady] and the context's error. Any other error ends the waiting.
@@ -224,7 +225,7 @@ func (s *TransactionsService) AwaitReport(ctx context.Context, to io.Writer, par
 			return written, err
 		}
 		select {
-		case <-time.After(max(every, time.Second)):
+		case <-time.After(max(cmp.Or(every, time.Minute), time.Second)):
 		case <-ctx.Done():
 			return written, fmt.Errorf("%w: %w", err, ctx.Err())
 		}

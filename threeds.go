@@ -35,7 +35,7 @@ const (
 	// ThreeDSStepProceed: pay or register the account with the token and ThreeDS2 true.
 	ThreeDSStepProceed ThreeDSStep = "proceed"
 	// ThreeDSStepChallenge: show the challenge in the cardholder's browser with the service's own
-	// script, then authenticate again.
+	// script, then authenticate again (unconfirmed).
 	ThreeDSStepChallenge ThreeDSStep = "show_challenge"
 	// ThreeDSStepStop: take no payment, register no account, and inform the cardholder.
 	ThreeDSStepStop ThreeDSStep = "stop"

@@ -67,9 +67,9 @@ func (s shop) pay(w http.ResponseWriter, r *http.Request) {
 	case payment.Paid():
 		fmt.Fprint(w, "It is paid.")
 	case payment.MayPayAgain() || errors.Is(err, quickstream.ErrInvalid) || errors.Is(err, sql.ErrNoRows):
-		fmt.Fprint(w, "It was not paid. You can pay again.") // with the id of another attempt
+		fmt.Fprint(w, "This attempt took nothing. You can try again.") // with the id of another attempt
 	default:
-		fmt.Fprint(w, "We are finding out. Do not pay again.")
+		fmt.Fprint(w, "We are finding out. Do not pay again.") // and log err
 	}
 }
 
@@ -148,7 +148,7 @@ func TestExample(t *testing.T) {
 		assert.Equal(t, "It is paid.", send("A", "A/1", sandbox.CardAttempted))
 	}
 	assert.Equal(t, "It is paid.", send("A", "A/2", sandbox.CardAttempted), "by another attempt")
-	assert.Equal(t, "It was not paid. You can pay again.", send("B", "B/1", "4111111111444496"))
+	assert.Equal(t, "This attempt took nothing. You can try again.", send("B", "B/1", "4111111111444496"))
 	assert.Equal(t, "open", state("B"))
 	assert.Equal(t, "It is paid.", send("B", "B/2", sandbox.CardAttempted))
 	assert.Equal(t, []string{"paid", "paid"}, []string{state("A"), state("B")})

@@ -63,7 +63,8 @@ func NewShop(ctx context.Context, client *quickstream.Client, file string) (*Sho
 	}
 	db.SetMaxOpenConns(1) // SQLite has one writer
 	_, err = db.ExecContext(ctx, schema)
-	return &Shop{Client: client, DB: db, Policy: resolve.DefaultPolicy(resolve.ServiceRetriesOff()), Now: time.Now}, err
+	policy := resolve.DefaultPolicy(resolve.ServiceRetriesOff()) // change it with WithFinalDeclines in facility
+	return &Shop{Client: client, DB: db, Policy: policy, Now: time.Now}, err
 }
 
 // press pays as the customer's browser does: it makes a token, and sends the form.

@@ -33,7 +33,8 @@ CREATE TABLE IF NOT EXISTS attempts (
 	order_number TEXT NOT NULL REFERENCES orders,
 	state        TEXT NOT NULL, -- held, paid or free
 	look_at      INTEGER,       -- when to look it up
-	resolve_case TEXT NOT NULL
+	resolve_case TEXT NOT NULL,
+	receipt      TEXT           -- the service's number, to refund and to compare
 );
 CREATE UNIQUE INDEX IF NOT EXISTS one_attempt ON attempts (order_number) WHERE state <> 'free';`
 
@@ -52,17 +53,17 @@ func (s *Shop) Pay(ctx context.Context, order, token string, ip netip.Addr) (sta
 		ECI: quickstream.ECIInternet, IPAddress: ip, CustomerReferenceNumber: order,
 	}, quickstream.WithBeforeSend(func(ctx context.Context, intent quickstream.Intent) error {
 		key, begun = intent.IdempotencyKey, encode(resolve.Begin(intent, s.Now()))
-		_, err := s.DB.ExecContext(ctx, `INSERT INTO attempts VALUES (?, ?, 'held', ?, ?)`, key, order, s.Now().Add(time.Minute).Unix(), begun)
+		_, err := s.DB.ExecContext(ctx, `INSERT INTO attempts VALUES (?, ?, 'held', ?, ?, NULL)`, key, order, s.Now().Add(time.Minute).Unix(), begun)
 		return err // the order is held or paid already: nothing is sent
 	}))
 	result := resolve.After(payment, err, s.Now())
 	switch {
 	case result.Status == resolve.ResultRefused, result.Status == resolve.ResultEnded && result.Outcome != quickstream.OutcomeApproved:
-		err = errors.Join(err, s.save(ctx, key, begun, "free", nil)) // this call took nothing, and err says why
+		err = errors.Join(err, s.save(ctx, key, begun, "free", "", nil)) // this call took nothing, and err says why
 	case result.Status == resolve.ResultEnded:
-		err = s.save(ctx, key, begun, "paid", result.Case)
+		err = s.save(ctx, key, begun, "paid", payment.ReceiptNumber, result.Case)
 	case result.Case != nil: // pending or unknown
-		err = s.save(ctx, key, begun, "held", result.Case)
+		err = s.save(ctx, key, begun, "held", "", result.Case)
 	}
 	return s.State(ctx, order), err
 }
@@ -113,17 +114,17 @@ func (s *Shop) look(ctx context.Context, stored string) error {
 	case c.Status.Final():
 		log.Printf("attempt %s is %s, a person decides: %v", c.Intent.IdempotencyKey, c.Status, c.Receipts())
 	}
-	return s.save(ctx, c.Intent.IdempotencyKey, stored, state, &c)
+	return s.save(ctx, c.Intent.IdempotencyKey, stored, state, c.Seen.ReceiptNumber, &c)
 }
 
 // save stores the state of an attempt, unless its row has changed since it was read.
-func (s *Shop) save(ctx context.Context, key, old, state string, c *resolve.Case) error {
+func (s *Shop) save(ctx context.Context, key, old, state, receipt string, c *resolve.Case) error {
 	next, lookAt := old, sql.NullInt64{}
 	if c != nil {
 		next, lookAt = encode(*c), sql.NullInt64{Int64: c.NextLook.Unix(), Valid: !c.NextLook.IsZero()}
 	}
-	_, err := s.DB.ExecContext(ctx, `UPDATE attempts SET state = ?, look_at = ?, resolve_case = ? WHERE key = ? AND resolve_case = ?`,
-		state, lookAt, next, key, old)
+	_, err := s.DB.ExecContext(ctx, `UPDATE attempts SET state = ?, look_at = ?, resolve_case = ?, receipt = ? WHERE key = ? AND resolve_case = ?`,
+		state, lookAt, next, receipt, key, old)
 	return err
 }
 

@@ -9,12 +9,13 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"time"
 
-	"github.com/quickstream-go/quickstream"
 	"github.com/quickstream-go/quickstream/examples/internal/demo"
 	"github.com/quickstream-go/quickstream/sandbox"
+	"github.com/quickstream-go/quickstream/webhooks"
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
@@ -23,7 +24,7 @@ func main() {
 }
 
 func run(ctx context.Context, s *demo.Shop) error {
-	m := &merchant{client: s.Client, agreements: map[string]*quickstream.Agreement{}, payments: map[string]*quickstream.Transaction{}}
+	m := &merchant{client: s.Client, inbox: make(chan *webhooks.Notification, 10)}
 	if err := subscribe(s, m); err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func run(ctx context.Context, s *demo.Shop) error {
 	if err := s.Box.Payer(agreement.AgreementToken, sandbox.ConfirmAgreement); err != nil {
 		return err
 	}
-	if err := s.Box.Flush(ctx); err != nil { // until the event is delivered
+	if err := errors.Join(s.Box.Flush(ctx), m.work(ctx, show)); err != nil { // when the event is delivered
 		return err
 	}
 	if agreement, err = m.confirmed(ctx, agreement.AgreementToken); err != nil {
@@ -60,7 +61,7 @@ func run(ctx context.Context, s *demo.Shop) error {
 	fmt.Printf("Payment      %s (%s), store receiptNumber %s\n", payment.Status, payment.ResponseCode, payment.ReceiptNumber)
 
 	s.Clock.Advance(5 * time.Minute) // the payer's bank pays
-	if err := s.Box.Flush(ctx); err != nil {
+	if err := errors.Join(s.Box.Flush(ctx), m.work(ctx, show)); err != nil {
 		return err
 	}
 	if payment, err = m.approved(ctx, payment.ReceiptNumber); err != nil {
@@ -83,5 +84,11 @@ func subscribe(s *demo.Shop, m *merchant) error {
 	if err != nil {
 		return err
 	}
-	return s.Box.Subscribe(sandbox.Subscription{Handler: m.webhooks(verifier), Secret: secret, Scheme: signature.AssumedHMAC{}})
+	return s.Box.Subscribe(sandbox.Subscription{Handler: m.endpoint(verifier), Secret: secret, Scheme: signature.AssumedHMAC{}})
+}
+
+// show is what the job does with an event: it says what to read.
+func show(_ context.Context, n *webhooks.Notification) error {
+	fmt.Printf("Event        %s\n", n.EventType)
+	return nil
 }

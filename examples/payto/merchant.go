@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 	_ "time/tzdata" // for machines without zone data
 
@@ -18,32 +17,38 @@ import (
 	"github.com/quickstream-go/quickstream/webhooks/signature"
 )
 
-// merchant is a shop that collects by PayTo. Its maps stand for tables: what events have said, by
-// agreement token and by receipt number.
+// merchant is a shop that collects by PayTo. Its inbox stands for a table of notifications, by id and digest.
 type merchant struct {
 	client *quickstream.Client
-
-	mu         sync.Mutex
-	agreements map[string]*quickstream.Agreement
-	payments   map[string]*quickstream.Transaction
+	inbox  chan *webhooks.Notification
 }
 
-// webhooks is the endpoint for events. The algorithm of the signature is assumed, so ConfirmWith
-// reads the object from the API in place of the event's data. An event has one effect, however
-// often it arrives.
-func (m *merchant) webhooks(verifier *signature.Verifier) http.Handler {
-	return webhooks.NewHandler(verifier, webhooks.ConfirmWith(m.client, func(_ context.Context, n *webhooks.Notification) error {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		event, err := n.Event()
-		switch event := event.(type) {
-		case *webhooks.AgreementEvent:
-			m.agreements[event.Agreement().AgreementToken] = event.Agreement()
-		case *webhooks.PaymentEvent:
-			m.payments[event.Transaction().ReceiptNumber] = event.Transaction()
+// endpoint stores notifications and answers at once. A job acts on them.
+func (m *merchant) endpoint(verifier *signature.Verifier) http.Handler {
+	return webhooks.NewInbox(verifier, func(ctx context.Context, n *webhooks.Notification) error {
+		select {
+		case m.inbox <- n:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
 		}
-		return err
-	}))
+	})
+}
+
+// work is the job. The algorithm of the signature is assumed, so ConfirmWith reads the object from the API in place of
+// the event's data. What fails is tried again at the next run.
+func (m *merchant) work(ctx context.Context, act webhooks.Func) error {
+	for {
+		select {
+		case n := <-m.inbox:
+			if err := webhooks.ConfirmWith(m.client, act)(ctx, n); err != nil {
+				m.inbox <- n
+				return err
+			}
+		default:
+			return nil
+		}
+	}
 }
 
 // customer finds the customer by the merchant's own number, which is unique, or creates it.
@@ -83,17 +88,11 @@ func (m *merchant) agree(ctx context.Context, customer *quickstream.Customer, no
 	})
 }
 
-// confirmed returns an agreement that the payer has confirmed. If its event has not come, it reads
-// the agreement.
+// confirmed returns an agreement that the payer has confirmed. It reads the agreement before each payment: an event may be old.
 func (m *merchant) confirmed(ctx context.Context, token string) (*quickstream.Agreement, error) {
-	m.mu.Lock()
-	agreement := m.agreements[token]
-	m.mu.Unlock()
-	if agreement == nil {
-		var err error
-		if agreement, err = m.client.PayTo.Get(ctx, token); err != nil {
-			return nil, err
-		}
+	agreement, err := m.client.PayTo.Get(ctx, token)
+	if err != nil {
+		return nil, err
 	}
 	switch agreement.Status {
 	case quickstream.AgreementStatusActive:
@@ -123,16 +122,11 @@ func (m *merchant) pay(ctx context.Context, agreement *quickstream.Agreement, in
 	}, quickstream.WithBeforeSend(store))
 }
 
-// approved returns a payment that is approved, by its event or by reading it.
+// approved returns a payment that is approved.
 func (m *merchant) approved(ctx context.Context, receipt string) (*quickstream.Transaction, error) {
-	m.mu.Lock()
-	payment := m.payments[receipt]
-	m.mu.Unlock()
-	if payment == nil {
-		var err error
-		if payment, err = m.client.Transactions.Get(ctx, receipt); err != nil {
-			return nil, err
-		}
+	payment, err := m.client.Transactions.Get(ctx, receipt)
+	if err != nil {
+		return nil, err
 	}
 	if outcome := payment.Outcome(); outcome != quickstream.OutcomeApproved {
 		return nil, fmt.Errorf("it is %s", outcome)

@@ -24,17 +24,17 @@ func main() {
 
 // join takes the first payment with the token of the browser, and keeps the card. A payment that it returns is paid, whatever
 // the error: register again.
-func join(ctx context.Context, client *quickstream.Client, number, token string) (payment *quickstream.Transaction, accountToken string, err error) {
+func join(ctx context.Context, client *quickstream.Client, number, token string, from netip.Addr) (payment *quickstream.Transaction, accountToken string, err error) {
 	customer, err := client.Customers.GetByNumber(ctx, number)
 	if errors.Is(err, quickstream.ErrNotFound) {
 		customer, err = client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: number, CustomerName: "Ann Example"})
 	}
 	if err != nil {
-		return nil, "", err
+		return nil, "", fmt.Errorf("%w: the customer: %s", quickstream.ErrNotSent, err.Error()) // nothing was paid
 	}
 	payment, err = client.Transactions.Pay(ctx, quickstream.PayParams{
 		Source: quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard), PrincipalAmount: decimal.RequireFromString("9.90"),
-		ECI: quickstream.ECIInternet, IPAddress: netip.MustParseAddr("203.0.113.10"), CustomerReferenceNumber: number,
+		ECI: quickstream.ECIInternet, IPAddress: from, CustomerReferenceNumber: number,
 	})
 	if err != nil {
 		return nil, "", err // the table of README says what each error means
@@ -43,7 +43,7 @@ func join(ctx context.Context, client *quickstream.Client, number, token string)
 	if err != nil {
 		return payment, "", err
 	}
-	return payment, account.AccountToken, nil // store it, with the card's last digits and expiry
+	return payment, account.AccountToken, nil // store it, with the card's last digits and expiry; if empty, see Accounts.List
 }
 
 // charge takes a month's payment. Its reference is unique for customer and month.
@@ -66,7 +66,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, accountToken, err := join(ctx, client, "MEMBER-7", token)
+	_, accountToken, err := join(ctx, client, "MEMBER-7", token, netip.MustParseAddr("203.0.113.10"))
 	if err != nil {
 		return err
 	}

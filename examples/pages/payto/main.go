@@ -57,7 +57,7 @@ func agree(ctx context.Context, client *quickstream.Client, number, reference st
 		customer, err = client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: number, CustomerName: "Ann Example"})
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: the customer: %s", quickstream.ErrNotSent, err.Error()) // no agreement was made
 	}
 	return client.PayTo.Create(ctx, customer.CustomerID, quickstream.CreateAgreementParams{
 		PayeeReference: reference, // unique: a lost agreement is found by it
@@ -80,10 +80,10 @@ func agree(ctx context.Context, client *quickstream.Client, number, reference st
 func collect(ctx context.Context, client *quickstream.Client, token, invoice string) (*quickstream.Transaction, error) {
 	agreement, err := client.PayTo.Get(ctx, token)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: the agreement: %w", quickstream.ErrNotSent, err)
 	}
 	if agreement.Status != quickstream.AgreementStatusActive {
-		return nil, fmt.Errorf("the agreement is %s", agreement.Status)
+		return nil, fmt.Errorf("%w: the agreement is %s", quickstream.ErrNotSent, agreement.Status)
 	}
 	return client.PayTo.Collect(ctx, quickstream.CollectParams{
 		AgreementToken: token, PrincipalAmount: decimal.RequireFromString("89.90"),

@@ -25,7 +25,7 @@ func connect(ctx context.Context, environment quickstream.Environment, vault fun
 	client, err := quickstream.NewClient(environment, quickstream.Keys{}, append(opts,
 		quickstream.WithKeySource(vault), quickstream.WithBeforeSend(store),
 		quickstream.WithSupplierBusinessCode("SANDBOX01"), quickstream.WithCurrency(quickstream.CurrencyAUD), // yours
-		quickstream.WithFinalDeclines(true), // only if your bank says so
+		quickstream.WithFinalDeclines(true), // only if your bank says so; the policy of look-ups has to agree
 	)...)
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func pay(ctx context.Context, client *quickstream.Client, params quickstream.Pay
 	result := resolve.After(payment, err, now())
 	fmt.Println("the call:", result.Status)
 	if result.Case == nil {
-		return nil, nil // UPDATE: the order is paid, or this call took nothing
+		return nil, err // UPDATE: the order is paid, or this call took nothing and err says why
 	}
 	return json.Marshal(result.Case) // UPDATE: it knows more than the row
 }
