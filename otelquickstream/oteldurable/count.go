@@ -42,8 +42,7 @@ func Count[TTx any](meterProvider metric.MeterProvider, opts durable.Options[TTx
 	if onOutcome := opts.OnOutcome; onOutcome != nil {
 		opts.OnOutcome = func(ctx context.Context, tx TTx, change durable.OutcomeChange) error {
 			err := onOutcome(ctx, tx, change)
-			w := change.Write
-			attributes := []attribute.KeyValue{operationKey.String(string(w.Operation)), standingKey.String(w.Name())}
+			attributes := []attribute.KeyValue{operationKey.String(string(change.Write.Operation)), standingKey.String(change.Write.Name())}
 			if err != nil {
 				attributes = append(attributes, errorKey.String("refused"))
 			}

@@ -40,7 +40,7 @@ func gauges() []gauge {
 		{"quickstream.durable.received.count", notifications, "Notifications that wait to be confirmed.", one(func(h durable.Health) float64 { return float64(h.Received) })},
 		{"quickstream.durable.held.count", notifications, "Notifications that wait and have failed before.", one(func(h durable.Health) float64 { return float64(h.Held) })},
 		{"quickstream.durable.restoring.age", seconds, "Since when payments that the database lacks are read.", since(func(h durable.Health) time.Time { return h.Restoring })},
-		{"quickstream.durable.restoring.unreadable", "", "1 if a list of the service cannot be read meanwhile, so that nothing is sent.", one(func(h durable.Health) float64 { return flag(h.Unreadable != "") })},
+		{"quickstream.durable.restoring.unreadable", "", "1 if a list of the service cannot be read meanwhile.", one(func(h durable.Health) float64 { return flag(h.Unreadable != "") })},
 		{"quickstream.durable.maybe_copy", "", "1 if the database may be a copy of one that is in use.", one(func(h durable.Health) float64 { return flag(h.MaybeCopy) })},
 		{"quickstream.durable.paused.age", seconds, "Since when nothing is sent, by who paused.", paused},
 		{"quickstream.durable.comparison.age", seconds, "Since when the last comparison has ended; missing before the first.", compared(func(h durable.Health) float64 { return age(h, h.Comparison.At) })},
