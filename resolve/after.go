@@ -53,17 +53,13 @@ func After(t *quickstream.Transaction, err error, now time.Time) Result {
 			c.Step = stepHeld
 		}
 		return Result{Status: ResultOpen, Case: &c}
+	case t != nil: // an error beside a transaction came after it, as from what a function of the merchant did next
 	case isDeclined:
 		t = declined.Transaction
 	case isPending:
 		t = pending.Transaction
-	case t != nil: // an error beside a transaction came after it, as from what a function of the merchant did next
-	case isUnknown:
-		return Result{Status: ResultOpen}
-	case tookNothing(err):
+	case !isUnknown && tookNothing(err):
 		return Result{Status: ResultRefused}
-	case err != nil:
-		return Result{Status: ResultOpen}
 	}
 	if t == nil {
 		return Result{Status: ResultOpen}

@@ -197,6 +197,7 @@ func TestAfterErrors(t *testing.T) {
 		"of a read without a connection": {&quickstream.NetworkError{CallInfo: read, Kind: quickstream.NetworkKindDNS}, "open"},
 		"undecodable":                    {&quickstream.DecodeError{CallInfo: read}, "open"},
 		"refused, and unknown":           {errors.Join(refused, lost), "open, open 0 Transactions.Pay"},
+		"refused, and no intent":         {errors.Join(refused, &quickstream.UnknownOutcomeError{}), "open"},
 		"not sent, and pending":          {errors.Join(unsent, &quickstream.PendingError{Transaction: payTo("R1", "A")}), "open, open 1 Transactions.Pay R1"},
 		"declined, and unknown":          {errors.Join(&quickstream.DeclinedError{Transaction: declined("R1", "54")}, lost), "open, open 0 Transactions.Pay"},
 		"dialled":                        {&net.OpError{Op: "dial"}, "open"}, // not the client's
@@ -208,7 +209,7 @@ func TestAfterErrors(t *testing.T) {
 // TestAfterWhatCameNext: a payment that was made counts, whatever failed after it.
 func TestAfterWhatCameNext(t *testing.T) {
 	refused := &quickstream.APIError{CallInfo: quickstream.CallInfo{Method: http.MethodPost}, Reason: quickstream.ReasonInvalid}
-	for _, next := range []error{refused, &quickstream.UnknownOutcomeError{}, fmt.Errorf("keep: %w", quickstream.ErrNotSent), errors.New("mine")} {
+	for _, next := range []error{refused, &quickstream.UnknownOutcomeError{}, &quickstream.DeclinedError{Transaction: declined("R2", "54")}, fmt.Errorf("keep: %w", quickstream.ErrNotSent), errors.New("mine")} {
 		assert.Equal(t, "ended approved", said(resolve.After(approved("R1"), next, wednesday())), next)
 	}
 }
