@@ -323,14 +323,14 @@ func (e *engine) payAgain(ctx context.Context, tx tx, r *row, of Replacement) (*
 	}
 	replaced := *absent
 	replaced.ReplacedBy, replaced.Problem = r.ID, "paid again"
-	replaced.changes++ // OnOutcome is notified that it does not hold its order any more
+	replaced.changes, replaced.Changed = absent.changes+1, absent.now // OnOutcome is notified that it does not hold its order any more
 	if err := e.save(ctx, tx, absent, &replaced); err != nil {
 		return nil, false, err
 	}
 	stored, created, err := e.store(ctx, tx, r)
 	if err != nil || !created { // an earlier payment was found meanwhile
 		undone := replaced
-		undone.ReplacedBy, undone.Problem, undone.changes = absent.ReplacedBy, absent.Problem, absent.changes
+		undone.ReplacedBy, undone.Problem, undone.changes, undone.Changed = absent.ReplacedBy, absent.Problem, absent.changes, absent.Changed
 		return stored, false, errors.Join(err, e.save(ctx, tx, &replaced, &undone))
 	}
 	if err := e.jobsAfter(ctx, tx, absent, &replaced); err != nil {

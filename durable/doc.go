@@ -82,7 +82,8 @@
 // succession it may be called for the last one only. Its errors and panics are stored and logged as types and places. It runs
 // with the write's row locked: be quick, do not call the API, and call the engine only with the transaction.
 //
-// Change the state of an order only for a write whose IsPayment is true. Compare the amount.
+// Change the state of an order only for a write whose IsPayment is true. Compare the amount. Free an order only for the payment
+// that it has: that of another one may come later.
 //
 // # History
 //

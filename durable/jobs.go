@@ -237,10 +237,14 @@ func (e *engine) orphans(ctx context.Context) error {
 		if err := execute(ctx, tx, "UPDATE quickstream.write SET next_at = $1 WHERE next_at > $2", now, now.Add(longestWait)); err != nil {
 			return err // a wrong clock has put it off
 		}
-		err = execute(ctx, tx, "UPDATE "+e.dialect.Jobs+" SET scheduled_at = "+e.dialect.JobTime+" WHERE state = 'scheduled' AND scheduled_at > "+e.dialect.JobTime+" AND "+
-			sqlIn("queue", sendQueue, lookUpQueue)+" AND args ->> 'id' IN (SELECT id FROM quickstream.write WHERE next_at < $1)", now.Add(-orphanAfter))
+		const due = "FROM quickstream.write WHERE next_at < $1 AND suspect = 0"
+		n, err := count(ctx, tx, "SELECT count(*) FROM (SELECT 1 "+due+" LIMIT 1) AS due", now.Add(-orphanAfter))
+		if err == nil && n > 0 { // a row may have become due earlier, as by a look-up of a person, while its job sleeps
+			err = execute(ctx, tx, "UPDATE "+e.dialect.Jobs+" SET scheduled_at = "+e.dialect.JobTime+" WHERE state = 'scheduled' AND scheduled_at > "+e.dialect.JobTime+" AND "+
+				sqlIn("queue", sendQueue, lookUpQueue)+" AND args ->> 'id' IN (SELECT id "+due+")", now.Add(-orphanAfter))
+		}
 		if err != nil {
-			return err // the row became due earlier, as by a look-up of a person, and its job sleeps
+			return err
 		}
 		for queue, rows := range map[string]string{
 			sendQueue:   "SELECT id, '' FROM quickstream.write t WHERE next_at < $1 AND state = 'queued'",

@@ -15,7 +15,8 @@ import (
 // its ReceiptNumber is that of the refund, and empty if it was a void.
 const OperationReverse quickstream.Operation = "Reverse"
 
-// Reverse stores a follow-up that reverses all that is left of an approved payment, as Refund does.
+// Reverse stores a follow-up that reverses all that is left of an approved payment, as Refund does: no more than is left now,
+// nor than is left when it is sent.
 // It is sent as a void if the transaction can be voided and nothing of it was refunded, and otherwise
 // as a refund: the transaction's voidable and refundable are read just before each send. For a pre-authorisation
 // that can neither be voided nor refunded it ends not_sent: cancel that, or reverse its capture.

@@ -54,7 +54,7 @@ func After(t *quickstream.Transaction, err error, now time.Time) Result {
 		}
 		return Result{Status: ResultOpen, Case: &c}
 	case t != nil: // an error beside a transaction came after it, as from what a function of the merchant did next
-	case isDeclined:
+	case isDeclined && !isUnknown:
 		t = declined.Transaction
 	case isPending:
 		t = pending.Transaction

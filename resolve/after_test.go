@@ -197,6 +197,7 @@ func TestAfterErrors(t *testing.T) {
 		"of a read without a connection": {&quickstream.NetworkError{CallInfo: read, Kind: quickstream.NetworkKindDNS}, "open"},
 		"undecodable":                    {&quickstream.DecodeError{CallInfo: read}, "open"},
 		"refused, and unknown":           {errors.Join(refused, lost), "open, open 0 Transactions.Pay"},
+		"declined, and no intent":        {errors.Join(&quickstream.DeclinedError{Transaction: declined("R1", "54")}, &quickstream.UnknownOutcomeError{}), "open"},
 		"refused, and no intent":         {errors.Join(refused, &quickstream.UnknownOutcomeError{}), "open"},
 		"not sent, and pending":          {errors.Join(unsent, &quickstream.PendingError{Transaction: payTo("R1", "A")}), "open, open 1 Transactions.Pay R1"},
 		"declined, and unknown":          {errors.Join(&quickstream.DeclinedError{Transaction: declined("R1", "54")}, lost), "open, open 0 Transactions.Pay"},

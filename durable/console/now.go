@@ -41,9 +41,11 @@ func (g glance) Waiting() int {
 // Silent reports whether the last look-up failed, and nothing was answered since.
 func (g glance) Silent() bool { return !g.Failed.IsZero() && g.Back.IsZero() }
 
-// CutOff reports whether no payment was answered since the last one that could not be sent.
+// CutOff reports whether nothing reaches the service: a payment that was never sent has failed twice, or none was answered
+// since the last one that could not be sent was written, or refused for now.
 func (g glance) CutOff() bool {
-	return len(g.Unsent) > 0 && latest(g.Unsent, func(w durable.Write) time.Time { return w.Changed }).After(g.Answered)
+	never := func(w durable.Write) bool { return w.Sends == 0 && w.Failures > 1 }
+	return slices.ContainsFunc(g.Unsent, never) || len(g.Unsent) > 0 && latest(g.Unsent, func(w durable.Write) time.Time { return w.Changed }).After(g.Answered)
 }
 
 // Next returns how soon the engine looks up the first write of unknown outcome; empty if it looks up none.

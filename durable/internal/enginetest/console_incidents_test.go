@@ -119,6 +119,8 @@ func TestConsoleNotSentYet(t *testing.T) {
 	assert.Contains(t, page.body, "Not sent yet.")
 	assert.Contains(t, page.body, "yes, and some are tried again")
 	assert.NotContains(t, page.body, "cannot be reached")
+	require.NoError(t, o.db.exec(t.Context(), "UPDATE quickstream.write SET failures = 2, version = version + 1 WHERE id = 'A'"))
+	assert.Contains(t, o.get("jo", "").body, "The service cannot be reached.", "it has failed twice without being sent")
 }
 
 // A payment that the service has refused for now, and that a person has cancelled, is looked up and not sent again: its page says so.

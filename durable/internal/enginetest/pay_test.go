@@ -176,19 +176,20 @@ func testMetadata[TTx any](t *testing.T, db store[TTx]) {
 func TestHookHoldsNoPlace(t *testing.T) {
 	t.Parallel()
 	second := make(chan struct{})
-	waited := false
+	first, waited := true, false
 	s := open(t, onServer(t, emptyDatabase(t)), func(o *durable.Options[pgx.Tx]) {
 		reported := o.OnOutcome
 		o.Workers = 1
 		o.OnOutcome = func(ctx context.Context, tx pgx.Tx, change durable.OutcomeChange) error {
-			switch change.Write.ID {
-			case "B":
+			switch {
+			case change.Write.ID == "B":
 				close(second)
-			default:
+			case first:
+				first = false
 				select {
 				case <-second:
 					waited = true
-				case <-ctx.Done():
+				case <-time.After(3 * time.Second): // before a call counts as hanging
 				}
 			}
 			return reported(ctx, tx, change)
