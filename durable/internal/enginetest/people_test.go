@@ -198,7 +198,7 @@ func testReadyAfterAPause[TTx any](t *testing.T, db store[TTx]) {
 	require.NoError(t, web.Unpause(ctx, "Kim", "go on"))
 	require.NoError(t, web.Ready(ctx))
 	s.Advance(6 * time.Minute)
-	require.ErrorIs(t, web.Ready(ctx), durable.ErrNotReady, "nobody sends it")
+	require.ErrorIs(t, web.Ready(ctx), durable.ErrNotReady, "no process sends it")
 }
 
 // TestHook: OnOutcome runs once. If it fails nothing of the outcome is lost, and it runs again; NotifyAgain calls it once more.
