@@ -303,7 +303,7 @@ func (s *PayToService) change(ctx context.Context, operation Operation, agreemen
 	call.check(body.check)
 	request, err := wire.Encode(body)
 	call.refuse(cmp.Or(err, wire.Unambiguous(request))) // the agreement's unknown members can have a duplicate
-	call.reference, call.body = agreementToken, json.RawMessage(request)
+	call.reference, call.body = agreementToken, body
 	call.intent = &Intent{Target: agreementToken, Reference: agreementToken, Request: request}
 	return call.sendChange(ctx, body.status())
 }

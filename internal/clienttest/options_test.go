@@ -164,6 +164,13 @@ func TestWithExtraField(t *testing.T) {
 		assert.Nil(t, sent, "%s was sent", name)
 		assert.NotContains(t, err.Error(), "4111111111111111")
 	}
+	for _, name := range []string{"statusAmendment.reasonCode", "statusAmendment.reasonDescription", "bilateralAmendment.paymentTerms.currency", "updateType"} {
+		sent, err := sentBody(t, func(c *quickstream.Client, opts ...quickstream.CallOption) error {
+			return c.PayTo.Reactivate(t.Context(), "A-1", quickstream.AgreementReason{}, opts...)
+		}, quickstream.WithExtraField(name, "MCFC"))
+		require.ErrorIs(t, err, quickstream.ErrNotSent, name)
+		assert.Empty(t, sent)
+	}
 	_, err = pay(quickstream.WithExtraField("a", 1), quickstream.WithExtraField("a", 2))
 	assert.ErrorContains(t, err, "already")
 	sent, err = pay(quickstream.WithExtraField("new", 1), quickstream.WithExtraField("NEW", 2))
