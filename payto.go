@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/netip"
 
 	"github.com/shopspring/decimal"
 
@@ -59,7 +60,7 @@ type AgreementTermsParams struct {
 	// Frequency is how often payments are made. Whether it is required is not published.
 	Frequency AgreementFrequency
 	// NumberOfPaymentsPermitted has at most 18 digits. With [AgreementFrequencyAdhoc] it is
-	// required for a new agreement, but not to amend an agreement that shows none. A public client
+	// required; only [PayToService.Create] checks that, because an agreement that is amended may show none. A public client
 	// creates such agreements without it, which [WithoutRule] of
 	// "agreement.numberOfPaymentsPermitted.required" allows; unconfirmed.
 	NumberOfPaymentsPermitted *int64
@@ -353,6 +354,9 @@ type CollectParams struct {
 	PrincipalAmount decimal.Decimal
 	// Currency is required, here or by [WithCurrency].
 	Currency Currency
+	// IPAddress is the customer's public address, for fraud screening, if the customer is paying now over the
+	// Internet. Optional.
+	IPAddress netip.Addr
 	// DebtRepayment is true if the payment repays a debt. Optional.
 	DebtRepayment *bool
 	// Optional, as in [PayParams]:
@@ -409,6 +413,6 @@ func (p CollectParams) body() transactionBody {
 	}
 	details := FollowUpDetails{p.SupplierBusinessCode, p.CustomerReferenceNumber, p.PaymentReferenceNumber, p.Comment, p.Metadata}
 	body := details.of(TransactionTypePayment, "", p.PrincipalAmount, p.Currency)
-	body.DebtRepayment, body.PayToData = p.DebtRepayment, data
+	body.IPAddress, body.DebtRepayment, body.PayToData = address(p.IPAddress), p.DebtRepayment, data
 	return body
 }

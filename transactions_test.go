@@ -199,7 +199,7 @@ func bankPayment(s AccountSource) PayParams {
 
 func collectTable() ruleTable[CollectParams] {
 	type params = CollectParams
-	token := func(p *params) *string { return &p.AgreementToken }
+	token, ip := func(p *params) *string { return &p.AgreementToken }, member[params, netip.Addr]("IPAddress")
 	return ruleTable[params]{
 		send: func(c *Client, p params, opts ...CallOption) (any, error) {
 			return c.PayTo.Collect(context.Background(), p, opts...)
@@ -217,6 +217,7 @@ func collectTable() ruleTable[CollectParams] {
 			currencyCases[params](),
 			referenceCases[params](),
 			[]ruleCase[params]{
+				{rule: "transaction.ipAddress.public", pass: set(ip, customerIP()), fail: set(ip, netip.MustParseAddr("192.168.0.1"))},
 				{rule: "payToData.agreementToken.required", pass: nil, fail: set(token, "")},
 				{rule: "payToData.agreementToken.required", pass: nil, fail: func(p *params) { p.NewAgreement = &NewAgreementParams{Payer: validPayer()} }},
 			},
