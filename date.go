@@ -22,8 +22,8 @@ func NewDate(year int, month time.Month, day int) Date {
 	return DateOf(time.Date(year, month, day, 0, 0, 0, 0, time.UTC))
 }
 
-// DateOf returns the date of t in t's location. The service's dates are Sydney dates: convert with
-// t.In if necessary.
+// DateOf returns the date of t in t's location. The service's dates are taken for Sydney dates, which is
+// unconfirmed: convert with t.In if necessary.
 func DateOf(t time.Time) Date {
 	year, month, day := t.Date()
 	return Date{year, month, day}

@@ -30,8 +30,8 @@
 //
 // Servers use the secret key, and browsers the publishable one. Package sandbox simulates the
 // service. Methods check their parameters before they send anything. Amounts are decimals: more
-// than two decimal places are refused, never rounded. Dates are Sydney dates. [Client.Do] calls
-// operations that have no method.
+// than two decimal places are refused, never rounded. Dates are taken for Sydney dates, which is unconfirmed.
+// [Client.Do] calls operations that have no method.
 //
 // A write is any request that changes something, and an [Intent] is its stored description. A facility is
 // the merchant's account with the service. Facts marked as unconfirmed are not in the published contract.
@@ -83,7 +83,7 @@
 // A refusal has the status 400, 401, 403, 404, 405, 406, 409, 411, 413, 414, 415, 422 or 429. For a
 // write it also needs the service's error body, because a proxy or gateway can refuse a write that the
 // service has executed. That body is JSON with a customerMessage or developerMessage, with errors that
-// name a field, or for a 422 with any listed error. It has no receiptNumber and no summaryCode, and a
+// name a field, or for a 422 with errors as texts. It has no receiptNumber and no summaryCode, and a
 // status, method or address in it is the call's. [WithRefusal] accepts others. Everything else is
 // inconclusive: other statuses, a success about something else, and a 409 on a POST.
 //

@@ -11,7 +11,7 @@ type RefundParams struct {
 	// OriginalReceiptNumber is that of the payment. Required.
 	OriginalReceiptNumber string
 	// PrincipalAmount is above zero, and otherwise as in [PayParams]. The service refuses more than
-	// the payment minus its earlier refunds; for PayTo it is the whole payment.
+	// the payment, and for PayTo less too. Whether it takes several refunds of one payment is unconfirmed.
 	PrincipalAmount decimal.Decimal
 	// Currency is required, here or by [WithCurrency].
 	Currency Currency

@@ -140,8 +140,8 @@ type ReturnedParams struct {
 	SupplierBusinessCode string `url:"supplierBusinessCode,omitempty"`
 }
 
-// Returned returns the approved transactions of Australian bank accounts that the customers' banks
-// returned on a date.
+// Returned returns the transactions of Australian bank accounts that the customers' banks declined on a date,
+// after their approval.
 //
 // GET /transactions/returns. Errors as for Suspended.
 func (s *TransactionsService) Returned(params ReturnedParams, opts ...CallOption) List[Transaction] {

@@ -48,7 +48,7 @@ type CardDetails struct {
 	CardNumber Secret
 	// Expiry is expiryDateMonth and expiryDateYear. Required.
 	Expiry YearMonth
-	// CVN has 3 or 4 digits. Required with [ECIInternet], unless the card is a wallet's.
+	// CVN has 3 or 4 digits. Required with [ECIInternet]. That a wallet's needs none is unconfirmed.
 	CVN Secret
 	// WalletProvider marks the number of a wallet. Optional, and not for single-use tokens.
 	WalletProvider WalletProvider

@@ -41,7 +41,7 @@
 //
 // # Assumptions
 //
-// Each question that the public contract leaves open is a field of [Assumptions]. The defaults
+// Questions that the public contract leaves open are fields of [Assumptions]. The defaults
 // are kind: they are what the contract and the vendor's public pages describe. [Unkind] sets the
 // hardest values:
 //
