@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/quickstream-go/quickstream"
@@ -217,14 +218,13 @@ func answers(err error) bool {
 // gate admits a fixed number of calls at once. A call that hangs gives its place back, so the next write does not wait for it.
 type gate struct {
 	places chan struct{}
-	mu     sync.Mutex
-	number int               // of calls
-	begun  map[int]time.Time // when each unfinished call began
-	after  time.Time         // calls that began earlier do not count as hanging
+	hung   atomic.Pointer[atomic.Int32] // counts the calls that hang
 }
 
 func newGate(places int) *gate {
-	return &gate{places: make(chan struct{}, places), begun: map[int]time.Time{}}
+	g := &gate{places: make(chan struct{}, places)}
+	g.forget()
+	return g
 }
 
 // enter waits for a place for up to five seconds. release may be called twice.
@@ -236,37 +236,22 @@ func (g *gate) enter(ctx context.Context) (release func(), admitted bool) {
 		return nil, false
 	case g.places <- struct{}{}:
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.number++
-	call := g.number
-	g.begun[call] = time.Now()
-	hangs := time.AfterFunc(hangAfter, func() { <-g.places })
-	return func() {
+	hung := g.hung.Load()
+	hangs := time.AfterFunc(hangAfter, func() {
+		hung.Add(1)
+		<-g.places
+	})
+	return sync.OnceFunc(func() {
 		if hangs.Stop() {
 			<-g.places
+		} else {
+			hung.Add(-1)
 		}
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		delete(g.begun, call)
-	}, true
+	}), true
 }
 
 // hanging returns how many calls hang.
-func (g *gate) hanging() (n int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, begun := range g.begun {
-		if begun.After(g.after) && time.Since(begun) >= hangAfter {
-			n++
-		}
-	}
-	return n
-}
+func (g *gate) hanging() int { return int(g.hung.Load().Load()) }
 
 // forget stops counting the calls of now as hanging, because they have led to a pause.
-func (g *gate) forget() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.after = time.Now()
-}
+func (g *gate) forget() { g.hung.Store(new(atomic.Int32)) }
