@@ -12,12 +12,12 @@ import (
 
 // claim is one process's permission to send a write.
 type claim struct {
-	text      string
-	now       gates  // by which the send was decided
-	alone     string // the turn of a trial, in which one write is sent to end a pause; else ""
-	sends     int    // of the write, with this one
-	committed bool
-	err       error
+	text    string
+	now     gates  // by which the send was decided
+	alone   string // the turn of a trial, in which one write is sent to end a pause; else ""
+	sends   int    // of the write, with this one
+	claimed bool   // the claim was committed, or may be
+	err     error
 }
 
 var (
@@ -103,8 +103,8 @@ func (g gates) err(e *engine, alone string) error {
 }
 
 // claim moves a write from queued to sending, in a transaction of its own. Only the process that
-// commits it may send the write, until an answer permits another send. If the commit is not confirmed,
-// the row shows whether the write has to be queued again.
+// commits it may send the write, until an answer permits another send. A commit that is not confirmed may be undone by a
+// promotion: nothing is sent under it, and if the row has the claim the write is queued again.
 func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 	marked := func() error { return nil }
 	err := within(ctx, e.db, func(tx tx) (err error) {
@@ -131,15 +131,14 @@ func (e *engine) claim(ctx context.Context, r *row, c *claim) error {
 		if marked, err = e.db.Claim(ctx, tx); err != nil {
 			return err
 		}
-		return e.claimRow(ctx, tx, r, c, now)
+		err = e.claimRow(ctx, tx, r, c, now)
+		c.claimed = err == nil
+		return err
 	})
-	if err == nil {
-		c.committed = true
-		return marked()
+	if err != nil {
+		return err
 	}
-	// A commit that was not confirmed may be undone by a promotion: nothing is sent under it.
-	c.committed = e.holds(ctx, r.ID, c.text)
-	return err
+	return marked()
 }
 
 // claimRow changes the row to sending, and records the claim.
@@ -167,27 +166,6 @@ func (e *engine) claimRow(ctx context.Context, tx tx, r *row, c *claim, gates ga
 		return err
 	}
 	return e.record(ctx, tx, &next, Event{Kind: EventClaimed})
-}
-
-// holds reports whether a claim was committed after all. It waits for a commit that is
-// still under way, and tries five times: after a commit that it misses the write would
-// have to be looked up for days.
-func (e *engine) holds(ctx context.Context, id, claim string) bool {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobMargin)
-	defer cancel()
-	for try := 1; ; try++ {
-		var now *row
-		err := within(ctx, e.db, func(tx tx) (err error) {
-			now, err = e.read(ctx, tx, id)
-			return err
-		})
-		if err == nil {
-			return now != nil && now.State == StateSending && now.claim == claim
-		}
-		if try == 5 || !wait(ctx, pause(time.Second, try)/10) {
-			return false
-		}
-	}
 }
 
 // wait reports whether the time passed before the context ended.

@@ -256,18 +256,21 @@ func (e *engine) submit(ctx context.Context, r *row, now gates, alone string, re
 	note(ctx)
 	stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.longestPay/4+jobMargin)
 	defer cancel()
-	if !c.committed {
+	if !c.claimed {
 		return e.unsent(stored, r, now, cmp.Or(c.err, sendErr))
 	}
 	sent := ofAnswer(t, sendErr)
-	if c.err != nil { // claimed by this process, which has sent nothing
+	if c.err != nil { // this process has sent nothing
 		sent = observed{kind: EventNotExecuted, permit: permitNotExecuted, problem: problemOf(c.err)}
 	}
 	e.afterSend(stored, c, sendErr)
 	sent.claim, sent.sends = c.text, c.sends
 	err := e.observeAnswer(ctx, r, sent)
-	if err != nil || r.State != StateQueued {
+	switch {
+	case err != nil || r.State != StateQueued:
 		return 0, err
+	case r.claim != c.text: // it was not claimed after all
+		return e.unsent(stored, r, now, c.err)
 	}
 	return snooze(r.Due, r.now), nil // it was queued again
 }

@@ -13,7 +13,7 @@ import (
 // by Cancel before any claim, by propagateVoid and paysAlone, by compareWithOrder, which adds what a second payment of
 // the order means, and by change for a pre-authorisation that was captured.
 func (r row) after(o observed, p resolve.Policy) row {
-	if o.problem != "" && r.State.InProgress() {
+	if o.problem != "" && r.State.InProgress() && (o.claim == "" || o.claim == r.claim) {
 		r.Problem = o.problem
 	}
 	if o.sends != 0 && o.sends < r.Sends && !o.found() {

@@ -133,6 +133,7 @@ func testUnsureClaim[TTx any](t *testing.T, db store[TTx]) {
 		assert.True(t, w.Paid())
 		assert.Nil(t, w.Case, "it was not looked up")
 		assert.False(t, fails.Load())
+		assert.Equal(t, happened, strings.Contains(s.history(order), "not_executed"), "what was not claimed has no such event")
 		assert.Equal(t, 1, s.charged(order))
 	}
 }
