@@ -287,32 +287,23 @@ func (e *engine) checkReceipt(ctx context.Context, tx tx, id, receipt string) er
 	return err
 }
 
-// Replacement says which payment is made again, and who decided so.
-type Replacement struct {
-	// Of is the id of the payment that is not_found, and Version the one that the person saw. Required.
-	Of      string
-	Version int64
-	// By and Note are as in [Decision].
-	By, Note string
-}
-
 // PayAgain stores another payment of an order in place of one that is not_found, after a person decided that the first
-// will not appear any more. Version and the last look-up are as for [Engine.Decide]. Look-ups for the replaced payment go
-// on. If it is found after all and both are approved, that is [ReasonDoubleCharged]. For a follow-up that is not_found call
+// will not appear any more. of is the id of the first. w needs its Version, By and Note: they and the last look-up are as
+// for [Engine.Decide]. Look-ups for the replaced payment go on. If it is found after all and both are approved, that is [ReasonDoubleCharged]. For a follow-up that is not_found call
 // Decide, and store it under a new id. Errors are as for Pay and Decide, and [ErrNotAllowed].
-func (e *Engine[TTx]) PayAgain(ctx context.Context, tx TTx, w NewWrite, of Replacement, params quickstream.TransactionParams, opts ...quickstream.CallOption) (payment Write, created bool, err error) {
+func (e *Engine[TTx]) PayAgain(ctx context.Context, tx TTx, w NewWrite, of string, params quickstream.TransactionParams, opts ...quickstream.CallOption) (payment Write, created bool, err error) {
 	r, err := e.planPayment(ctx, w, params, opts)
 	if err != nil {
 		return Write{}, false, err
 	}
-	return shown(e.payAgain(ctx, e.typed.Join(tx), r, of))
+	return shown(e.payAgain(ctx, e.typed.Join(tx), w, of, r))
 }
 
-func (e *engine) payAgain(ctx context.Context, tx tx, r *row, of Replacement) (*row, bool, error) {
+func (e *engine) payAgain(ctx context.Context, tx tx, w NewWrite, of string, r *row) (*row, bool, error) {
 	if same, err := e.one(ctx, tx, "id = $1", r.ID); same != nil || err != nil { // the same step again
 		return e.store(ctx, tx, r)
 	}
-	absent, err := e.decidable(ctx, tx, of.Of, of.Version, of.By, of.Note)
+	absent, err := e.decidable(ctx, tx, of, w.Version, w.By, w.Note)
 	switch {
 	case err != nil:
 		return nil, false, err
@@ -336,5 +327,5 @@ func (e *engine) payAgain(ctx context.Context, tx tx, r *row, of Replacement) (*
 	if err := e.jobsAfter(ctx, tx, absent, &replaced); err != nil {
 		return nil, false, err
 	}
-	return stored, true, e.record(ctx, tx, &replaced, Event{Kind: EventReplaced, By: of.By, Note: of.Note})
+	return stored, true, e.record(ctx, tx, &replaced, Event{Kind: EventReplaced, By: w.By, Note: w.Note})
 }

@@ -20,11 +20,11 @@ type NewWrite struct {
 	Order string
 	// Title is shown to people beside the payment, such as what was bought; up to 255 bytes.
 	Title string
-	// Version is the Version of the payment that a person saw and decided to refund or void: if the payment
-	// has changed since, the error matches [ErrStale]. Zero, for programs that decide, is not compared.
+	// Version is the Version of the payment that a person saw and decided to refund, void or have paid again: if the
+	// payment has changed since, the error matches [ErrStale]. Zero, for programs that decide, is not compared.
 	Version int64
 	// By and Note name the person who asked for the write, and why, for its history, as in [Decision].
-	// Both are empty if a program asked for it.
+	// Both are empty if a program asked for it. [Engine.PayAgain] is for persons only.
 	By, Note string
 }
 

@@ -185,8 +185,8 @@ func (o *office) chargedTwice(order string) {
 	seen, err := o.Engine().LookUp(ctx, "Kim", "before I decide", order)
 	require.NoError(o.T, err)
 	require.NoError(o.T, o.Tx(func(tx *sql.Tx) error {
-		_, _, err := o.Engine().PayAgain(ctx, tx, durable.NewWrite{ID: order + "/2", Order: order},
-			durable.Replacement{Of: order, Version: seen[0].Version, By: "Kim", Note: "it will not come"}, o.card(sandbox.CardAttempted))
+		_, _, err := o.Engine().PayAgain(ctx, tx, durable.NewWrite{ID: order + "/2", Order: order, Version: seen[0].Version, By: "Kim", Note: "it will not come"},
+			order, o.card(sandbox.CardAttempted))
 		return err
 	}))
 	require.True(o.T, o.Settled(order+"/2").Paid())

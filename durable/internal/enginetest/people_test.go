@@ -38,7 +38,7 @@ func testDecide[TTx any](t *testing.T, db store[TTx]) {
 	}
 	again := func(version int64) error {
 		return s.Tx(func(tx TTx) error {
-			_, _, err := s.Engine().PayAgain(ctx, tx, durable.NewWrite{ID: "A/2", Order: "A"}, durable.Replacement{Of: "A", Version: version, By: "Kim", Note: "support says so"}, s.card(sandbox.CardAttempted))
+			_, _, err := s.Engine().PayAgain(ctx, tx, durable.NewWrite{ID: "A/2", Order: "A", Version: version, By: "Kim", Note: "support says so"}, "A", s.card(sandbox.CardAttempted))
 			return err
 		})
 	}
@@ -109,7 +109,7 @@ func testFoundAfterPayAgain[TTx any](t *testing.T, db store[TTx]) {
 			require.NoError(t, err)
 			p := s.card(sandbox.CardAttempted)
 			err = s.Tx(func(tx TTx) error {
-				_, _, err := s.Engine().PayAgain(ctx, tx, durable.NewWrite{ID: "A/2", Order: "A"}, durable.Replacement{Of: "A", Version: seen[0].Version, By: "Kim", Note: "it will not come"}, p)
+				_, _, err := s.Engine().PayAgain(ctx, tx, durable.NewWrite{ID: "A/2", Order: "A", Version: seen[0].Version, By: "Kim", Note: "it will not come"}, "A", p)
 				return err
 			})
 			if !errors.Is(err, durable.ErrStale) { // the engine has looked it up too
@@ -293,7 +293,7 @@ func testOtherAmountAfterPayAgain[TTx any](t *testing.T, db store[TTx]) {
 		seen, err := s.Engine().LookUp(ctx, "Kim", "before I decide", "A")
 		require.NoError(t, err)
 		return s.Tx(func(tx TTx) error {
-			_, _, err := s.Engine().PayAgain(ctx, tx, durable.NewWrite{ID: "A/2", Order: "A"}, durable.Replacement{Of: "A", Version: seen[0].Version, By: "Kim", Note: "it will not come"}, s.stored())
+			_, _, err := s.Engine().PayAgain(ctx, tx, durable.NewWrite{ID: "A/2", Order: "A", Version: seen[0].Version, By: "Kim", Note: "it will not come"}, "A", s.stored())
 			return err
 		}) == nil
 	}, "it is made again")

@@ -96,21 +96,21 @@ func testRefusedDecisions[TTx any](t *testing.T, db store[TTx]) {
 	require.ErrorIs(t, decide("A", durable.Decision{Verdict: durable.VerdictApproved, ReceiptNumber: paid.ReceiptNumber}), durable.ErrNotAllowed)
 	require.ErrorIs(t, decide("paid", durable.Decision{Verdict: durable.VerdictDeclined}), durable.ErrNotAllowed)
 	require.ErrorIs(t, s.Engine().CheckReceipt(ctx, "A", declined.ReceiptNumber), durable.ErrNotAllowed)
-	again := func(w durable.NewWrite, of durable.Replacement) (created bool, err error) {
-		of.By, of.Note = "Kim", "support says so"
+	again := func(w durable.NewWrite, of string) (created bool, err error) {
+		w.By, w.Note = "Kim", "support says so"
 		err = s.Tx(func(tx TTx) (err error) {
 			_, created, err = s.Engine().PayAgain(ctx, tx, w, of, s.stored())
 			return err
 		})
 		return created, err
 	}
-	_, err = again(durable.NewWrite{ID: "2", Order: "another"}, durable.Replacement{Of: "A", Version: seen[0].Version})
+	_, err = again(durable.NewWrite{ID: "2", Order: "another", Version: seen[0].Version}, "A")
 	require.ErrorIs(t, err, durable.ErrNoWrite)
-	_, err = again(durable.NewWrite{ID: "2", Order: "paid"}, durable.Replacement{Of: "paid", Version: seen[1].Version})
+	_, err = again(durable.NewWrite{ID: "2", Order: "paid", Version: seen[1].Version}, "paid")
 	require.ErrorIs(t, err, durable.ErrNotAllowed)
 	assert.Equal(t, seen[0].Version, s.get("A").Version)
 	for _, first := range []bool{true, false} { // the same step again
-		created, err := again(durable.NewWrite{ID: "A/2", Order: "A"}, durable.Replacement{Of: "A", Version: seen[0].Version})
+		created, err := again(durable.NewWrite{ID: "A/2", Order: "A", Version: seen[0].Version}, "A")
 		require.NoError(t, err)
 		assert.Equal(t, first, created)
 	}
