@@ -54,7 +54,6 @@ func (e *engine) workInbox(ctx context.Context, id, digest string) error {
 	if err = e.act(ctx, id, digest, raw, at); err == nil || ctx.Err() != nil {
 		return err
 	}
-	e.logger.WarnContext(ctx, "quickstream: a notification is held", "id", id)
 	return errors.Join(err, within(ctx, e.db, func(tx tx) error {
 		return execute(ctx, tx, `UPDATE quickstream.notification SET failures = failures + 1, problem = $1, changed_at = `+database.Now+`
 			WHERE id = $2 AND digest = $3 AND state = 'received'`, problemOf(err), id, digest)

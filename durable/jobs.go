@@ -122,7 +122,7 @@ func (w *worker) work(ctx context.Context, j *river.Job[job]) (time.Duration, er
 	}
 }
 
-// Work does a job. River logs and stores errors, so it gets only errors that show no values.
+// Work does a job. River stores errors, so it gets only errors that show no values.
 func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 	var again time.Duration
 	err := guard("the job", func() (err error) {
@@ -136,12 +136,12 @@ func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 		return nil
 	case ctx.Err() != nil: // the process ends, or it has taken too long
 		return river.JobSnooze(time.Second)
-	case j.Queue == notifyQueue || j.Queue == inboxQueue: // the pauses grow with the attempts
-		return errors.New(problemOf(err))
-	default:
-		w.e.logger.ErrorContext(ctx, "quickstream: a job failed, and is done again", "queue", j.Queue, "error", problemOf(err))
-		return river.JobSnooze(failedPause)
 	}
+	w.e.logger.ErrorContext(ctx, "quickstream: a job failed, and is done again", "queue", j.Queue, "id", j.Args.ID, "error", problemOf(err))
+	if j.Queue == notifyQueue || j.Queue == inboxQueue { // the pauses grow with the attempts
+		return errors.New(problemOf(err))
+	}
+	return river.JobSnooze(failedPause)
 }
 
 // failedPause is the pause after a job that failed, as when the database is away.

@@ -53,17 +53,21 @@ type hookError struct {
 func (e *hookError) Error() string { return e.hook + " " + e.what }
 func (e *hookError) Unwrap() error { return e.value }
 
-// guard calls a hook, and turns its error or panic into a hookError.
+// guard calls a hook, or a job, and turns its error or panic into a hookError. That of a hook in a job stays as it is.
 func guard(hook string, call func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			err = &hookError{hook: hook, what: fmt.Sprintf("panicked with a %T%s", value, place())}
 		}
 	}()
-	if err := call(); err != nil {
-		return &hookError{hook, "failed with " + typesOf(err), err}
+	err = call()
+	if inner := (*hookError)(nil); errors.As(err, &inner) {
+		return inner
 	}
-	return nil
+	if err != nil {
+		err = &hookError{hook, "failed with " + typesOf(err), err}
+	}
+	return err
 }
 
 // place returns the file and line of the function that panicked, below the runtime's frames.

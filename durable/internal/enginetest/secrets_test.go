@@ -2,11 +2,15 @@ package enginetest
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,8 +27,16 @@ import (
 func TestAttack59JobRows(t *testing.T) {
 	t.Parallel()
 	db, logged := onFile(t, filepath.Join(t.TempDir(), "shop.db")), &sink{}
+	var calls atomic.Int32
 	s := open(t, db, func(o *durable.Options[*sql.Tx]) {
 		o.Logger = slog.New(slog.NewJSONHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		hook := o.OnOutcome
+		o.OnOutcome = func(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
+			if change.Write.ID == "A" && calls.Add(1) <= 3 {
+				return errors.New("the receipt " + change.Write.ReceiptNumber)
+			}
+			return hook(ctx, tx, change)
+		}
 	})
 	s.listen()
 	s.pay("A", s.mandate())
@@ -57,6 +69,7 @@ func TestAttack59JobRows(t *testing.T) {
 		}
 		return where
 	}
+	eventually(t, func() bool { return strings.Contains(logged.String(), "OnOutcome failed") }, "the log says that a hook fails, and not what it said")
 	assert.Empty(t, found())
 	for _, text := range append(secrets, handles...) {
 		if text != "" {
