@@ -17,14 +17,20 @@ type OutcomeChange struct {
 // workNotify notifies OnOutcome of a write as it is now, in one transaction with the mark that it was notified. A job
 // that runs twice, or after the job of a later change, does nothing.
 func (e *engine) workNotify(ctx context.Context, id string) error {
-	err := e.notified(ctx, id)
+	called, err := e.notified(ctx, id)
 	for try := 1; try <= 3 && rolledBack(err) && wait(ctx, pause(time.Second, try)/20); try++ { // another transaction held a row that the hook wants
-		err = e.notified(ctx, id)
+		called, err = e.notified(ctx, id)
 	}
-	var refused *hookError
-	if errors.As(err, &refused) {
-		err = errors.Join(err, within(ctx, e.db, func(tx tx) error {
-			return execute(ctx, tx, "UPDATE quickstream.write SET failures = failures + 1, problem = $1 WHERE id = $2 AND changes > notified", refused.Error(), id)
+	if called && err != nil {
+		refused := (*hookError)(nil)
+		if !errors.As(err, &refused) { // as by a constraint that is checked at the commit
+			refused = &hookError{"OnOutcome", "could not be committed: " + typesOf(err), err}
+			err = refused
+		}
+		stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobMargin)
+		defer cancel()
+		err = errors.Join(err, within(stored, e.db, func(tx tx) error {
+			return execute(stored, tx, "UPDATE quickstream.write SET failures = failures + 1, problem = $1 WHERE id = $2 AND changes > notified", refused.Error(), id)
 		}))
 	}
 	e.waiting.wake(id)
@@ -32,25 +38,27 @@ func (e *engine) workNotify(ctx context.Context, id string) error {
 }
 
 // notified calls OnOutcome unless it has been notified.
-func (e *engine) notified(ctx context.Context, id string) error {
-	return within(ctx, e.db, func(tx tx) error {
+func (e *engine) notified(ctx context.Context, id string) (called bool, err error) {
+	err = within(ctx, e.db, func(tx tx) error {
 		r, err := e.read(ctx, tx, id)
 		if err != nil || r == nil || r.notified >= r.changes || r.State.InProgress() {
 			return err
 		}
+		called = true
 		return e.runHook(ctx, tx, r)
 	})
+	return called, err
 }
 
-// runHook calls OnOutcome, and marks the write as notified in the same transaction.
+// runHook calls OnOutcome, and marks the write as notified in the same transaction: not of what the hook itself changes.
 func (e *engine) runHook(ctx context.Context, tx tx, r *row) error {
 	before := r.reported
 	r.notifies()
 	if err := e.callHook(ctx, tx, r, before); err != nil {
 		return err
 	}
-	return execute(ctx, tx, "UPDATE quickstream.write SET notified = changes, reported_state = $1, reported_reason = $2, failures = 0, problem = $3 WHERE id = $4",
-		r.State, r.Reason, r.Problem, r.ID)
+	return execute(ctx, tx, "UPDATE quickstream.write SET notified = $1, reported_state = $2, reported_reason = $3, failures = 0, problem = CASE WHEN changes = $1 THEN $4 ELSE problem END WHERE id = $5",
+		r.changes, r.State, r.Reason, r.Problem, r.ID)
 }
 
 // notifies marks a row as notified, and ends the failures of OnOutcome.

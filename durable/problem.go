@@ -28,12 +28,17 @@ func problemOf(err error) string {
 // typesOf returns the types of an error and of those that it wraps, and the SQLSTATE of a database's error.
 func typesOf(err error) string {
 	var types []string
-	for ; err != nil; err = errors.Unwrap(err) {
-		if text := fmt.Sprintf("%T", err); text != "*fmt.wrapError" && text != "*errors.errorString" {
+	for err != nil {
+		if text := fmt.Sprintf("%T", err); text != "*fmt.wrapError" && text != "*errors.errorString" && text != "*errors.joinError" {
 			types = append(types, text)
 		}
 		if database, ok := err.(interface{ SQLState() string }); ok {
 			types = append(types, "SQLSTATE "+database.SQLState())
+		}
+		if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 0 {
+			err = joined.Unwrap()[0]
+		} else {
+			err = errors.Unwrap(err)
 		}
 	}
 	if types == nil {

@@ -39,11 +39,11 @@ func faults() []mutant {
 		{name: "a claim is not committed", in: []string{"no answer and no key", "a process ends"}, forget: func(query string, args []any) bool {
 			return strings.HasPrefix(query, update) && contains(args, durable.StateSending)
 		}},
-		{name: "the mark of the hook is not set", in: []string{"two workers", "the hook fails"}, change: instead("SET notified = changes", "notified = changes", "notified = notified")},
+		{name: "the mark of the hook is not set", in: []string{"two workers", "the hook fails"}, change: instead("SET notified = $1", "notified = $1", "notified = notified + 0 * $1")},
 		{name: "the mark of the hook is not set with the answer", in: []string{"two workers"}, change: func(query string) string {
 			return regexp.MustCompile(`, notified = (\$\d+)`).ReplaceAllString(query, ", notified = notified + 0 * $1")
 		}},
-		{name: "the mark of the hook is not committed", in: []string{"the hook fails"}, forget: func(query string, _ []any) bool { return strings.Contains(query, "SET notified = changes") }},
+		{name: "the mark of the hook is not committed", in: []string{"the hook fails"}, forget: func(query string, _ []any) bool { return strings.Contains(query, "SET notified = $1") }},
 		{name: "refunds are not added up", in: []string{"two refunds of one payment"}, change: func(query string) string {
 			if strings.Contains(query, "follows <> '' AND follows = $1 AND id <> $2 AND state IN") {
 				return strings.Replace(query, "follows <> '' AND follows = $1 AND id <> $2 AND state IN", "1 = 0 AND follows <> '' AND follows = $1 AND id <> $2 AND state IN", 1)
