@@ -60,8 +60,10 @@ func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
 		return fmt.Errorf("the transaction could not be read: %w", err)
 	case t.TransactionType == quickstream.TransactionTypePreauth && !t.Refundable && (!reverses || !t.Voidable): // no waiting makes it refundable
 		return &gaveUp{ReasonImpossible, "a pre-authorisation is not refunded: cancel it, or refund its capture"}
-	case !reverses && t.Voidable && !t.Refundable:
-		return errors.New("the payment is not settled, and can only be voided now")
+	case t.Outcome().Final() && !approved(t):
+		return errBack
+	case !reverses && !t.Refundable && (t.Voidable || !e.hasSettled(t, r.now)):
+		return errors.New("the payment cannot be refunded yet")
 	case !reverses:
 		return nil
 	}
@@ -93,4 +95,9 @@ func (e *engine) prepareFollowUp(ctx context.Context, r *row) error {
 		*r = chosen
 	}
 	return err
+}
+
+// hasSettled reports whether the day after a transaction's settlement date has ended, or it shows no date.
+func (e *engine) hasSettled(t *quickstream.Transaction, now time.Time) bool {
+	return quickstream.DateOf(now.In(e.sydney)).Compare(t.SettlementDate.AddDays(1)) > 0
 }
