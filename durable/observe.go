@@ -124,10 +124,10 @@ func (e *engine) change(ctx context.Context, tx tx, r, next *row) error {
 	return e.paysAlone(ctx, tx, r, next)
 }
 
-// paysAlone ends a double charge when one of the two payments is voided or returned: the other one pays the order, unless it
-// is refunded, or may be.
+// paysAlone ends a double charge when one of the two payments is voided, returned or declined: the other one pays the order,
+// unless it is refunded, or may be.
 func (e *engine) paysAlone(ctx context.Context, tx tx, r, next *row) error {
-	if !r.IsPayment() || r.State.isFree() || !next.moneyBack() {
+	if !r.IsPayment() || r.State.isFree() || !next.State.isFree() {
 		return nil
 	}
 	var paid []*row
@@ -199,6 +199,7 @@ func (e *engine) propagateVoid(ctx context.Context, tx tx, r *row) error {
 		return err
 	}
 	next := payment.ended(standing(StateVoided))
+	next.decided = false // a person knew nothing of the void
 	if err := e.change(ctx, tx, payment, &next); err != nil {
 		return err
 	}

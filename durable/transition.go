@@ -48,6 +48,7 @@ func (r row) after(o observed, p resolve.Policy) row {
 		r.Problem = o.problem
 		return r.ended(standing(StateNeedsPerson, o.reason))
 	case o.kind == EventReturned && (r.approved() || r.Reason == ReasonReversed) && !r.twice():
+		r.decided = false // a person knew nothing of it
 		return r.ended(standing(StateReturned))
 	case o.kind == EventDecided:
 		r.decided, r.byPerson = true, true

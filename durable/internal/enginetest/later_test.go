@@ -320,6 +320,13 @@ func testPaysAlone[TTx any](t *testing.T, db store[TTx]) {
 	s.Daily()
 	assert.Equal(t, "returned", s.get("B").Name())
 	assert.Equal(t, "needs_person.double_charged", s.get("B/2").Name(), "its money is back too")
+
+	s.paid("C")
+	s.paid("C/2")
+	s.edit("order_id = 'C', replaced_by = 'C', state = 'needs_person', reason = 'double_charged'", "C/2")
+	s.Advance(3 * time.Minute)
+	s.decides("C", durable.VerdictDeclined, func() { s.edit("state = 'needs_person', reason = 'unresolved'", "C") })
+	assert.Equal(t, "approved", s.reaches("C/2", "approved").Name(), "the other one took nothing")
 }
 
 // TestReturnedAfterLostAnswer: a payment that a person has to look at, because it is approved no more, is returned when the bank
