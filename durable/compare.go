@@ -32,12 +32,13 @@ type Comparison struct {
 
 // Found is a difference as [Comparison] keeps it: enough to find the payment.
 type Found struct {
-	Kind          DifferenceKind   `json:"kind"`
-	WriteID       string           `json:"write,omitempty"` // empty if there is none here
-	Order         string           `json:"order,omitempty"`
-	ReceiptNumber string           `json:"receipt,omitempty"`
-	Amount        decimal.Decimal  `json:"amount"`
-	Date          quickstream.Date `json:"date,omitzero"` // the settlement date that was compared
+	Kind          DifferenceKind        `json:"kind"`
+	WriteID       string                `json:"write,omitempty"` // empty if there is none here
+	Order         string                `json:"order,omitempty"`
+	Operation     quickstream.Operation `json:"operation,omitempty"`
+	ReceiptNumber string                `json:"receipt,omitempty"`
+	Amount        decimal.Decimal       `json:"amount"`
+	Date          quickstream.Date      `json:"date,omitzero"` // the settlement date that was compared
 }
 
 // mostFound is how many differences a [Comparison] keeps.

@@ -86,7 +86,7 @@ func (c *comparison) differ(ctx context.Context, d Difference) error {
 		return d.Err // a row of another version may hide a send
 	}
 	if len(c.found) < mostFound {
-		found := Found{d.Kind, d.Write.ID, d.Write.Order, d.Write.ReceiptNumber, d.Write.Amount, d.Date}
+		found := Found{d.Kind, d.Write.ID, d.Write.Order, d.Write.Operation, d.Write.ReceiptNumber, d.Write.Amount, d.Date}
 		if t := d.Transaction; t != nil {
 			found.ReceiptNumber = t.ReceiptNumber
 			if t.PrincipalAmount != nil {

@@ -110,6 +110,12 @@ func (e *engine) admitFollowUp(ctx context.Context, tx tx, r *row) error {
 			return fmt.Errorf("%w: %q was captured: reverse the capture", ErrNotAllowed, payment.ID)
 		}
 	}
+	if payment.IsPayment() { // a person may be about to give back the other payment of a double charge
+		err := execute(ctx, tx, "UPDATE quickstream.write SET version = version + 1 WHERE order_id = $1 AND follows = '' AND id <> $2 AND "+sqlApproved(), r.Order, payment.ID)
+		if err != nil {
+			return err
+		}
+	}
 	limit := payment.Amount // the principal: the service decides whether a surcharge is given back
 	refunded, err := e.refunded(ctx, tx, r, limit)
 	if err != nil {

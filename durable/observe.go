@@ -118,6 +118,11 @@ func (e *engine) change(ctx context.Context, tx tx, r, next *row) error {
 	if err := e.jobsAfter(ctx, tx, r, next); err != nil {
 		return err
 	}
+	if !next.IsPayment() && !r.State.isFree() && next.State.isFree() { // more is left of its payment than a person has seen
+		if err := execute(ctx, tx, "UPDATE quickstream.write SET version = version + 1 WHERE id = $1", next.Follows); err != nil {
+			return err
+		}
+	}
 	if err := e.propagateVoid(ctx, tx, next); err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ type Write struct {
 	Problem string
 	// Failures counts how often in a row it could not be sent, or OnOutcome has failed.
 	Failures int
-	// Sends counts the claims under which it may have been sent.
+	// Sends counts the claims under which it may have been sent, with one that a lost history may hold.
 	Sends int
 	// Notified reports whether OnOutcome has been notified of all that is known.
 	Notified bool
@@ -74,8 +74,8 @@ type Write struct {
 	Due time.Time
 	// LookedUp is when a look-up last succeeded; zero before any.
 	LookedUp time.Time
-	// Version counts the changes of the write, and the follow-ups that are stored for it. A person decides
-	// about the version that they saw.
+	// Version counts the changes of the write, the follow-ups that are stored for it or end without effect, and those of
+	// another payment of its order that was taken too. A person decides about the version that they saw.
 	Version int64
 }
 
@@ -130,6 +130,9 @@ type row struct {
 func (r *row) shown() Write {
 	w := r.Write
 	w.Notified = r.notified == r.changes
+	if r.suspect != 0 {
+		w.Sends = max(w.Sends, 1)
+	}
 	if r.lookups.Version != 0 {
 		looked := r.lookups
 		w.Case = &looked

@@ -149,9 +149,27 @@ func (c *console[TTx]) allRoutes() map[string]route {
 		"pause": c.engine.Pause, "unpause": c.engine.Unpause, "confirm-history": c.engine.ConfirmHistory,
 		"end-restoring": c.engine.EndRestoring, "confirm-facility": c.engine.ConfirmFacility,
 	} {
-		do(name, "Done.", func(q request) error { return step(q.Context(), q.person.Name, q.field("note")) }, "installation", c.installation)
+		do(name, "Done.", func(q request) error {
+			if err := c.lasts(q); err != nil {
+				return err
+			}
+			return step(q.Context(), q.person.Name, q.field("note"))
+		}, "installation", c.installation)
 	}
 	return all
+}
+
+// lasts reports an error if the pause or the restoring that a form ends is not the one that lasts now.
+func (c *console[TTx]) lasts(q request) error {
+	begun := q.field("begun")
+	if begun == "" {
+		return nil
+	}
+	h, err := c.engine.Health(q.Context())
+	if err == nil && begun != stored(h.Paused) && begun != stored(h.Restoring) {
+		err = errForm("It has ended since your page was shown. Here is what lasts now.")
+	}
+	return err
 }
 
 //go:embed static
@@ -223,7 +241,7 @@ var templates embed.FS
 // parse reads the templates, one for each page.
 func (c *console[TTx]) parse() (err error) {
 	c.pages, err = template.New("").Funcs(template.FuncMap{
-		"money": money, "stamp": c.stamp, "span": span, "long": long, "count": count, "ahead": ahead, "words": words, "label": label, "what": what,
+		"money": money, "stamp": c.stamp, "stored": stored, "span": span, "long": long, "count": count, "ahead": ahead, "words": words, "label": label, "what": what,
 		"evidence": evidence, "last": lastLook, "found": found, "takes": takes,
 		"newID": func() string { return formPrefix + rand.Text() }, // a second click makes nothing
 		"note": func(p page, form string) map[string]string {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -30,6 +31,7 @@ type view struct {
 	Elsewhere     bool            // another payment of its order was taken, or may be
 	Twice         bool            // it was taken, and its order was charged twice
 	Both          []durable.Write // two payments, one to be refunded
+	Earlier       bool            // money of the order was refunded, and not for that
 	Refused       bool            // OnOutcome failed to take the last change
 	Cancelled     bool            // it is queued, and only looked up any more
 	Offer         offer
@@ -84,7 +86,7 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 		for _, event := range events {
 			v.Timeline = append(v.Timeline, deed{event, f})
 		}
-		if (f.Operation == quickstream.OperationRefund || f.Operation == durable.OperationReverse) && f.State.Blocks() && !f.Done() {
+		if takesBack(f) && f.State.Blocks() && !f.Done() {
 			v.Pending = v.Pending.Add(f.Amount)
 		}
 	}
@@ -107,17 +109,30 @@ func (c *console[TTx]) view(ctx context.Context, id string) (v view, err error) 
 	}
 	if v.Twice = takes(w) && (w.Paid() || w.Done()) && slices.ContainsFunc(all, isTwice); v.Twice {
 		v.Both, err = c.both(ctx, w.Order)
+		v.Earlier = slices.ContainsFunc(all, func(w durable.Write) bool { return takesBack(w) && w.State.Blocks() })
 	}
 	v.write, v.Others = c.settled(ctx, []durable.Write{w})[0], c.settled(ctx, v.Others)
 	v.Offer = c.offer(v)
 	return v, err
 }
 
-// both returns the payments of an order that was charged twice; none if one of them was refunded, or is being refunded.
+// takesBack reports whether a write is a refund or a reversal.
+func takesBack(w durable.Write) bool {
+	return w.Operation == quickstream.OperationRefund || w.Operation == durable.OperationReverse
+}
+
+// both returns the payments of an order that was charged twice; none if one of them was refunded, or is being refunded. A
+// refund from before the double charge was for something else.
 func (c *console[TTx]) both(ctx context.Context, order string) (both []durable.Write, err error) {
 	all, err := c.engine.Writes(ctx, order)
 	if err != nil {
 		return nil, err
+	}
+	var arose time.Time
+	for _, w := range all {
+		if isTwice(w) && w.Changed.After(arose) {
+			arose = w.Changed
+		}
 	}
 	refunded := false
 	for _, w := range all {
@@ -128,9 +143,10 @@ func (c *console[TTx]) both(ctx context.Context, order string) (both []durable.W
 		if err != nil {
 			return nil, err
 		}
+		since := func(f durable.Write) bool { return f.State.Blocks() && !f.Written.Before(arose) }
 		if d.Left.IsPositive() {
 			both = append(both, w)
-		} else {
+		} else if slices.ContainsFunc(d.FollowUps, since) || !w.Paid() && !w.Changed.Before(arose) {
 			refunded = true
 		}
 	}

@@ -18,6 +18,9 @@ func (c *console[TTx]) stamp(t time.Time) string {
 	return t.In(c.sydney).Format("2 Jan 2006, 15:04:05 MST")
 }
 
+// stored returns a time as the database stores it, for forms.
+func stored(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
 // span returns a duration in words.
 func span(d time.Duration) string {
 	for i, unit := range []time.Duration{24 * time.Hour, time.Hour, time.Minute} {

@@ -73,7 +73,7 @@ func TestPlaces(t *testing.T) {
 	isPaid(s, engine, "new")
 	w, err := engine.Get(t.Context(), "queued")
 	require.NoError(t, err)
-	assert.Zero(t, w.Sends)
+	assert.Equal(t, durable.StateQueued, w.State, "it may be a copy")
 	require.NoError(t, engine.ConfirmHistory(t.Context(), "Kim", "the server has moved"))
 	isPaid(s, engine, "queued")
 	assert.Len(t, s.Sandbox.Ledger(), 7)
