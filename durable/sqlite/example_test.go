@@ -51,7 +51,7 @@ func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) er
 		return nil // a refund, a void, a capture
 	case w.Paid() && w.State == durable.StateApproved:
 		state = "paid"
-	case w.MayPayAgain():
+	case w.MayPayAgain() && w.State != durable.StateVoided && w.State != durable.StateReturned: // a job charges what is open
 		state = "open"
 	}
 	_, err := tx.ExecContext(ctx, `UPDATE orders SET state = CASE WHEN $1 = 'paid' AND amount <> $2 THEN 'check' ELSE $1 END, paid_by = $3

@@ -112,7 +112,7 @@ func (c *checkout) pay(w http.ResponseWriter, r *http.Request) {
 		payment, err = c.charge(ctx, r)
 	}
 	switch ours := payment.Order == r.PathValue("order"); {
-	case ours && (payment.State == durable.StateVoided || payment.State == durable.StateReturned || payment.Refunded.IsPositive()):
+	case ours && (payment.State == durable.StateVoided || payment.State == durable.StateReturned || payment.Refunded.GreaterThanOrEqual(payment.Amount)):
 		_, _ = fmt.Fprint(w, textRefunded)
 	case ours && payment.Paid():
 		_, _ = fmt.Fprint(w, textPaid)
@@ -246,8 +246,9 @@ func (c *checkout) reverse(ctx context.Context, order string) error {
 func markOrder(ctx context.Context, tx *sql.Tx, change durable.OutcomeChange) error {
 	write, state := change.Write, "check"
 	switch {
-	case write.Done():
-		_, err := tx.ExecContext(ctx, `UPDATE orders SET state = 'refunded' WHERE paid_by = ?`, write.Follows)
+	case write.Done(): // a part that is refunded leaves the order paid; a shop that refunds several adds them up
+		all := write.Operation == durable.OperationReverse
+		_, err := tx.ExecContext(ctx, `UPDATE orders SET state = 'refunded' WHERE paid_by = ? AND (? OR amount = ?)`, write.Follows, all, write.Amount.StringFixed(2))
 		return err
 	case write.Follows != "": // the refund was not made
 		_, err := tx.ExecContext(ctx, `UPDATE orders SET state = 'check' WHERE paid_by = ? AND state <> 'refunded'`, write.Follows)

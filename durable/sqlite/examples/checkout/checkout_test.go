@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net"
@@ -128,24 +129,26 @@ func TestMarkOrder(t *testing.T) {
 			id, follows string
 			standing    durable.Standing
 			want        string
+			part        int64 // of what is given back, in cents; 0 for all
 		}{
-			{"1", "", durable.Standing{State: durable.StateNeedsPerson, Reason: durable.ReasonNotFound}, "check"},
-			{"2", "", durable.Standing{State: durable.StateDeclined}, "check"},
-			{"1", "", durable.Standing{State: durable.StateDeclined}, "open"},
-			{"3", "", durable.Standing{State: durable.StateApproved}, "paid"},
-			{"1", "", durable.Standing{State: durable.StateNeedsPerson, Reason: durable.ReasonDoubleCharged}, "paid"},
-			{"3", "", durable.Standing{State: durable.StateApproved}, "paid"},
-			{"4", "3", durable.Standing{State: durable.StateDeclined}, "check"},
-			{"3", "", durable.Standing{State: durable.StateVoided}, "refunded"},
-			{"5", "3", durable.Standing{State: durable.StateApproved}, "refunded"},
-			{"4", "3", durable.Standing{State: durable.StateDeclined}, "refunded"},
-			{"3", "", durable.Standing{State: durable.StateVoided}, "refunded"},
-			{"1", "", durable.Standing{State: durable.StateNeedsPerson, Reason: durable.ReasonNotFound}, "refunded"},
-			{"1", "", durable.Standing{State: durable.StateApproved}, "paid"}, // it pays the order alone
+			{"1", "", durable.Standing{State: durable.StateNeedsPerson, Reason: durable.ReasonNotFound}, "check", 0},
+			{"2", "", durable.Standing{State: durable.StateDeclined}, "check", 0},
+			{"1", "", durable.Standing{State: durable.StateDeclined}, "open", 0},
+			{"3", "", durable.Standing{State: durable.StateApproved}, "paid", 0},
+			{"1", "", durable.Standing{State: durable.StateNeedsPerson, Reason: durable.ReasonDoubleCharged}, "paid", 0},
+			{"3", "", durable.Standing{State: durable.StateApproved}, "paid", 0},
+			{"6", "3", durable.Standing{State: durable.StateApproved}, "paid", 500},
+			{"4", "3", durable.Standing{State: durable.StateDeclined}, "check", 0},
+			{"3", "", durable.Standing{State: durable.StateVoided}, "refunded", 0},
+			{"5", "3", durable.Standing{State: durable.StateApproved}, "refunded", 0},
+			{"4", "3", durable.Standing{State: durable.StateDeclined}, "refunded", 0},
+			{"3", "", durable.Standing{State: durable.StateVoided}, "refunded", 0},
+			{"1", "", durable.Standing{State: durable.StateNeedsPerson, Reason: durable.ReasonNotFound}, "refunded", 0},
+			{"1", "", durable.Standing{State: durable.StateApproved}, "paid", 0}, // it pays the order alone
 		} {
 			tx, err := c.db.BeginTx(t.Context(), nil)
 			require.NoError(t, err)
-			write := durable.Write{ID: step.id, Follows: step.follows, Order: "ORDER-1042", Amount: decimal.New(4995, -2), Standing: step.standing}
+			write := durable.Write{ID: step.id, Follows: step.follows, Order: "ORDER-1042", Amount: decimal.New(cmp.Or(step.part, 4995), -2), Standing: step.standing}
 			require.NoError(t, markOrder(t.Context(), tx, durable.OutcomeChange{Write: write}))
 			require.NoError(t, tx.Commit())
 			var state string
