@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log"
 	"net/netip"
-	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -23,8 +22,10 @@ func main() {
 }
 
 // join takes the first payment with the token of the browser, and keeps the card. A payment that it returns is paid, whatever
-// the error: register again.
-func join(ctx context.Context, client *quickstream.Client, number, token string, from netip.Addr) (payment *quickstream.Transaction, accountToken string, err error) {
+// the error: register again, and do not call join again. store inserts the customer's row: if there is one, its error ends the call.
+func join(ctx context.Context, client *quickstream.Client, number, token string, from netip.Addr,
+	store func(context.Context, quickstream.Intent) error,
+) (payment *quickstream.Transaction, accountToken string, err error) {
 	customer, err := client.Customers.GetByNumber(ctx, number)
 	if errors.Is(err, quickstream.ErrNotFound) {
 		customer, err = client.Customers.Create(ctx, quickstream.CreateCustomerParams{CustomerNumber: number, CustomerName: "Ann Example"})
@@ -35,7 +36,7 @@ func join(ctx context.Context, client *quickstream.Client, number, token string,
 	payment, err = client.Transactions.Pay(ctx, quickstream.PayParams{
 		Source: quickstream.FromSingleUseToken(token, quickstream.AccountTypeCreditCard), PrincipalAmount: decimal.RequireFromString("9.90"),
 		ECI: quickstream.ECIInternet, IPAddress: from, CustomerReferenceNumber: number,
-	})
+	}, quickstream.WithBeforeSend(store))
 	if err != nil {
 		return nil, "", err // the table of README says what each error means
 	}
@@ -46,13 +47,13 @@ func join(ctx context.Context, client *quickstream.Client, number, token string,
 	return payment, account.AccountToken, nil // store it, with the card's last digits and expiry; if empty, see Accounts.List
 }
 
-// charge takes a month's payment. Its reference is unique for customer and month.
-func charge(ctx context.Context, client *quickstream.Client, number, accountToken string, month quickstream.YearMonth) error {
+// charge takes a month's payment. store inserts the row of customer and month. A lost answer is looked up.
+func charge(ctx context.Context, client *quickstream.Client, number, accountToken string, store func(context.Context, quickstream.Intent) error) error {
 	_, err := client.Transactions.Pay(ctx, quickstream.PayParams{
 		Source: quickstream.FromAccount(accountToken, quickstream.AccountTypeCreditCard), PrincipalAmount: decimal.RequireFromString("9.90"),
-		ECI: quickstream.ECIRecurring, CustomerReferenceNumber: number, PaymentReferenceNumber: number + "-" + month.String(),
+		ECI: quickstream.ECIRecurring, CustomerReferenceNumber: number,
 		StoredCredential: &quickstream.StoredCredentialData{EntryMode: quickstream.EntryModeStoredCredential, Usage: quickstream.CredentialUsageRecurring},
-	})
+	}, quickstream.WithBeforeSend(store), quickstream.WithoutResend())
 	return err
 }
 
@@ -66,12 +67,22 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, accountToken, err := join(ctx, client, "MEMBER-7", token, netip.MustParseAddr("203.0.113.10"))
+	rows := map[string]bool{} // your table
+	insert := func(key string) func(context.Context, quickstream.Intent) error {
+		return func(context.Context, quickstream.Intent) error {
+			if rows[key] {
+				return errors.New("there is a row")
+			}
+			rows[key] = true
+			return nil
+		}
+	}
+	_, accountToken, err := join(ctx, client, "MEMBER-7", token, netip.MustParseAddr("203.0.113.10"), insert("MEMBER-7 joins"))
 	if err != nil {
 		return err
 	}
-	fmt.Println("August", charge(ctx, client, "MEMBER-7", accountToken, quickstream.YearMonth{Year: 2026, Month: time.August}))
+	fmt.Println("August", charge(ctx, client, "MEMBER-7", accountToken, insert("MEMBER-7 2026-08")))
 	box.NextTransaction(sandbox.Declined("54")) // the card has expired
-	fmt.Println("September", charge(ctx, client, "MEMBER-7", accountToken, quickstream.YearMonth{Year: 2026, Month: time.September}))
+	fmt.Println("September", charge(ctx, client, "MEMBER-7", accountToken, insert("MEMBER-7 2026-09")))
 	return nil
 }
