@@ -177,7 +177,7 @@ func (e *engine) jobsAfter(ctx context.Context, tx tx, r, next *row) error {
 // approved or open while another one counts, it is replaced by that one. Two approved
 // payments are a double charge.
 func (e *engine) compareWithOrder(ctx context.Context, tx tx, r, next *row) error {
-	if !next.IsPayment() || next.State.isFree() || next.Standing == r.Standing || r.approved() { // it had its order already
+	if !next.IsPayment() || next.State.isFree() || next.Standing == r.Standing {
 		return nil
 	}
 	paid, current := false, ""
