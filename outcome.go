@@ -285,7 +285,10 @@ func (e *UnknownOutcomeError) Error() string {
 	if e.Attempts == 0 {
 		attempts = "an unknown number of attempts"
 	}
-	text := doNotCallAgain + "quickstream: " + e.text() + ": outcome unknown after " + attempts
+	text := "quickstream: " + e.text() + ": outcome unknown after " + attempts
+	if !strings.Contains(e.FindOut, chargesNothing) {
+		text = doNotCallAgain + text
+	}
 	if e.FindOut != "" {
 		text += "; " + e.FindOut
 	}

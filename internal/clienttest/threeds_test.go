@@ -39,6 +39,17 @@ func TestTransStatusNext(t *testing.T) {
 	}
 }
 
+// TestLostAuthentication: the error of a call that takes no money, and may be made again, does not say that it must not be.
+func TestLostAuthentication(t *testing.T) {
+	client := clientOf(t, gone)
+	_, lost := client.SingleUseTokens.Authenticate(t.Context(), "T-1", authentication())
+	_, taken := client.Transactions.Pay(t.Context(), payment())
+	for err, again := range map[error]bool{lost: true, taken: false} {
+		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
+		assert.Equal(t, again, !strings.HasPrefix(err.Error(), "do not call again: "), err)
+	}
+}
+
 // TestEvery503OnThreeDS: the service's error body tell which of the two it is. What
 // anybody else says leaves it open, and nothing is sent again.
 func TestEvery503OnThreeDS(t *testing.T) {
