@@ -45,8 +45,8 @@
 // order: [Engine.PayAgain] or [Engine.Decide] does. None of these errors aborts the merchant's transaction on READ
 // COMMITTED.
 //
-// The engine first locks the rows of the order, or of the payment that is followed, in the order of their ids, and then
-// other rows. If OnOutcome writes the order's row, change that row after Pay and not before. PostgreSQL ends one of two
+// The engine first locks the payments of the order, then the follow-ups of the payment that is followed, each in the order of
+// their ids, and then other rows. If OnOutcome writes the order's row, change that row after Pay and not before. PostgreSQL ends one of two
 // transactions that deadlock (40P01): run yours again, as the engine does with its own.
 //
 // # What is sent again

@@ -133,12 +133,8 @@ const ofReceipt = "receipt <> '' AND receipt = $1 AND operation <> 'Transactions
 
 // lock waits for transactions that change a payment of the same order, or a follow-up of the same payment. A statement of
 // PostgreSQL sees the commits from before it began to wait: only the statements after lock see those of the transactions
-// that it waited for. Rows are locked in the order of their ids.
+// that it waited for. Payments are locked before follow-ups, and both in the order of their ids.
 func (e *engine) lock(ctx context.Context, tx tx, r *row) error {
-	where, key := "order_id = $1 AND follows = ''", r.Order
-	if !r.IsPayment() {
-		where, key = "(id = $1 OR follows <> '' AND follows = $1)", r.Follows
-	}
 	if e.dialect.WriteLock != "" {
 		if err := execute(ctx, tx, e.dialect.WriteLock); err != nil {
 			return err
@@ -147,7 +143,10 @@ func (e *engine) lock(ctx context.Context, tx tx, r *row) error {
 	if e.dialect.ForUpdate == "" {
 		return nil
 	}
-	_, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE "+where+" ORDER BY id"+e.dialect.ForUpdate, key)
+	_, err := texts(ctx, tx, "SELECT id FROM quickstream.write WHERE order_id = $1 AND follows = '' ORDER BY id"+e.dialect.ForUpdate, r.Order)
+	if err == nil && !r.IsPayment() {
+		_, err = texts(ctx, tx, "SELECT id FROM quickstream.write WHERE (id = $1 OR follows <> '' AND follows = $1) ORDER BY id"+e.dialect.ForUpdate, r.Follows)
+	}
 	return err
 }
 
