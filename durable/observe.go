@@ -1,7 +1,6 @@
 package durable
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -94,12 +93,10 @@ func (r *row) same(before *row) bool {
 		r.Problem == before.Problem && r.CardDigits == before.CardDigits && r.lookups.Version == 0 && before.lookups.Version == 0 && r.LookedUp.Equal(before.LookedUp)
 }
 
-// change stores a changed write, what the change means for other writes, and the jobs that follow from it. The rows of its
-// order are locked, or it becomes free.
+// change stores a changed write, what the change means for other writes, and the jobs that follow from it. locked has read the
+// write, or it becomes free.
 func (e *engine) change(ctx context.Context, tx tx, r, next *row) error {
-	if err := e.compareWithOrder(ctx, tx, r, next); err != nil {
-		return err
-	}
+	next.compareWithOrder(r.Standing)
 	if next.moneyBack() && !next.byPerson {
 		captured, err := e.captured(ctx, tx, next)
 		if err != nil {
@@ -176,22 +173,23 @@ func (e *engine) jobsAfter(ctx context.Context, tx tx, r, next *row) error {
 // compareWithOrder compares a payment with the others of its order. If it turns out to be
 // approved or open while another one counts, it is replaced by that one. Two approved
 // payments are a double charge.
-func (e *engine) compareWithOrder(ctx context.Context, tx tx, r, next *row) error {
-	if !next.IsPayment() || next.State.isFree() || next.Standing == r.Standing {
-		return nil
+func (r *row) compareWithOrder(was Standing) {
+	if !r.IsPayment() || r.State.isFree() || r.Standing == was {
+		return
 	}
 	paid, current := false, ""
-	err := e.each(ctx, tx, func(other *row) {
+	for _, other := range r.others {
 		paid = paid || other.Paid()
-		if other.ReplacedBy == "" {
+		if other.ReplacedBy == "" && other.State.Blocks() {
 			current = other.ID
 		}
-	}, "order_id = $1 AND follows = '' AND id <> $2 AND "+sqlBlocks()+" ORDER BY id", r.Order, r.ID)
-	next.ReplacedBy = cmp.Or(next.ReplacedBy, current)
-	if next.State == StateApproved && paid {
-		next.Standing = standing(StateNeedsPerson, ReasonDoubleCharged)
 	}
-	return err
+	if r.ReplacedBy == "" {
+		r.ReplacedBy = current
+	}
+	if r.State == StateApproved && paid {
+		r.Standing = standing(StateNeedsPerson, ReasonDoubleCharged)
+	}
 }
 
 // propagateVoid sets a payment to voided when its void was done.

@@ -150,7 +150,8 @@ func (e *engine) lock(ctx context.Context, tx tx, r *row) error {
 	return err
 }
 
-// locked takes the locks of lock, locks a write that was read before, and reads it again.
+// locked takes the locks of lock, locks a write that was read before, and reads it again, a payment with the others of its order
+// that are not free.
 func (e *engine) locked(ctx context.Context, tx tx, of *row) (r *row, err error) {
 	if of == nil {
 		return nil, ErrNoWrite
@@ -158,10 +159,26 @@ func (e *engine) locked(ctx context.Context, tx tx, of *row) (r *row, err error)
 	if err := e.lock(ctx, tx, of); err != nil {
 		return nil, err
 	}
-	if r, err = e.read(ctx, tx, of.ID); err == nil && r == nil {
-		err = ErrNoWrite
+	where, args := "id = $1", []any{of.ID}
+	if of.IsPayment() {
+		where, args = "order_id = $1 AND follows = '' AND (id = $2 OR "+sqlBlocks()+") ORDER BY id", []any{of.Order, of.ID}
 	}
-	return r, err
+	var others []*row
+	err = e.each(ctx, tx, func(found *row) {
+		if found.ID == of.ID {
+			r = found
+		} else {
+			others = append(others, found)
+		}
+	}, where+e.dialect.ForUpdate, args...)
+	switch {
+	case err != nil:
+		return nil, err
+	case r == nil:
+		return nil, ErrNoWrite
+	}
+	r.others = others
+	return r, r.unreadable
 }
 
 // guess estimates the database's time, for uses that decide nothing.

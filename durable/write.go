@@ -121,6 +121,7 @@ type row struct {
 	now     time.Time          // the database's, when it was read
 	// unreadable is why this version of the program cannot read the whole row; the engine then leaves it alone.
 	unreadable error
+	others     []*row // the other payments of the order that are not free, if locked has read it
 
 	callsHook bool // the transaction that changes it calls OnOutcome, and needs no job for that
 	byPerson  bool // the change is a person's decision
