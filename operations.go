@@ -56,21 +56,18 @@ type operation struct {
 	findOut       string // how to find out whether a write was executed if its answer is lost
 }
 
-// chargesNothing is in the values of findOut after which the call may be made again.
-const chargesNothing = ", which charges nothing"
-
 // The values of findOut.
 const (
 	resumeTransaction = "look it up with Transactions.Resume and the error's Intent; not finding it means that it is not visible yet"
 	resumeVoid        = "look with Transactions.Resume and the error's Intent whether it was voided; do not refund it before that is known"
 	resumeAgreement   = "look for it with PayTo.Resume and the error's Intent; not finding it means that it is not visible yet"
 	resumeChange      = "read the agreement with PayTo.ResumeChange and the error's Intent: it shows whether it is as requested, not which request made it so"
-	newToken          = "a token that was made and not seen expires by itself; ask for another" + chargesNothing
-	authenticateAgain = "authenticate the token again" + chargesNothing + "; until there is a result, do not pay with it"
+	newToken          = "a token that was made and not seen expires by itself; ask for another"
+	authenticateAgain = "authenticate the token again, which charges nothing; until there is a result, do not pay with it"
 	lookUpCustomer    = "look the customer up with Customers.GetByNumber"
 	compareCustomer   = "read the customer with Customers.Get and compare"
 	listAccounts      = "look with Accounts.List, by the account's masked number"
-	newAccount        = "an account that was made and not seen is in no list; register another with a new single-use token" + chargesNothing
+	newAccount        = "an account that was made and not seen is in no list; register another with a new single-use token, which charges nothing"
 	listFiles         = "look for the file with PaymentFiles.List or in the service's portal; do not upload it under another name before that"
 	lookInPortal      = "look in the service's portal whether it is registered"
 	repeatedLikeGet   = "it only asks, and is repeated like a GET"

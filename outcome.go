@@ -286,7 +286,9 @@ func (e *UnknownOutcomeError) Error() string {
 		attempts = "an unknown number of attempts"
 	}
 	text := "quickstream: " + e.text() + ": outcome unknown after " + attempts
-	if !strings.Contains(e.FindOut, chargesNothing) {
+	switch e.FindOut {
+	case newToken, authenticateAgain, newAccount: // they take no money, and may be called again
+	default:
 		text = doNotCallAgain + text
 	}
 	if e.FindOut != "" {

@@ -289,8 +289,9 @@ func (e *engine) checkReceipt(ctx context.Context, tx tx, id, receipt string) er
 
 // PayAgain stores another payment of an order in place of one that is not_found, after a person decided that the first
 // will not appear any more. of is the id of the first. w needs its Version, By and Note: they and the last look-up are as
-// for [Engine.Decide]. Look-ups for the replaced payment go on. If it is found after all and both are approved, that is [ReasonDoubleCharged]. For a follow-up that is not_found call
-// Decide, and store it under a new id. Errors are as for Pay and Decide, and [ErrNotAllowed].
+// for [Engine.Decide]. Look-ups for the replaced payment go on. If it is found after all and both are approved, that is
+// [ReasonDoubleCharged]. For a follow-up that is not_found call Decide, and store it under a new id. Errors are as for Pay
+// and Decide, and [ErrNotAllowed].
 func (e *Engine[TTx]) PayAgain(ctx context.Context, tx TTx, w NewWrite, of string, params quickstream.TransactionParams, opts ...quickstream.CallOption) (payment Write, created bool, err error) {
 	r, err := e.planPayment(ctx, w, params, opts)
 	if err != nil {

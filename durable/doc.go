@@ -46,8 +46,8 @@
 // COMMITTED.
 //
 // The engine first locks the payments of the order, then the follow-ups of the payment that is followed, each in the order of
-// their ids, and then other rows. If OnOutcome writes the order's row, change that row after Pay and not before. PostgreSQL ends one of two
-// transactions that deadlock (40P01): run yours again, as the engine does with its own.
+// their ids, and then other rows. If OnOutcome writes the order's row, change that row after Pay and not before. PostgreSQL
+// ends one of two transactions that deadlock (40P01): run yours again, as the engine does with its own.
 //
 // # What is sent again
 //

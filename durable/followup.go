@@ -14,7 +14,8 @@ import (
 // Refund stores a refund of a part or all of an approved payment, as Pay does. of is the id of the
 // payment or capture, and its receipt is put into params. Several refunds can wait. They are sent one
 // after the other, and one of unknown outcome holds up the others. Before one is sent, refunds made
-// elsewhere are read. A refund of a payment that is not settled waits until it is, for up to a week.
+// elsewhere are read. A refund of a payment that is not settled waits until it is, for up to a week,
+// and until the day after that if the service does not allow it yet.
 //
 // The error matches [ErrTooMuch] if refunds would exceed the payment, and [ErrNotAllowed] if it is
 // not approved. For a payment that the engine does not have, see Import.

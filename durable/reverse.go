@@ -16,8 +16,7 @@ import (
 const OperationReverse quickstream.Operation = "Reverse"
 
 // Reverse stores a follow-up that reverses all that is left of an approved payment, as Refund does: no more than is left now,
-// nor than is left when it is sent.
-// It is sent as a void if the transaction can be voided and nothing of it was refunded, and otherwise
+// nor than is left when it is sent. It is sent as a void if the transaction can be voided and nothing of it was refunded, and otherwise
 // as a refund: the transaction's voidable and refundable are read just before each send. For a pre-authorisation
 // that can neither be voided nor refunded it ends not_sent: cancel that, or reverse its capture.
 func (e *Engine[TTx]) Reverse(ctx context.Context, tx TTx, w NewWrite, of string) (write Write, created bool, err error) {

@@ -178,8 +178,15 @@ func TestConsoleChargedTwice(t *testing.T) {
 // chargedTwice charges an order twice: its first payment is found after a person had another one made.
 func (o *office) chargedTwice(order string) {
 	o.T.Helper()
+	o.paidAgain(order, 9*24*time.Hour)
+	o.reaches(order, "needs_person.double_charged")
+}
+
+// paidAgain has a person have another payment of an order made, whose first one appears late.
+func (o *office) paidAgain(order string, late time.Duration) {
+	o.T.Helper()
 	ctx := o.T.Context()
-	o.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.CommitLate(9 * 24 * time.Hour), Times: 1})
+	o.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.CommitLate(late), Times: 1})
 	o.pay(order, o.stored())
 	o.reaches(order, "needs_person.not_found")
 	seen, err := o.Engine().LookUp(ctx, "Kim", "before I decide", order)
@@ -190,7 +197,6 @@ func (o *office) chargedTwice(order string) {
 		return err
 	}))
 	require.True(o.T, o.Settled(order+"/2").Paid())
-	o.reaches(order, "needs_person.double_charged")
 }
 
 // A refund for the wrong order can be cancelled from the page of the payment as long as it waits, but not after it was sent.

@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"database/sql"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/quickstream-go/quickstream/durable"
 	"github.com/quickstream-go/quickstream/sandbox"
 )
 
@@ -33,8 +31,8 @@ func TestConsoleTwoRefunds(t *testing.T) {
 func TestConsoleRefundEnded(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
+	o.paid("A")
 	require.NoError(t, o.Engine().Pause(t.Context(), "Kim", "two people refund"))
-	o.unpaused("A")
 	o.refunds("kim", o.page("kim", "A"), "part", "5.00", "torn page")
 	asked := o.submit("jo", o.page("jo", "A"), "refund", "how", "all")
 	assert.Contains(t, asked.body, "$7.34")
@@ -42,30 +40,11 @@ func TestConsoleRefundEnded(t *testing.T) {
 	assert.Contains(t, o.submit("jo", asked, "refund", "note", "the rest").body, stale)
 }
 
-// unpaused pays an order although the installation is paused.
-func (o *office) unpaused(order string) {
-	o.T.Helper()
-	require.NoError(o.T, o.Engine().Unpause(o.T.Context(), "Kim", "one payment"))
-	o.paid(order)
-	require.NoError(o.T, o.Engine().Pause(o.T.Context(), "Kim", "go on"))
-}
-
 // A refund from before a double charge was for something else: the double charge stays on the first page.
 func TestConsoleRefundedBefore(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
-	ctx := t.Context()
-	o.inject(sandbox.Fault{Operation: "POST /transactions", Kind: sandbox.CommitLate(12 * 24 * time.Hour), Times: 1})
-	o.pay("A", o.stored())
-	o.reaches("A", "needs_person.not_found")
-	seen, err := o.Engine().LookUp(ctx, "Kim", "before I decide", "A")
-	require.NoError(t, err)
-	p := o.card(sandbox.CardAttempted)
-	require.NoError(t, o.Tx(func(tx *sql.Tx) error {
-		_, _, err := o.Engine().PayAgain(ctx, tx, durable.NewWrite{ID: "A/2", Order: "A", Version: seen[0].Version, By: "Kim", Note: "it will not come"}, "A", p)
-		return err
-	}))
-	require.True(t, o.Settled("A/2").Paid())
+	o.paidAgain("A", 12*24*time.Hour)
 	o.Advance(36 * time.Hour)
 	o.refunds("jo", o.page("jo", "A/2"), "all", "", "the customer has cancelled")
 	require.True(t, o.Settled(o.details("A/2").FollowUps[0].ID).Done())
