@@ -39,14 +39,20 @@ func TestTransStatusNext(t *testing.T) {
 	}
 }
 
-// TestLostAuthentication: the error of a call that takes no money, and may be made again, does not say that it must not be.
-func TestLostAuthentication(t *testing.T) {
-	client := clientOf(t, gone)
-	_, lost := client.SingleUseTokens.Authenticate(t.Context(), "T-1", authentication())
-	_, taken := client.Transactions.Pay(t.Context(), payment())
-	for err, again := range map[error]bool{lost: true, taken: false} {
-		require.ErrorIs(t, err, quickstream.ErrOutcomeUnknown)
-		assert.Equal(t, again, !strings.HasPrefix(err.Error(), "do not call again: "), err)
+// TestLostFreeCalls: the error of a call that takes no money, and may be made again, does not say that it must not be.
+func TestLostFreeCalls(t *testing.T) {
+	client, ctx := clientOf(t, gone), t.Context()
+	for name, call := range map[string]struct {
+		err   error
+		again bool
+	}{
+		"token":          {second(client.SingleUseTokens.Create(ctx, quickstream.CreateSingleUseTokenParams{SupplierBusinessCode: "SHOP", Account: approvedCard()})), true},
+		"authentication": {second(client.SingleUseTokens.Authenticate(ctx, "T-1", authentication())), true},
+		"account":        {second(client.Accounts.RegisterWithoutCustomer(ctx, "T-1")), true},
+		"payment":        {second(client.Transactions.Pay(ctx, payment())), false},
+	} {
+		require.ErrorIs(t, call.err, quickstream.ErrOutcomeUnknown, name)
+		assert.Equal(t, call.again, !strings.HasPrefix(call.err.Error(), "do not call again: "), "%s: %v", name, call.err)
 	}
 }
 
